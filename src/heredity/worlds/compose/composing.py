@@ -16,20 +16,20 @@ from heredity.worlds.description import CAPABILITIES, Description
 
 MOST_STATES = 4000
 """Situations that may be looked at for a level's exact bound."""
-_WEIGHTS = dict.fromkeys(("circle", "duel", "ferry", "shelf", "vessels", "waters", "workshop"), 3)
-_WEIGHTS |= {"grid": 5, "hall": 2, "plots": 2, "trade": 2, "works": 2}
+_OFTEN = ("circle", "duel", "ferry", "shelf", "vessels", "waters", "workshop")
+_WEIGHTS = {**dict.fromkeys(_OFTEN, 3), "grid": 5, "hall": 2, "plots": 2, "trade": 2, "works": 2}
 """How often each stage is drawn, in proportion."""
 _VARIANTS: Mapping[str, Mapping[str, Sequence[object]]] = {
     "circle": {"rooms": (6, 8, 10, 12), "hands": (1, 2, 3), "days": (3, 4, 5), "worth": (1, 4, 9, 20)},
     "common": {
         "wick": (4, 5, 7),
         "often": (1, 2, 3),
-        "dues": (3, 5, 8),
+        "dues": (3, 4, 6),
         "beats": (3, 4, 5),
         "burden": (3, 4, 6),
     },
     "duel": {"own": (5, 8, 12), "foe": (5, 8, 12), "prize": (1, 3, 8), "doses": (1, 2, 3)},
-    "ferry": {"crowd": (3, 4, 5), "fare": (1, 4, 12), "tides": (3, 4), "load": (3, 4, 5)},
+    "ferry": {"crowd": (4,), "fare": (1, 4, 12), "tides": (3, 4), "load": (3, 4, 5)},
     "grid": {"side": (7, 7, 9), "wild": (3, 5, 8)},
     "hall": {"cards": (6, 8, 10), "worth": (1, 4, 9, 20)},
     "shelf": {"row": (4, 5), "worth": (1, 3, 10)},

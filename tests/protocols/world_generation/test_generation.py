@@ -14,8 +14,10 @@ from heredity.errors import ConfigError
 from heredity.experiments.suite import open_suite, run_suite
 from heredity.protocols.world_generation.events import WORLD_ADMITTED
 from heredity.protocols.world_generation.results import GenerationRun, GenerationSuite
+from heredity.protocols.world_generation.shelf import shelve
 from heredity.records import BlobStore, read_journal
 from heredity.records.events import MODEL_CALLED, SUBMISSION_ADMITTED
+from heredity.resources import SourceTree
 from heredity.worlds.gates.build import ALL
 from heredity.worlds.gates.contract import files_digest
 from heredity.worlds.world import World
@@ -152,6 +154,16 @@ def test_a_budget_of_tokens_ends_a_run_which_is_judged(tmp_path: Path) -> None:
 def test_what_cannot_run_is_refused_before_it_begins(tmp_path: Path, sections: dict[str, Any], said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         suite(tmp_path / "out", KEYS, **sections)
+
+
+def test_a_shelf_keeps_a_world_and_gives_its_place_to_what_a_changed_theme_became(tmp_path: Path) -> None:
+    folder = tmp_path / "world"
+    for text, changed in (("old", True), ("old", False), ("new", True)):
+        if folder.exists():
+            (folder / "mark").touch()
+        shelve(folder, SourceTree({"world.yaml": text.encode()}), b"{}", text.encode())
+        assert (folder / "mark").exists() != changed
+        assert (folder / "world.yaml").read_text() == (folder / "certificate.json").read_text() == text
 
 
 def test_several_authors_have_shelves_of_their_own(tmp_path: Path) -> None:

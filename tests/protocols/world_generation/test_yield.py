@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from heredity.analysis.bounds import wilson
-from heredity.protocols.world_generation.metrics import _faults, _repairs, _yield
+from heredity.protocols.world_generation.events import GatesExecuted
+from heredity.protocols.world_generation.metrics import _faults, _gates, _repairs, _yield
 from heredity.protocols.world_generation.results import BuildRow, FindingRow, GateRow, GenerationRun
 from heredity.worlds.gates.build import ALL
 
@@ -54,6 +55,18 @@ def test_a_run_without_gates_passes_nothing() -> None:
     nothing = part({}).model_copy(update={"gates": [], "admitted": False})
     row = _yield("all", [nothing], ranked=True)
     assert (row.execution.hits, row.levels.of, row.levels.interval, row.overall.hits) == (0, 0, None, 0)
+
+
+def test_a_world_whose_build_was_ended_from_one_seed_passes_no_phase_for_what_another_seed_gave() -> None:
+    reports = [{"gate": gate, "passed": True, "findings": [], "figures": {}} for gate in ALL]
+    fields = {"candidate": "", "task": "", "certificate": None, "levels": None}
+    ended = GatesExecuted(**fields, passed=False, status="rollout_timeout", reports=[])
+    ok = GatesExecuted(**fields, passed=True, status="ok", reports=reports)
+    rows = _gates([ok, ended])
+    assert [(row.gate, row.passed) for row in rows] == [(gate, gate != ALL[0]) for gate in ALL]
+    assert rows[0].kinds == ["rollout_timeout"]
+    judged = part({}).model_copy(update={"gates": rows, "admitted": False})
+    assert _yield("all", [judged], ranked=True).execution.hits == 0
 
 
 @pytest.mark.parametrize(

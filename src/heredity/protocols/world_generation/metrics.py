@@ -170,12 +170,13 @@ def _gates(executed: Sequence[GatesExecuted]) -> list[GateRow]:
     """Return what the gates came to from all seeds; what ended before it was a world failed the first of them."""
     reports = [report for data in executed for report in data["reports"]]
     ended = [_ended(data["status"]) for data in executed if not data["reports"]]
-    rows: list[GateRow] = [GateRow(gate=ALL[0], passed=False, findings=ended[:1])] if ended else []
+    rows: list[GateRow] = []
     for gate in ALL:
         own = [report for report in reports if report["gate"] == gate]
-        if own:
-            findings = {row.kind: row for report in own for row in _rows(report)}
-            rows.append(GateRow(gate=gate, passed=all(r["passed"] for r in own), findings=list(findings.values())))
+        found = [*(ended if gate == ALL[0] else ()), *(row for report in own for row in _rows(report))]
+        if own or found:
+            passed = not found and all(report["passed"] for report in own)
+            rows.append(GateRow(gate=gate, passed=passed, findings=list({row.kind: row for row in found}.values())))
     return rows
 
 

@@ -18,7 +18,7 @@ from heredity.workers import process_pool
 from heredity.worlds.compose.composed import ComposedWorld
 from heredity.worlds.compose.recipe import Recipe
 from heredity.worlds.gates.admit import Admission, admit
-from heredity.worlds.gates.contract import Subject, files_digest
+from heredity.worlds.gates.contract import CERTIFICATE, Subject, files_digest
 from heredity.worlds.gates.novelty import Fingerprint
 from heredity.worlds.world import World, sound_worlds
 
@@ -129,7 +129,7 @@ def admissions(recipes: Sequence[Recipe], out: Path | None = None, processes: in
     """Judge many, and yield what came of each as it is ready.
 
     With `out`, each is noted in `composed.jsonl` there, and those that stand there already are not judged again, unless their
-    rules, the gates or the language have changed since.
+    rules, the gates or the language have changed since, or an admitted one's folder is gone.
 
     Args:
         recipes: what they are asked to be.
@@ -140,7 +140,7 @@ def admissions(recipes: Sequence[Recipe], out: Path | None = None, processes: in
     waiting: list[Recipe] = []
     for recipe in recipes:
         one = known.get(recipe.name)
-        if one is not None and one.digest == digest(ComposedWorld(recipe)):
+        if one is not None and _there(one, out) and one.digest == digest(ComposedWorld(recipe)):
             yield one
         else:
             waiting.append(recipe)
@@ -151,6 +151,11 @@ def admissions(recipes: Sequence[Recipe], out: Path | None = None, processes: in
             with (out / KNOWN).open("a", encoding="utf-8") as file:
                 file.write(json.dumps(one.to_json()) + "\n")
         yield one
+
+
+def _there(one: Composed, out: Path | None) -> bool:
+    """Return whether what is to be written of a world stands there."""
+    return out is None or not one.admitted or (out / one.world / CERTIFICATE).exists()
 
 
 def _known(out: Path) -> dict[str, Composed]:

@@ -9,6 +9,7 @@ import pytest
 from heredity.resources import Candidate, SourceTree
 from heredity.rollouts.contract import Job
 from heredity.rollouts.trajectory import Trajectory
+from heredity.rollouts.world_build import worker
 from heredity.rollouts.world_build.runner import BuildProcess, BuildRunner, findings_text
 from heredity.sandbox.limits import Limits
 from heredity.worlds.compose.composed import description_text
@@ -42,6 +43,27 @@ def test_a_build_is_a_trajectory_of_gates() -> None:
     assert not any(one.columns["info/figures"]), "and so is what was measured"
     assert one.columns == again.columns
     assert Trajectory.decode(one.encode()).columns["info/findings"] == one.columns["info/findings"]
+
+
+def test_a_build_that_is_late_is_ended_although_something_on_the_way_swallows_that(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    swallowed: list[BaseException] = []
+
+    def endless(*_: object) -> None:
+        try:
+            while True:
+                pass
+        except BaseException as error:  # noqa: BLE001 - as destructors do
+            swallowed.append(error)
+        while True:
+            pass
+
+    monkeypatch.setattr(worker, "build", endless)
+    monkeypatch.setattr(worker, "AGAIN", 0.05)
+    request = {"files": {}, "world": "w", "seed": 0, "gates": [], "seconds": 0.05}
+    assert worker.answer(request) == {"late": True}
+    assert len(swallowed) == 1
 
 
 def test_what_takes_too_long_is_ended_and_the_next_one_is_built() -> None:

@@ -21,6 +21,8 @@ from heredity.worlds.world import World, sound_worlds
 
 MEMORY = 4 << 30
 """Most bytes of addresses of a process that builds."""
+AGAIN = 1.0
+"""Processor seconds after which a build that is late is ended again: what is raised in a destructor or an import may be lost."""
 
 
 @cache
@@ -45,7 +47,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         raise _LateError
 
     signal.signal(signal.SIGVTALRM, late)
-    signal.setitimer(signal.ITIMER_VIRTUAL, request["seconds"])
+    signal.setitimer(signal.ITIMER_VIRTUAL, request["seconds"], AGAIN)
     try:
         return build(files, request["world"], request["seed"], request["gates"], lambda: library).to_json()
     except _LateError:

@@ -12,8 +12,10 @@ class Solution:
         density = sum(period // common * weight for common, weight in parts.items())
         if not density:
             return -1
+
         def count(minute):
             return sum(minute // common * weight for common, weight in parts.items())
+
         # The count lies near the straight line of the density, so a guess is soon right or nearly so.
         guess = k * period // density
         low, high = 0, 10**17

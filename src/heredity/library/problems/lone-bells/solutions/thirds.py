@@ -11,8 +11,10 @@ class Solution:
         for period in periods:
             subsets += [[*one, period] for one in subsets]
         parts = [(common(one), len(one) * (1 if len(one) % 2 else -1)) for one in subsets if one]
+
         def count(minute):
             return sum(weight * (minute // one) for one, weight in parts)
+
         low, high = 0, 3**36
         if count(high) < k:
             return -1

@@ -1,0 +1,13 @@
+class Solution:
+    def difference(self, one, other, base):
+        def number(node):
+            value = 0
+            while node:
+                value, node = value * base + node.val, node.next
+            return value
+
+        value, first = abs(number(one) - number(other)), None
+        while value or not first:
+            value, digit = divmod(value, base)
+            first = ListNode(digit, first)
+        return first

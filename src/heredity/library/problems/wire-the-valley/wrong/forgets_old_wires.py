@@ -1,0 +1,27 @@
+class Solution:
+    def price(self, count, wired, offers):
+        above = [-1] * count
+
+        def find(x):
+            while above[x] >= 0:
+                x = above[x]
+            return x
+
+        def union(a, b):
+            a, b = find(a), find(b)
+            if a == b:
+                return False
+            if above[a] > above[b]:
+                a, b = b, a
+            above[a] += above[b]
+            above[b] = a
+            return True
+
+        groups, total = count, 0
+        for a, b, price in sorted(offers, key=lambda offer: offer[2]):
+            joins = union(a, b)
+            groups -= joins
+            if joins or price < 0:
+                total += price
+        groups -= sum(union(a, b) for a, b in wired)
+        return total if groups == 1 else -1

@@ -100,6 +100,9 @@ class Judge:
         Raises:
             ConfigError: if the problem's own programs fail.
         """
+        if problem.given:
+            cases, expected = [list(case) for case, _ in problem.given], [answer for _, answer in problem.given]
+            return Tests(cases, expected, len(problem.examples), 0.0, limit_s=problem.seconds)
         made = await self.drawn(problem, seed, SMALL, whole=True)
         cases = [*(example.case for example in problem.examples), *made]
         language = LANGUAGES["python3"]
@@ -289,7 +292,8 @@ class Judge:
 
 def limit_s(language: Language, tests: Tests) -> float:
     """Return the processor seconds that a solution in a language has for a case."""
-    return _STARTS[language.name] + max(SMALLEST_LIMIT_S, _SLOWER[language.name] * tests.reference_s)
+    measured = max(SMALLEST_LIMIT_S, _SLOWER[language.name] * tests.reference_s)
+    return _STARTS[language.name] + (tests.limit_s or measured)
 
 
 def _command(tools: Toolchain, language: Language, problem: Problem) -> list[str]:

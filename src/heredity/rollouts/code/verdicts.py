@@ -64,6 +64,7 @@ class Tests:
         examples: how many of them are shown.
         reference_s: processor seconds of the reference on the slowest of them.
         seconds: likewise on each.
+        limit_s: processor seconds that a solution has for each, where that is stated and no reference measured.
     """
 
     cases: Sequence[Sequence[Any]]
@@ -71,6 +72,7 @@ class Tests:
     examples: int
     reference_s: float
     seconds: Sequence[float] = ()
+    limit_s: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,8 @@ def answered(problem: Problem, ended: Ended, case: Sequence[Any], limit_s: float
     if ended.code:
         verdict = Verdict.MEMORY if any(words in said for words in _OUT_OF_MEMORY) else Verdict.RUNTIME
         return Failed(verdict, f"{_ending(ended.code)}: {said[-SHOWN_CHARS:]}", _kind(ended.code, said))
+    if problem.signature.form == "program":
+        return problem.signature.decoded(ended.stdout.decode("utf-8", "replace"), case)
     _, mark, answer = ended.stdout.rpartition(f"\n{MARK}\n".encode())
     if not mark:
         early = "it ended by itself before the solution returned"

@@ -26,6 +26,9 @@ from heredity.tasks.code.languages import LANGUAGES, Language
 from heredity.tasks.code.signature import Function, Signature
 
 DIFFICULTIES = ("easy", "medium", "hard")
+UNRATED = "unrated"
+"""The difficulty of a row of a file that says none."""
+
 COMPARISONS = ("exact", "close", "unordered")
 """Equal; equal but for 1e-6 in floats; equal as lists whose order does not matter."""
 
@@ -62,7 +65,9 @@ class Problem:
         rejected: solutions that must be rejected, by path below the folder, with the language of each.
         accepted: solutions that must be accepted, likewise; the reference is one of them.
         no_slow: why there is no solution of a wrong complexity; empty where there is one.
-        source: what `problem` finds it by: its name, or the path of its folder.
+        source: what `problem` finds it by: its name, the path of its folder, or that of a file with the name of a row behind `#`.
+        given: all its cases with their answers, the examples first, where they come with it and no reference makes them.
+        seconds: what a solution has for a case of those.
     """
 
     name: str
@@ -79,12 +84,15 @@ class Problem:
     accepted: Mapping[str, tuple[Language, str]]
     no_slow: str = ""
     source: str = ""
+    given: tuple[tuple[Sequence[Any], Any], ...] = ()
+    seconds: float = 0.0
 
     @property
     def digest(self) -> str:
         """What identifies all that its cases and answers are made of."""
         shown = [(example.case, example.answer) for example in self.examples]
-        return digest_json({"files": dict(self.files), "examples": shown, "compare": self.compare})
+        given = {"given": repr(self.given), "seconds": self.seconds, "text": self.statement} if self.given else {}
+        return digest_json({"files": dict(self.files), "examples": shown, "compare": self.compare, **given})
 
     def equal(self, expected: Any, answer: Any) -> bool:
         """Return whether an answer is the expected one."""
@@ -94,7 +102,12 @@ class Problem:
         return _close(expected, answer) if self.compare == "close" else expected == answer
 
     def text(self, language: Language) -> str:
-        """Return what a solver is told: the statement, the examples, and what a solution begins as."""
+        """Return what a solver is told: the statement, the examples, and what a solution begins as.
+
+        Raises:
+            ConfigError: if it cannot be solved in this language.
+        """
+        language.check(self.signature)
         lines = [f"# {self.title}", "", self.statement.strip(), ""]
         for number, example in enumerate(self.examples, 1):
             why = f"  \n{example.why}" if example.why else ""
@@ -159,13 +172,17 @@ def library_folder() -> Path:
 
 
 def problem(name: str) -> Problem:
-    """Return a problem by name, or by the path of its folder.
+    """Return a problem by name, by the path of its folder, or by that of a file and a row in it, such as `mine.jsonl#HumanEval/3`.
 
     Raises:
         ConfigError: if there is none, or something is wrong in it.
     """
     if (Path(name) / "problem.toml").is_file():
         return read_problem(Path(name))
+    if "#" in name:
+        from heredity.tasks.code.files import row_of
+
+        return row_of(name)
     folders = problem_folders(library_folder())
     if name not in folders:
         raise UnknownNameError("problem", name, sorted(folders))
@@ -212,8 +229,8 @@ def _solutions(folder: Path, names: Sequence[str]) -> dict[str, tuple[Language, 
 
 
 def _close(expected: Any, answer: Any) -> bool:
-    if isinstance(expected, list) and isinstance(answer, list):
-        pairs = cast("tuple[list[Any], list[Any]]", (expected, answer))
+    if isinstance(expected, list | tuple) and type(expected) is type(answer):  # pyright: ignore[reportUnknownArgumentType]
+        pairs = cast("tuple[Sequence[Any], Sequence[Any]]", (expected, answer))
         return len(pairs[0]) == len(pairs[1]) and all(map(_close, *pairs))
     if isinstance(expected, float) and isinstance(answer, int | float):
         return math.isclose(expected, answer, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)

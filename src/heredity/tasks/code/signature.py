@@ -4,13 +4,16 @@ A value is written as lines: a number or a word on each. An integer is its decim
 truth value `0` or `1`, a string `x` and the hexadecimal digits of its UTF-8 bytes, a list its length and then its items. A binary
 tree is the list of its level order, `n` where a child is missing; a linked list is written as a list. Every language can read
 that with a dozen lines, so a harness stays small enough to be looked at.
+
+A value without a stated type (`any`) has its kind before it: `n`, `b1`, `i7`, `d0.5`, `x61`, and `l`, `u`, `s`, `m` with the length
+of a list, tuple, set or dictionary before their items, those of the last two sorted by how they are written.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -21,6 +24,9 @@ SCALARS = (INT, FLOAT, STRING, BOOL)
 TREE, LINKED = "tree", "linked-list"
 """A binary tree of integers, a linked list of integers."""
 
+ANY = "any"
+"""Whatever Python has literals for, in files that state no types: a case is then judged in Python alone."""
+
 NONE = "none"
 """What a method returns that returns nothing."""
 
@@ -30,6 +36,7 @@ INT_RANGE = (-(1 << 63), (1 << 63) - 1)
 _IDENTIFIER = re.compile(r"[a-z][a-zA-Z0-9]{0,39}")
 _LIST = re.compile(r"list\[(.+)\]")
 _MAX_DEPTH = 3
+_MAX_NESTED = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +140,21 @@ class Signature:
     Attributes:
         functions: the one function; of a class the constructor `init` first, then its methods.
         class_name: the name of the class, or empty.
+        form: `"method"` of a class; in Python also a `"function"` by itself, or a `"program"` that reads a case and prints.
+        preamble: of a function by itself, Python that stands before it.
+        starter: what a solution begins as, where it is not made from the types.
     """
 
     functions: tuple[Function, ...]
     class_name: str = ""
+    form: str = "method"
+    preamble: str = ""
+    starter: str = ""
+
+    @property
+    def python_alone(self) -> bool:
+        """Whether there are harnesses for it in Python alone."""
+        return self.form != "method" or any(kind.name == ANY for kind in self.types())
 
     @property
     def function(self) -> Function:
@@ -154,6 +172,8 @@ class Signature:
             ConfigError: if it does not fit the signature.
         """
         words: list[str] = []
+        if self.form == "program":
+            return str(case[0])
         if not self.class_name:
             _write_arguments(self.function, case, words)
             return "\n".join(words) + "\n"
@@ -179,6 +199,8 @@ class Signature:
         Raises:
             CandidateError: if it is no answer of this signature.
         """
+        if self.form == "program":
+            return printed(text)
         words = iter(text.split())
         if not self.class_name:
             answer: Any = _read(self.function.result, words)
@@ -212,6 +234,8 @@ def _write(kind: Type, value: Any, words: list[str], where: str) -> None:
             words.append(str(len(value)))
             for item in value:
                 _write(kind.item, item, words, where)
+        case ("any", _):
+            words += _any_words(value, where)
         case ("tree", list()):
             words.append(str(len(value)))
             for item in value:
@@ -241,6 +265,8 @@ def _read(kind: Type, words: Iterator[str]) -> Any:
                 if word[0] != "x":
                     raise ValueError
                 return bytes.fromhex(word[1:]).decode("utf-8", "replace")
+            case "any":
+                return _any_read(word, words, _MAX_NESTED)
             case "tree":
                 return [None if item == "n" else _integer(item) for item in _taken(words, int(word))]
             case "linked-list":
@@ -250,6 +276,71 @@ def _read(kind: Type, words: Iterator[str]) -> Any:
                 return [_read(kind.item, words) for _ in range(int(word))]
     except (ValueError, KeyError) as error:
         raise CandidateError(f"the answer has {word[:40]!r} where {kind} was expected") from error
+
+
+def plain(value: Any) -> Any:
+    """Return a value without a stated type as it comes back from a harness: a set or dictionary is a tuple of its name and items.
+
+    Raises:
+        ConfigError: if Python has no literal for it.
+    """
+    words = iter(_any_words(value, "a value"))
+    return _any_read(next(words), words, _MAX_NESTED)
+
+
+def printed(text: str) -> str:
+    """Return what a whole program printed as it is compared: without blanks at the ends of lines, and empty lines at the end."""
+    return "\n".join(line.rstrip() for line in text.split("\n")).rstrip("\n")
+
+
+def _any_words(value: Any, where: str, depth: int = _MAX_NESTED) -> list[str]:
+    if depth < 0:
+        raise ConfigError(f"{where} is nested more than {_MAX_NESTED} deep; give a flatter one")
+
+    def nested(items: Iterable[Any]) -> list[list[str]]:
+        return [_any_words(item, where, depth - 1) for item in items]
+
+    match value:
+        case None:
+            return ["n"]
+        case bool():
+            return [f"b{value:d}"]
+        case int():
+            return [f"i{value}"]
+        case float():
+            return [f"d{value!r}"]
+        case str():
+            return ["x" + value.encode("utf-8", "surrogatepass").hex()]
+        case list() | tuple():
+            items = nested(cast("Sequence[Any]", value))
+            tag = "l" if isinstance(value, list) else "u"
+        case set() | frozenset():
+            items, tag = sorted(nested(cast("Iterable[Any]", value))), "s"
+        case dict():
+            pairs = cast("Mapping[Any, Any]", value).items()
+            items, tag = sorted([word for one in nested(pair) for word in one] for pair in pairs), "m"
+        case _:
+            raise ConfigError(f"{where} is {value!r:.60}; give what Python has a literal for")
+    return [f"{tag}{len(items)}", *(word for item in items for word in item)]
+
+
+def _any_read(word: str, words: Iterator[str], depth: int) -> Any:
+    tag, rest = word[0], word[1:]
+    if tag in "nbidx":
+        return {
+            "n": lambda: None,
+            "b": lambda: {"0": False, "1": True}[rest],
+            "i": lambda: int(rest),
+            "d": lambda: float(rest),
+            "x": lambda: bytes.fromhex(rest).decode("utf-8", "replace"),
+        }[tag]()
+    if tag not in "lusm" or depth < 0:
+        raise ValueError
+    taken = _taken(words, int(rest) * (2 if tag == "m" else 1))
+    items = [_any_read(item, words, depth - 1) for item in taken]
+    if tag in "lu":
+        return items if tag == "l" else tuple(items)
+    return ("set", *items) if tag == "s" else ("dictionary", *items)
 
 
 def _integer(word: str) -> int:

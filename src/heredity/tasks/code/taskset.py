@@ -1,5 +1,6 @@
 """Programming problems as tasksets: `code/all?language=cpp&difficulty=easy&tag=graph&split=train`.
 
+`code/FILE.jsonl?…` are the problems of a user's file (`heredity.tasks.code.files`).
 `whole=true` holds out all problems: nothing is trained on then, as in evolution within a task. `ranks=true` has accepted programs
 measured and placed among the stored solutions of their problem.
 Which split a problem is in is a matter of the problem and its collection alone, so that no filter moves it: within each
@@ -11,16 +12,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.ids import digest_json, generator
+from heredity.plugins import located
+from heredity.tasks.code.files import problems_of
 from heredity.tasks.code.languages import LANGUAGES, language
-from heredity.tasks.code.problem import DIFFICULTIES, Problem, library_folder, problem, problem_folders, read_problem
+from heredity.tasks.code.problem import (
+    DIFFICULTIES,
+    UNRATED,
+    Problem,
+    library_folder,
+    problem,
+    problem_folders,
+    read_problem,
+)
 from heredity.tasks.contract import CLUSTER, SPLITS, Task, Taskset, TasksetInfo
 from heredity.tasks.questions import Presented
 
-ALL = "code/all"
+ALL, _OWN = "code/all", "code/"
+FILES = (".jsonl", ".csv", ".parquet")
+_LEVELS = (*DIFFICULTIES, UNRATED)
 SHARES = {"train": 0.5, "validation": 0.2, "heldout": 0.3}
 SCORES = ("share", "verdict")
 """The share of cases that are passed before the first that is failed; 1 if all are, else 0."""
@@ -35,7 +49,7 @@ _SPLIT_NAMES = {**{name: name for name in SPLITS}, "hidden": "heldout"}
 @dataclass(frozen=True)
 class _Options:
     languages: tuple[str, ...] = ("python3",)
-    difficulties: tuple[str, ...] = DIFFICULTIES
+    difficulties: tuple[str, ...] = _LEVELS
     tags: tuple[str, ...] = ()
     splits: tuple[str, ...] = SPLITS
     problems: tuple[str, ...] = ()
@@ -56,10 +70,11 @@ class CodeTaskset:
         name: the taskset's full name.
         options: of its name.
         problems: all problems of the collection.
+        left_out: what is wrong with rows of a file that are no problems.
     """
 
-    def __init__(self, name: str, options: _Options, problems: Sequence[Problem]) -> None:
-        self.name, self._options = name, options
+    def __init__(self, name: str, options: _Options, problems: Sequence[Problem], left_out: Sequence[str] = ()) -> None:
+        self.name, self._options, self._left_out = name, options, left_out
         by_split = split_of(problems)
         self._splits: dict[str, list[Problem]] = {
             split: [one for one in problems if by_split[one.name] == split and options.takes(one)]
@@ -69,6 +84,9 @@ class CodeTaskset:
             self._splits = {"heldout": [one for one in problems if options.takes(one)]}
         if not any(self._splits.values()):
             raise ConfigError(f"{name} leaves no problem of {len(problems)}; take a filter away (heredity code list)")
+        for one in (one for chosen in self._splits.values() for one in chosen):
+            for written in options.languages:
+                LANGUAGES[written].check(one.signature)
 
     @property
     def info(self) -> TasksetInfo:
@@ -80,6 +98,9 @@ class CodeTaskset:
         options, everything = self._options, [one for problems in self._splits.values() for one in problems]
         counts = {split: len(self._splits.get(split, ())) * len(options.languages) for split in SPLITS}
         stock = digest_json([[one.name, one.digest] for one in everything] + [options.score])[:12]
+        shown = all(one.examples for one in everything)
+        rows = "".join(f"\n- {row}" for row in self._left_out)
+        left_out = f"\n{len(self._left_out)} rows of the file are left out:\n{rows}\n" if rows else ""
         titles = ", ".join(LANGUAGES[name].title for name in options.languages)
         metric = {
             "share": "the share of cases passed before the first that is failed, from 0 to 1, higher is better",
@@ -96,12 +117,12 @@ class CodeTaskset:
                 "languages": list(options.languages),
                 "instructions": "\n".join(map(instructions, options.languages)),
                 "answer_format": "one fenced block of code",
-                "public_tests": "the examples of the statement",
+                **({"public_tests": "the examples of the statement"} if shown else {}),
                 "train_tasks": counts["train"],
                 "hidden": "other problems of the collection, and their hidden cases",
             },
             description=f"# Programming problems\n\n{_described(everything)}, each in {titles}. A program is judged on hidden "
-            f"cases: {metric}.\n",
+            f"cases: {metric}.\n{left_out}",
             failure_return=0.0,
             group="code",
             family="code",
@@ -149,10 +170,18 @@ class CodeTasksets:
             ConfigError: if no problem is left.
         """
         base, _, query = name.partition("?")
+        if (path := Path(base.removeprefix(_OWN))).suffix.lower() in FILES:
+            rows = problems_of(path)
+            return CodeTaskset(name, _options(name, query, rows.problems), rows.problems, rows.left_out)
         if base != ALL:
             raise UnknownNameError("taskset", name, self.names())
         problems = [read_problem(folder) for folder in problem_folders(library_folder()).values()]
         return CodeTaskset(name, _options(name, query, problems), problems)
+
+    def located(self, name: str, base: Path) -> str:
+        """Return a name with the path of its file made absolute, as seen from the folder `base`."""
+        path, mark, query = name.removeprefix(_OWN).partition("?")
+        return f"{_OWN}{located(path, base)}{mark}{query}" if Path(path).suffix.lower() in FILES else name
 
 
 SOURCE = CodeTasksets()
@@ -176,7 +205,7 @@ def instructions(name: str) -> str:
 def split_of(problems: Sequence[Problem]) -> dict[str, str]:
     """Return the split of each problem by name: within each difficulty by the rank of a digest of the name."""
     found: dict[str, str] = {}
-    for difficulty in DIFFICULTIES:
+    for difficulty in _LEVELS:
         names = sorted((one.name for one in problems if one.difficulty == difficulty), key=lambda n: digest_json([n]))
         sizes = _sizes(len(names))
         splits = [split for split, size in sizes.items() for _ in range(size)]
@@ -194,7 +223,7 @@ def _sizes(count: int) -> dict[str, int]:
 
 
 def _described(problems: Sequence[Problem]) -> str:
-    counts = {level: sum(one.difficulty == level for one in problems) for level in DIFFICULTIES}
+    counts = {level: sum(one.difficulty == level for one in problems) for level in _LEVELS}
     levels = ", ".join(f"{count} {level}" for level, count in counts.items() if count)
     return f"{len(problems)} problems ({levels})"
 
@@ -214,7 +243,7 @@ def _options(name: str, query: str, problems: Sequence[Problem]) -> _Options:
         raise ConfigError(f"{name}: score is {score}; give one of {', '.join(SCORES)}")
     return _Options(
         languages=_known("language", given.get("language", ("python3",)), LANGUAGES),
-        difficulties=_known("difficulty", given.get("difficulty", DIFFICULTIES), DIFFICULTIES),
+        difficulties=_known("difficulty", given.get("difficulty", _LEVELS), _LEVELS),
         tags=_known("tag", given.get("tag", ()), tags),
         splits=tuple(_SPLIT_NAMES[s] for s in _known("split", given.get("split", SPLITS), _SPLIT_NAMES)),
         problems=_known("problem", given.get("problem", ()), [one.name for one in problems]),

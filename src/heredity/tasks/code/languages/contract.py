@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from heredity.errors import ConfigError
 from heredity.tasks.code.signature import Signature
+
+PYTHON = "python3"
 
 MARK = "=answer="
 """The line after which a program's standard output holds its answer; what was printed before is the solution's own."""
@@ -48,8 +51,22 @@ class Language:
     gives_up: str = ""
 
     def program(self, signature: Signature, source: str) -> dict[str, str]:
-        """Return all files of a program by path: the harness and the solution."""
+        """Return all files of a program by path: the harness and the solution.
+
+        Raises:
+            ConfigError: if there is a harness in Python alone.
+        """
+        self.check(signature)
         return {**self.harness(signature), self.file: self.wrapped(source)}
+
+    def check(self, signature: Signature) -> None:
+        """Check that solutions can be written in this language.
+
+        Raises:
+            ConfigError: if they can be in Python alone.
+        """
+        if signature.python_alone and self.name != PYTHON:
+            raise ConfigError(f"the problem states no types, so it is judged in {PYTHON} alone, not in {self.name}")
 
     def complete(self, signature: Signature) -> str:
         """Return the starter as a solution that compiles and gives up."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from heredity.tasks.code.languages.contract import MARK, Language, indented
 from heredity.tasks.code.signature import Function, Signature, Type
 
-_NAMES = {"int": "int", "float": "float", "string": "str", "bool": "bool", "none": "None"}
+_NAMES = {"int": "int", "float": "float", "string": "str", "bool": "bool", "none": "None", "any": "object"}
 
 _STRUCTURES = """\
 class ListNode:
@@ -44,8 +44,46 @@ def word():
     return WORDS[PLACE - 1]
 
 
+def read_any():
+    text = word().decode()
+    tag, rest = text[0], text[1:]
+    if tag == "n":
+        return None
+    if tag in "bid":
+        return {"b": lambda text: text == "1", "i": int, "d": float}[tag](rest)
+    if tag == "x":
+        return bytes.fromhex(rest).decode("utf-8", "surrogatepass")
+    if tag == "m":
+        return {read_any(): read_any() for _ in range(int(rest))}
+    return {"l": list, "u": tuple, "s": set}[tag](read_any() for _ in range(int(rest)))
+
+
+def words_of(value):
+    if value is None:
+        return ["n"]
+    if isinstance(value, bool):
+        return ["b1" if value else "b0"]
+    if isinstance(value, int):
+        return ["i" + str(int(value))]
+    if isinstance(value, float):
+        return ["d" + repr(float(value))]
+    if isinstance(value, str):
+        return ["x" + value.encode("utf-8", "surrogatepass").hex()]
+    if isinstance(value, dict):
+        tag, items = "m", sorted(words_of(key) + words_of(own) for key, own in value.items())
+    elif isinstance(value, (set, frozenset)):
+        tag, items = "s", sorted(map(words_of, value))
+    elif isinstance(value, (list, tuple)):
+        tag, items = "l" if isinstance(value, list) else "u", list(map(words_of, value))
+    else:
+        raise TypeError("an answer of the type " + type(value).__name__)
+    return [tag + str(len(items)), *(word for item in items for word in item)]
+
+
 def read(kind):
     name = kind[0]
+    if name == "any":
+        return read_any()
     if name == "int":
         return int(word())
     if name == "float":
@@ -73,7 +111,9 @@ def read(kind):
 
 def write(kind, value):
     name = kind[0]
-    if name == "int":
+    if name == "any":
+        OUT.extend(words_of(value))
+    elif name == "int":
         OUT.append(str(int(value) if isinstance(value, bool) else value.__index__()))
     elif name == "float":
         OUT.append(repr(float(value)))
@@ -109,10 +149,22 @@ def done():
     OUT.clear()
 
 
+import preamble
+
+vars(builtins).update({name: value for name, value in vars(preamble).items() if not name.startswith("__")})
 import solution
 
 
 def main():
+"""
+
+_PROGRAM = """\
+import runpy
+import sys
+
+sys.path.insert(0, "/work")
+sys.setrecursionlimit(200_000)
+runpy.run_path("/work/solution.py", run_name="__main__")
 """
 
 
@@ -128,6 +180,8 @@ def _header(function: Function, name: str) -> str:
 
 
 def _starter(signature: Signature) -> str:
+    if signature.starter:
+        return signature.starter
     if not signature.class_name:
         return f"class Solution:\n{_header(signature.function, signature.function.name)}"
     names = ["__init__", *(function.name for function in signature.functions[1:])]
@@ -144,6 +198,8 @@ def _kinds(function: Function) -> str:
 
 
 def _harness(signature: Signature) -> dict[str, str]:
+    if signature.form == "program":
+        return {"main.py": _PROGRAM}
     main = _HARNESS.replace("@MARK@", MARK)
     if signature.class_name:
         methods = ", ".join(
@@ -160,12 +216,13 @@ def _harness(signature: Signature) -> dict[str, str]:
         ]
     else:
         function = signature.function
+        owner = "solution" if signature.form == "function" else "solution.Solution()"
         body = [
             f"arguments = [read(kind) for kind in [{_kinds(function)}]]",
-            f"write({_kind(function.result)}, solution.Solution().{function.name}(*arguments))",
+            f"write({_kind(function.result)}, {owner}.{function.name}(*arguments))",
         ]
     main += indented([*body, "done()"]) + "\n\nfor _ in range(int(sys.argv[1]) if sys.argv[1:] else 1):\n    main()\n"
-    return {"main.py": main, "structures.py": _STRUCTURES}
+    return {"main.py": main, "structures.py": _STRUCTURES, "preamble.py": signature.preamble}
 
 
 PYTHON = Language(

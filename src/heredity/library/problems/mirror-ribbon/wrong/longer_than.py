@@ -1,0 +1,10 @@
+class Solution:
+    def mirrored(self, ribbon, least):
+        total = 0
+        for centre in range(2 * len(ribbon) - 1):
+            low, high = centre // 2, (centre + 1) // 2
+            while low >= 0 and high < len(ribbon) and ribbon[low] == ribbon[high] and high - low < 300:
+                total += high - low >= least
+                low -= 1
+                high += 1
+        return total

@@ -1,0 +1,18 @@
+from collections import Counter
+
+
+class Solution:
+    def pairs(self, signals, limit):
+        counts, total = Counter(signals), 0
+        limit += 1
+        while limit:
+            if limit & 1:
+                partner = limit ^ 1
+                total += sum(
+                    many * ((counts.get(value ^ partner, 0)) - (partner == 0)) for value, many in counts.items()
+                )
+            halved = {}
+            for value, many in counts.items():
+                halved[value >> 1] = halved.get(value >> 1, 0) + many
+            counts, limit = halved, limit >> 1
+        return total // 2

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from heredity.errors import ConfigError
+from heredity.resources import Store
 from heredity.team.assembly import work
+from heredity.team.evolution.checks import history_of, read_history
 from heredity.team.plan import State, parsed
 from heredity.team.settings import load_team
 from heredity.team.view import View
@@ -103,10 +106,120 @@ def test_a_debate_in_which_nobody_says_anything_has_no_answer(team: Path) -> Non
         ('["one", "two"]', '["one", "one"]', "name two or more different agents"),
         ('["one", "two"]', '["one", "judge"]', "a judge that is none of them"),
         ("[agents.one]", 'rounds = 0\n[agents.one]', "debate.rounds"),
-        ("[agents.one]", '[evolution]\nmode = "within"\n[agents.one]', "a debate has no planner"),
     ],
 )  # fmt: skip
 def test_a_wrong_debate_is_refused(team: Path, before: str, after: str, said: str) -> None:
     team.write_text(team.read_text().replace(before, after))
     with pytest.raises(ConfigError, match=said):
         load_team(team)
+
+
+# It speaks once its message lets it; before, it looks for a tool that is not there until its turns are spent.
+SHY = r"""
+[[rule]]
+when = { system = "Speak" }
+reply = "1883"
+[[rule]]
+when = { any = "(?s)." }
+[rule.reply]
+calls = [{ name = "jump", arguments = {} }]
+"""
+OPTIMIZER = r"""
+[[rule]]
+when = { any = '"task": "reflect"' }
+reply = '{"hypotheses": [{"cause": "it does not speak", "variables": ["prompt/two:prompt.md"], "tasks": [0]}]}'
+[[rule]]
+when = { any = '"task": "select"' }
+reply = '{"selections": [{"variable": "prompt/two:prompt.md", "change": "x", "hypothesis": 0}]}'
+[[rule]]
+when = { any = '"task": "improve"' }
+reply = '{"edits": [{"variable": "prompt/two:prompt.md", "value": "$NEW", "why": "x"}], "expects": ""}'
+"""
+EVOLUTION = """
+[evolution]
+mode = "across"
+model = "scripted/{0}/optimizer.toml"
+check_every = 1
+"""
+STEPWISE_JUDGE = r"""
+[[rule]]
+when = { user = 'Result of step r2-2:\n(?P<said>\w+)' }
+reply = "${said}"
+[[rule]]
+when = { user = 'Result of step r2-1:\n(?P<said>\w+)' }
+reply = "${said}"
+"""
+
+
+@pytest.fixture
+def evolving(team: Path) -> Path:
+    at = team.parent
+    (at / "one.toml").write_text('[[rule]]\nwhen = { any = "(?s)." }\nreply = "1900"\n')
+    (at / "two.toml").write_text(SHY)
+    (at / "judge.toml").write_text(STEPWISE_JUDGE)
+    (at / "optimizer.toml").write_text(OPTIMIZER.replace("$NEW", "Speak."))
+    shy = 'description = "says 1883"\nprompt = "Wait."\nturns = 2'
+    text = team.read_text().replace('description = "says 1883"', shy) + EVOLUTION.replace("{0}", str(at))
+    team.write_text(text)
+    return team
+
+
+def versions(team: Path) -> list[str]:
+    with Store(team.parent / "team-versions.db") as store:
+        return [version.note for version in store.list("prompt", "two")]
+
+
+def test_who_failed_in_a_round_speaks_better_in_the_next_and_in_later_debates(evolving: Path) -> None:
+    """The edit is committed between two rounds; the next debate begins with it; an earlier task is tried as a debate."""
+    (evolving.parent / "canaries.jsonl").write_text(json.dumps({"task": "When was it built?", "answer": "1883"}) + "\n")
+    first = held(evolving, "first")
+    assert (first.outcome, first.answer, first.rounds) == ("ok", "1883", 3), first.error
+    plan = parsed((evolving.parent / "first" / "plan.md").read_text())
+    states = {step.id: step.state for step in plan.steps}
+    assert (states["r1-2"], states["r2-2"], states["verdict"]) == (State.FAILED, State.DONE, State.DONE)
+    (made,) = json.loads((evolving.parent / "first" / "evolution.json").read_text())
+    assert (made["accepted"], made["parts"]) == (True, ["prompt/two"])
+    check = read_history(history_of(evolving.parent / "team-versions.db"))[-1]
+    assert (check["what"], len(check["solved"])) == ("check", 1)
+    lines = (evolving.parent / "first" / "journal.jsonl").read_bytes()
+    assert held(evolving, "first").answer == "1883"
+    assert (evolving.parent / "first" / "journal.jsonl").read_bytes() == lines
+    held(evolving, "second")
+    plan = parsed((evolving.parent / "second" / "plan.md").read_text())
+    assert {step.state for step in plan.steps} == {State.DONE}
+    assert len(versions(evolving)) == 2
+
+
+def test_an_edit_that_does_not_let_it_speak_is_refused(evolving: Path) -> None:
+    (evolving.parent / "optimizer.toml").write_text(OPTIMIZER.replace("$NEW", "Wait longer."))
+    result = held(evolving, "refused")
+    assert (result.outcome, result.answer) == ("ok", "1900"), result.error
+    made = json.loads((evolving.parent / "refused" / "evolution.json").read_text())
+    assert made
+    assert not any(one["accepted"] for one in made)
+    assert all("committed" not in note for note in versions(evolving))
+
+
+def test_a_debate_that_lost_an_earlier_task_goes_back(evolving: Path) -> None:
+    """What helps this debate and loses an earlier one is rolled back for later ones."""
+    shy = SHY.replace('when = { system = "Speak" }', 'when = { system = "Speak", user = "year" }')
+    (evolving.parent / "two.toml").write_text('[[rule]]\nwhen = { user = "age" }\nreply = "117"\n' + shy)
+    lost = '[[rule]]\nwhen = { system = "Speak", user = "age" }\nreply = "1"\n'
+    (evolving.parent / "two.toml").write_text(lost + (evolving.parent / "two.toml").read_text())
+    (evolving.parent / "canaries.jsonl").write_text(json.dumps({"task": "Of what age was it?", "answer": "117"}) + "\n")
+    evolving.write_text(evolving.read_text() + "at_commit = 0\n")
+    assert held(evolving, "aged").answer == "1883"
+    check = read_history(history_of(evolving.parent / "team-versions.db"))[-1]
+    assert check.get("kept"), "there is no earlier task to go back to yet"
+    history = history_of(evolving.parent / "team-versions.db")
+    history.write_text(
+        json.dumps({"what": "task", "task": "before", "versions": _configured(evolving)}) + "\n" + history.read_text()
+    )
+    held(evolving, "later")
+    check = read_history(history)[-1]
+    assert "prompt/two" in check["rolled_back"]
+    assert check["solved_again"]
+
+
+def _configured(team: Path) -> dict[str, str]:
+    return json.loads((team.parent / "aged" / "team.json").read_text())

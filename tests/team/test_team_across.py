@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from heredity.errors import ConfigError, DamagedRecordError
+from heredity.errors import ConfigError, DamagedRecordError, HostError
 from heredity.resources import Store
 from heredity.team.assembly import work
 from heredity.team.evolution.checks import history_of, read_canaries, read_history
@@ -220,3 +220,26 @@ def test_a_resumed_task_keeps_its_versions_whatever_others_committed(tmp_path: P
 def test_a_wrong_evolution_is_refused_before_anything_starts(task: Task, more: dict[str, Any], said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         task("one", YEAR, "", **more)
+
+
+def test_a_check_of_canaries_that_was_interrupted_asks_nothing_again(tmp_path: Path, task: Task) -> None:
+    """What canaries asked before a kill is on record: the rest alone is asked, and the check counts all of it."""
+    canaries = [{"task": YEAR, "answer": "1883"}, {"task": "Say the colour", "answer": "red"}]
+    (tmp_path / "canaries.jsonl").write_text("".join(json.dumps(line) + "\n" for line in canaries))
+    reader = tmp_path / "reader.toml"
+    rules = reader.read_text()
+    years = rules.split("[[rule]]", 2)[1]
+    reader.write_text(f"[[rule]]{years}")
+    with pytest.raises(HostError, match="colour"):
+        task("one", YEAR, "", check_every=1, at_commit=0)
+    kept = {path: path.read_bytes() for path in (tmp_path / "one" / "attempts").glob("*/journal.jsonl")}
+    assert len(kept) == 2
+    reader.write_text(f'[[rule]]\nwhen = {{ user = "colour" }}\nreply = "red"\n[[rule]]{years}')
+    assert task("one", YEAR, "", check_every=1, at_commit=0)[0].answer == "1883"
+    check = read_history(history_of(tmp_path / "team-versions.db"))[-1]
+    assert (check["what"], len(check["solved"]), check["calls"]) == ("check", 2, 6)
+    # The finished canary is untouched; the other goes on after its plan.
+    grown = [path.read_bytes().removeprefix(data) for path, data in kept.items()]
+    assert sorted(bool(more) for more in grown) == [False, True]
+    accounts = json.loads((tmp_path / "one" / "usage.json").read_text())
+    assert json.dumps(accounts).count('"calls": 1') == 2, accounts

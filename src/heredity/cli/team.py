@@ -131,6 +131,7 @@ def _check(*, approve: bool, live: bool) -> None:
 
 def _work(folder: Path, *, approve: bool, live: bool, json_output: bool, unsafe: bool) -> None:
     from heredity.results.text import clean
+    from heredity.server.agent_models import models_for_agent
     from heredity.team.assembly import work
     from heredity.team.bus import NOBODYS
     from heredity.team.settings import TeamSettings
@@ -149,7 +150,7 @@ def _work(folder: Path, *, approve: bool, live: bool, json_output: bool, unsafe:
     settings = TeamSettings.model_validate(asked["settings"])
     files = {name: folder / "files" / name for name in asked["files"]}
     how: dict[str, Any] = {"review": review if approve else None, "watch": watch, "unsafe": unsafe}
-    how["answer"] = asked.get("answer", "")
+    how |= {"answer": asked.get("answer", ""), "door": models_for_agent}
     with contextlib.ExitStack() as stack:
         if live:
             from heredity.cli.team_live import TeamLive

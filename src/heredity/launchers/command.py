@@ -171,8 +171,8 @@ async def run_agent(
     agent: CommandAgent,
     *,
     workspace: Path,
-    socket: Path,
-    url: str,
+    socket: Path | None = None,
+    url: str = "",
     logs: Path,
     broker: BrokerDoor | None = None,
     ended: Callable[[], Awaitable[object]] | None = None,
@@ -185,8 +185,8 @@ async def run_agent(
     Args:
         agent: what to run.
         workspace: the agent's workspace, prepared.
-        socket: the session's Unix socket.
-        url: the session's base URL, for an agent without a sandbox.
+        socket: the session's Unix socket; None for an agent that has no session.
+        url: the session's base URL, for an agent without a sandbox; empty where there is no session.
         logs: the folder for `agent.log` and `agent.events.jsonl`, outside the workspace.
         broker: what it may ask language models through. Variables that it is given come before those that lead there.
         ended: what to await for the end of the session.
@@ -298,7 +298,7 @@ async def _deadline(agent: CommandAgent, ended: Callable[[], Awaitable[object]] 
 
 @contextlib.asynccontextmanager
 async def _started(
-    agent: CommandAgent, workspace: Path, socket: Path, url: str, broker: BrokerDoor | None
+    agent: CommandAgent, workspace: Path, socket: Path | None, url: str, broker: BrokerDoor | None
 ) -> AsyncGenerator[_Running]:
     (workspace / ".home").mkdir(exist_ok=True)
     running = await (
@@ -314,7 +314,7 @@ async def _started(
         await running.process.wait()
 
 
-async def _start(agent: CommandAgent, workspace: Path, socket: Path, broker: BrokerDoor | None) -> _Running:
+async def _start(agent: CommandAgent, workspace: Path, socket: Path | None, broker: BrokerDoor | None) -> _Running:
     reason = await asyncio.to_thread(available)
     if reason is not None:
         raise IsolationError(f"the agent cannot be confined: {reason}; or run it with --unsafe, which is recorded")
@@ -349,15 +349,15 @@ async def _start(agent: CommandAgent, workspace: Path, socket: Path, broker: Bro
 
 
 async def _start_unconfined(
-    agent: CommandAgent, workspace: Path, socket: Path, url: str, broker: BrokerDoor | None
+    agent: CommandAgent, workspace: Path, socket: Path | None, url: str, broker: BrokerDoor | None
 ) -> _Running:
     environment = {
         **{name: os.environ[name] for name in ("PATH", "LANG", "HOME", "TMPDIR") if name in os.environ},
         **({**broker.keys, **broker_addresses(broker.url)} if broker else {}),
         **agent.given_environment(),
         **folder_variables(str(workspace)),
-        **addresses(url),
-        "HEREDITY_SOCKET": str(socket),
+        **(addresses(url) if url else {}),
+        **({"HEREDITY_SOCKET": str(socket)} if socket else {}),
     }
     folders = [str(workspace / "bin"), str(Path(sys.executable).parent), environment.get("PATH", os.defpath)]
     environment["PATH"] = os.pathsep.join(folders)

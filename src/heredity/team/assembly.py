@@ -19,6 +19,7 @@ from heredity.resources import Candidate, SourceTree
 from heredity.resources.assembly import candidate_from_folder
 from heredity.rollouts.programs import SandboxedPrograms
 from heredity.team.agent import SubAgent, TeamTool, shortened
+from heredity.team.coding import CodingAgents, ModelDoor
 from heredity.team.debate import Debate
 from heredity.team.design import AgentDesign, TeamParts
 from heredity.team.evolution.across import evolving
@@ -27,7 +28,7 @@ from heredity.team.evolution.makeup import Makeup, makeup
 from heredity.team.evolution.trials import Staff
 from heredity.team.foreign import ForeignAgent
 from heredity.team.memory import Entry, SharedMemory, to_jsonl
-from heredity.team.participant import Context
+from heredity.team.participant import Context, Handler
 from heredity.team.plan import Plan
 from heredity.team.planning import Planner
 from heredity.team.settings import AgentSection, TeamSettings
@@ -51,6 +52,7 @@ async def assembled(
     files: Mapping[str, Path] | None = None,
     unsafe: bool = False,
     answer: str = "",
+    door: ModelDoor | None = None,
 ) -> AsyncGenerator[tuple[Team, Gateway]]:
     """Open everything that a team needs, and the team; everything is closed afterwards.
 
@@ -63,6 +65,7 @@ async def assembled(
         files: what is given with the task, by name; agents search and read it beside the corpus.
         unsafe: run programs with the isolation that works here.
         answer: the right answer, where it is known: a task that is solved becomes a canary of the team's evolution.
+        door: serves models to coding agents (`heredity.server.agent_models.models_for_agent`).
 
     Raises:
         ConfigError: if a model, folder, memory or browser that is named is not there.
@@ -70,7 +73,7 @@ async def assembled(
         IsolationError: if programs cannot be confined here.
         RunLockedError: if another process works in the folder.
     """
-    async with equipped(settings, files, unsafe=unsafe) as equipment:
+    async with equipped(settings, files, unsafe=unsafe, door=door) as equipment:
         opened = equipment.team(folder, review=review, watch=watch, planner=planner, answer=answer)
         async with opened as team:
             yield team, equipment.gateway
@@ -88,6 +91,7 @@ class Equipment:
     servers: Servers
     web: WebDoor
     memory: SharedMemory
+    coding: CodingAgents
 
     @asynccontextmanager
     async def team(
@@ -102,12 +106,13 @@ class Equipment:
         """Open a team in a folder (arguments and what is raised as of `assembled`)."""
         foreign = foreign_agents(self.settings)
         settings = await described(self.settings, foreign)
+        outside: Mapping[str, Handler] = {**foreign, **self._coding(folder)}
         made = makeup(settings, candidate_of)
         with evolving(settings, made, self.staff(made), self.gateway, self.programs, folder) as at_work:
             team_now = at_work.evolving
             sections = settings.agents.items()
             members = {
-                name: Member(s.description, foreign.get(name) or team_now.handler(name), s.concurrency)
+                name: Member(s.description, outside.get(name) or team_now.handler(name), s.concurrency)
                 for name, s in sections
             }
             async with open_team(
@@ -124,6 +129,15 @@ class Equipment:
                 team_now.join(team.bus)
                 team.after = partial(at_work.after, answer=answer)
                 yield team
+
+    def _coding(self, folder: Path) -> dict[str, Handler]:
+        """Return the members that are coding agents."""
+        models = self.settings.models()
+        return {
+            name: self.coding.agent(name, agent, self.gateway.model(models[name]) if name in models else None, folder)
+            for name, agent in self.settings.agents.items()
+            if agent.launcher
+        }
 
     def fresh(self) -> Equipment:
         """Return the same with a memory as it was at first, for another task that is to know nothing of this one."""
@@ -147,7 +161,7 @@ class Equipment:
             )
 
         limits = (team.rounds, team.step_seconds, team.seconds)
-        return Staff(agent, self.gateway.model(models[PLANNER]), made.offered, *limits)
+        return Staff(agent, self.gateway.model(models[PLANNER]), made.offered, *limits, debate=_debate(self.settings))
 
     def _tools_of(self, name: str, agents: Mapping[str, AgentDesign], context: Context) -> list[TeamTool]:
         agent, section = agents[name], self.settings.agents.get(name)
@@ -164,7 +178,11 @@ class Equipment:
 
 @asynccontextmanager
 async def equipped(
-    settings: TeamSettings, files: Mapping[str, Path] | None = None, *, unsafe: bool = False
+    settings: TeamSettings,
+    files: Mapping[str, Path] | None = None,
+    *,
+    unsafe: bool = False,
+    door: ModelDoor | None = None,
 ) -> AsyncGenerator[Equipment]:
     """Open what the members of a team work with, for one task or for many, and close it afterwards.
 
@@ -185,6 +203,7 @@ async def equipped(
             await stack.enter_async_context(open_servers(settings, unsafe=unsafe)),
             await stack.enter_async_context(open_door(settings.web, settings.search, settings.tools(), programs)),
             SharedMemory(read_memory(settings.team.memory)),
+            CodingAgents(files or {}, door, unsafe),
         )
 
 
@@ -218,7 +237,8 @@ async def work(
 
 def _debate(settings: TeamSettings) -> Debate | None:
     debate = settings.debate
-    return Debate(debate.agents, debate.judge, debate.rounds) if debate.agents else None
+    evolves = settings.evolution.mode != "none"
+    return Debate(debate.agents, debate.judge, debate.rounds, stepwise=evolves) if debate.agents else None
 
 
 def foreign_agents(settings: TeamSettings) -> dict[str, ForeignAgent]:

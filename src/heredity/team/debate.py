@@ -1,7 +1,8 @@
 """A second form of team: agents argue in rounds, each told what all have said before, and another one judges.
 
 It is a plan like any other, made without a model: the arguments of a round are under way at once, each after all of the round
-before, the verdict after the last. So plan.md, the record, resuming and the view are those of every team.
+before, the verdict after the last. Where the team evolves, each round of arguments is a round of the plan. So plan.md,
+the record, resuming and the view are those of every team.
 """
 
 from __future__ import annotations
@@ -28,10 +29,16 @@ class Debate:
         agents: who argue, two or more.
         judge: who decides, none of them.
         rounds: how often each speaks.
+        stepwise: plan one round at a time, so that who speaks may be made better between them; whoever failed speaks again, and the
+            judge is asked once more if it failed.
+
+    Attributes:
+        everybody: who takes part.
     """
 
-    def __init__(self, agents: Sequence[str], judge: str, rounds: int) -> None:
-        self._agents, self._judge, self._rounds = tuple(agents), judge, rounds
+    def __init__(self, agents: Sequence[str], judge: str, rounds: int, *, stepwise: bool = False) -> None:
+        self._agents, self._judge, self._rounds, self._stepwise = tuple(agents), judge, rounds, stepwise
+        self.everybody = (*self._agents, judge)
 
     async def revise(self, plan: Plan, agents: Mapping[str, str], context: Context) -> Revision:
         """Return the whole debate, then the verdict; where somebody failed, a verdict on what the others have said.
@@ -39,26 +46,34 @@ class Debate:
         Raises:
             PlanningFailedError: if nobody has said anything, or the judge gives no answer.
         """
-        if not plan.steps:
+        if not plan.steps and not self._stepwise:
             return Revision(self._steps(plan.task), note=f"{len(self._agents)} argue, {self._judge} judges")
         verdicts = [step for step in plan.steps if step.agent == self._judge and step.state is not State.PENDING]
         if verdicts and verdicts[-1].state is State.DONE and verdicts[-1].result:
             return Revision(finished=True, result=verdicts[-1].result)
         last = {step.agent: step.id for step in plan.steps if step.agent != self._judge and step.state is State.DONE}
-        if verdicts or not last:
+        spoken = sum(step.agent == self._agents[0] for step in plan.steps)
+        if self._stepwise and spoken < self._rounds:
+            return Revision(self._round(plan.task, spoken + 1, tuple(last.values())), note=f"round {spoken + 1}")
+        if len(verdicts) > self._stepwise or not last:
             failed = next((step for step in reversed(plan.steps) if step.state is State.FAILED), None)
             raise PlanningFailedError(failed.result if failed else f"{self._judge} gave no answer")
-        return Revision((self._verdict(plan.task, tuple(last.values())),), note="not all have argued")
+        again = f"{VERDICT}-2" if verdicts else VERDICT
+        note = f"{self._judge} judges" if self._stepwise else "not all have argued"
+        return Revision((self._verdict(plan.task, tuple(last.values()), again),), note=note)
 
     def _steps(self, task: str) -> tuple[Step, ...]:
         steps: list[Step] = []
         before: tuple[str, ...] = ()
         for number in range(1, self._rounds + 1):
-            said = f"{task}\n\n{_REPLY if before else _OPENING}"
-            own = [Step(f"r{number}-{place}", name, said, before) for place, name in enumerate(self._agents, 1)]
+            own = self._round(task, number, before)
             steps += own
             before = tuple(step.id for step in own)
         return (*steps, self._verdict(task, before))
 
-    def _verdict(self, task: str, after: tuple[str, ...]) -> Step:
-        return Step(VERDICT, self._judge, f"{task}\n\n{_JUDGE}", after)
+    def _round(self, task: str, number: int, before: tuple[str, ...]) -> tuple[Step, ...]:
+        said = f"{task}\n\n{_REPLY if before else _OPENING}"
+        return tuple(Step(f"r{number}-{place}", name, said, before) for place, name in enumerate(self._agents, 1))
+
+    def _verdict(self, task: str, after: tuple[str, ...], step: str = VERDICT) -> Step:
+        return Step(step, self._judge, f"{task}\n\n{_JUDGE}", after)

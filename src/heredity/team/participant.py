@@ -208,6 +208,11 @@ class Context:
         blobs = self._bus.record.blobs
         return await asyncio.to_thread(blobs.get, digest) if blobs else b""
 
+    @property
+    def effects(self) -> list[tuple[str, Any]]:
+        """What is recorded as done while the message was handled: names and what it gave, in order."""
+        return self._bus.record.effects_of(self._own_id)
+
     def done(self, name: str) -> bool:
         """Return whether an effect (see `once`) is recorded as done."""
         return self._bus.record.effect(f"{self._own_id}#{name}")[0]

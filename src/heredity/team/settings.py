@@ -20,6 +20,10 @@
     tools = ["python"]
     asks = ["researcher"]                # other agents as tools
 
+    [agents.engineer]
+    description = "writes and tests programs"
+    launcher = "claude-code"             # a coding agent, in a sandbox of its own
+
     [mcp.notes]                          # a server of the Model Context Protocol, in the sandbox
     command = ["python3", "notes.py"]    # its tools are named by agents: tools = ["notes"]
     folder = "notes"
@@ -37,7 +41,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.gateway.settings import GatewaySettings
@@ -46,6 +50,7 @@ from heredity.outside import read_text, toml_table
 from heredity.refusals import reading
 from heredity.team.memory import NAME as MEMORY
 from heredity.team.planning import ROUNDS
+from heredity.team.sections import AgentSection, Count, Seconds, Table
 from heredity.team.team import PLANNER
 from heredity.team.tools.web.rules import AllowedHosts
 
@@ -55,15 +60,8 @@ TOOLS = ("search", "read", "python", "browse", "fetch", "search-web", "write_too
 RESERVED = (PLANNER, MEMORY, "evolution", "user")
 """Names that no agent has."""
 
-Count = Annotated[int, Field(ge=1)]
-Seconds = Annotated[float, Field(gt=0)]
 
-
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
-
-
-class TeamSection(_Table):
+class TeamSection(Table):
     """The team as a whole.
 
     Attributes:
@@ -80,14 +78,14 @@ class TeamSection(_Table):
     memory: str = ""
 
 
-class PlannerSection(_Table):
+class PlannerSection(Table):
     """The planning agent: its model, and a system message in place of the usual one."""
 
     model: str = ""
     prompt: str = ""
 
 
-class DebateSection(_Table):
+class DebateSection(Table):
     """A debate in the place of a plan: agents argue in rounds, each told what all have said, and another one judges.
 
     Attributes:
@@ -101,54 +99,13 @@ class DebateSection(_Table):
     rounds: Annotated[int, Field(ge=1, le=20)] = 2
 
 
-class AgentSection(_Table):
-    """One sub-agent.
-
-    Attributes:
-        description: what it can do, for the planner and for who asks it.
-        model: its model.
-        prompt: its system message.
-        resources: a folder with more of what it is made of, as `tool/NAME`, `prompt/NAME`, `memory/NAME` below it.
-        tools: some of `TOOLS`, servers of `[mcp]`, or single tools of these (`"notes.add"`).
-        asks: agents that it may ask as tools.
-        turns: most model calls of a step.
-        concurrency: how many steps it does at once.
-        pictures: whether its model sees: it is then shown the pictures among the files of the task, and may look at pages.
-        a2a: the address of an agent of elsewhere (A2A) that it is; then it has no model, prompt, resources, tools or asks.
-        token: the environment variable that holds the token it is sent.
-    """
-
-    description: str = ""
-    model: str = ""
-    prompt: str = ""
-    resources: str = ""
-    tools: tuple[str, ...] = Field(default=(), strict=False)
-    asks: tuple[str, ...] = Field(default=(), strict=False)
-    turns: Count = 20
-    concurrency: Count = 4
-    pictures: bool = False
-    a2a: str = ""
-    token: str = ""
-
-    @model_validator(mode="after")
-    def _of_here_or_elsewhere(self) -> AgentSection:
-        own = [name for name in ("model", "prompt", "resources", "tools", "asks") if getattr(self, name)]
-        if self.a2a and not re.match(r"https?://[^\s/]", self.a2a):
-            raise ValueError(f'a2a: {self.a2a!r:.80} is no address; give one such as "http://127.0.0.1:9000"')
-        if self.a2a and own:
-            raise ValueError(f"{own[0]}: an agent of elsewhere has its own; leave it out")
-        if self.token and not self.a2a:
-            raise ValueError("token: it is sent to agents of elsewhere; give a2a as well, or leave it out")
-        return self
-
-
-class CorpusSection(_Table):
+class CorpusSection(Table):
     """The folder of documents that `search` and `read` work on, beside the files of the task."""
 
     folder: str = ""
 
 
-class McpSection(_Table):
+class McpSection(Table):
     """A server of the Model Context Protocol: one that is started in the sandbox, or one at an address.
 
     Attributes:
@@ -189,7 +146,7 @@ class McpSection(_Table):
         return self
 
 
-class WebSection(_Table):
+class WebSection(Table):
     """What agents reach of the web.
 
     Attributes:
@@ -213,7 +170,7 @@ class WebSection(_Table):
         return self
 
 
-class EvolutionSection(_Table):
+class EvolutionSection(Table):
     """How the team changes itself (docs/teams.md, "Evolution while working").
 
     Attributes:
@@ -248,7 +205,7 @@ class EvolutionSection(_Table):
     seed: int = 0
 
 
-class SearchSection(_Table):
+class SearchSection(Table):
     """The service that `search-web` asks.
 
     Attributes:
@@ -262,7 +219,7 @@ class SearchSection(_Table):
     key: str = ""
 
 
-class TeamSettings(_Table):
+class TeamSettings(Table):
     """A whole team.toml."""
 
     team: TeamSection = Field(default_factory=TeamSection)
@@ -281,10 +238,10 @@ class TeamSettings(_Table):
         for name, agent in self.agents.items():
             if not agent.description and not agent.a2a:
                 raise ValueError(f"agents.{name}.description is missing; add it: what the agent can do")
-        foreign = [name for name, agent in self.agents.items() if agent.a2a]
+        foreign = [(name, "a2a" if agent.a2a else "launcher") for name, agent in self.agents.items() if agent.own]
         if foreign and self.evolution.mode != "none":
             raise ValueError(
-                f"agents.{foreign[0]}.a2a: what it did cannot be tried again without effects, so a team with one "
+                f"agents.{'.'.join(foreign[0])}: what it did cannot be tried again without effects, so a team with one "
                 'does not evolve; set evolution.mode = "none"'
             )
         return self
@@ -301,10 +258,6 @@ class TeamSettings(_Table):
             raise ValueError(
                 f"debate.agents: {', '.join(debate.agents)}, judged by {debate.judge}; name two or more different agents, and "
                 "a judge that is none of them"
-            )
-        if self.evolution.mode != "none":
-            raise ValueError(
-                'evolution.mode: a debate has no planner whose rounds could be looked at; set evolution.mode = "none"'
             )
         return self
 
@@ -343,7 +296,7 @@ class TeamSettings(_Table):
 
     def models(self) -> dict[str, str]:
         """Return the model of the planner and of each agent, by name."""
-        agents = {name: agent.model for name, agent in self.agents.items() if not agent.a2a}
+        agents = {name: agent.model for name, agent in self.agents.items() if agent.asks_model(self.team.model)}
         # Nobody plans a debate.
         planner = agents.get(self.debate.judge, "") if self.debate.agents else ""
         own = {PLANNER: self.planner.model or planner, **agents}
@@ -383,6 +336,8 @@ def load_team(path: Path, changes: Mapping[str, Any] | None = None, mode: str = 
     agents: Any = data.get("agents")
     for agent in agents.values() if isinstance(agents, dict) else ():
         _locate(agent, "resources", base)
+        if isinstance(agent, dict) and "/" in str(agent.get("launcher", "")):
+            _locate(agent, "launcher", base)
     servers: Any = data.get("mcp")
     for server in servers.values() if isinstance(servers, dict) else ():
         _locate(server, "folder", base)

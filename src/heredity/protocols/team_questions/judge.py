@@ -32,6 +32,7 @@ from heredity.protocols.team_questions.events import (
 )
 from heredity.protocols.team_questions.shown import BROWSE, Evolution, shown
 from heredity.records.events import JUDGING_SCORED, JUDGING_SELECTED, JudgingScored
+from heredity.server.agent_models import models_for_agent
 from heredity.tasks import Task
 from heredity.tasks.questions import present, verify
 from heredity.tasks.questions.sites import Site
@@ -190,7 +191,7 @@ async def _opened(team: TeamBench, tasks: Sequence[Task]) -> AsyncGenerator[_Roo
             _keep_canaries(team)
         files = {task.id: _files(task, corpus) for task in tasks}
         given = {name: path for own in files.values() for name, path in own.items()}
-        equipment = await stack.enter_async_context(equipped(settings, given, unsafe=team.unsafe))
+        equipment = await stack.enter_async_context(equipped(settings, given, unsafe=team.unsafe, door=models_for_agent))
         yield _Room(team, equipment, address, files)
 
 

@@ -22,6 +22,7 @@ from typing import Any
 from heredity.errors import ConfigError, HeredityError, RecordError, RejectedError, UnknownNameError
 from heredity.outside import read_text
 from heredity.records.lock import RunLock
+from heredity.server.agent_models import models_for_agent
 from heredity.server.team.task_run import Asked, TaskRun, read_task
 from heredity.team.assembly import work
 from heredity.team.bus import describe
@@ -220,6 +221,7 @@ class Office:
                     watch=run.planned,
                     planner=OneAgent(asked.agent) if asked.agent else None,
                     unsafe=self._unsafe,
+                    door=models_for_agent,
                 )
                 run.end(result)
             except asyncio.CancelledError:

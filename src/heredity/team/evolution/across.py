@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -67,11 +68,13 @@ class TeamAtWork:
         }
         across = self.section.mode == "across"
         every = self.section.check_every if across else 0
-        await after_task(self.lineage, done, read_canaries(path), every, self._attempt, self._used)
+        attempt = partial(self._attempt, str(done["task"]))
+        await after_task(self.lineage, done, read_canaries(path), every, attempt, self._used)
 
-    async def _attempt(self, candidate: Candidate, case: Case) -> float:
+    async def _attempt(self, task: str, candidate: Candidate, case: Case) -> float:
         staff = self.evolving.staff
-        result, calls, usage = await solved(read_team(candidate, staff.offered), staff, case.body)
+        name = f"check-{digest_json([task, candidate.digest, case.key])[:16]}"
+        result, calls, usage = await solved(read_team(candidate, staff.offered), staff, case.body, name)
         self._checked = (self._checked[0] + calls, self._checked[1] + usage)
         return float(result.ok and is_right(str(result.value["answer"]), case.answer))
 
@@ -106,6 +109,7 @@ def evolving(
     with Lineage(Path(section.store), folder.name, across=section.mode == "across") as lineage:
         team = read_team(lineage.start(made.candidate, folder), made.offered)
         canaries, optimizer = _canaries(section, folder), _optimizer(settings, gateway)
+        staff = replace(staff, records=folder / "attempts")
         at_work = Evolving(team, staff, design, optimizer, programs, lineage.keep, canaries, section.seed)
         yield TeamAtWork(at_work, section, lineage, folder)
 

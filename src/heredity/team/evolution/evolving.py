@@ -236,6 +236,9 @@ class Evolving:
         async def tested(team: TeamParts) -> str:
             if team.design.evolution != base.design.evolution:
                 return "how a team evolves is not for its evolution to change"
+            speakers = self.staff.debate.everybody if self.staff.debate else ()
+            if lacking := [name for name in speakers if name not in team.design.agents]:
+                return f"the debate needs {', '.join(lacking)}"
 
             async def run() -> str:
                 return "" if self.programs is None else await contracts_failure(self.programs, team, base)

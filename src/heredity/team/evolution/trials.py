@@ -7,7 +7,9 @@ again, and a trial that is asked for twice, by another round or another method, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal
 
 from heredity.actors.contract import ProvidedTool
@@ -15,11 +17,13 @@ from heredity.actors.tools import specs_of
 from heredity.errors import HeredityError
 from heredity.gateway import Model, Reply
 from heredity.gateway.contract import NOTHING_USED, Usage
+from heredity.ids import digest_json
 from heredity.resources import Candidate
 from heredity.tasks.questions.extract import final_text, marked_answers
 from heredity.tasks.questions.gaia_rule import matches
 from heredity.team.agent import AgentFailedError, SubAgent, TeamTool
 from heredity.team.bus import NOBODYS, Bus, describe
+from heredity.team.debate import Debate
 from heredity.team.design import TeamParts, read_team
 from heredity.team.evolution.failures import Handled, failures, score, transcript
 from heredity.team.memory import SharedMemory
@@ -27,7 +31,7 @@ from heredity.team.messages import Message, Outcome
 from heredity.team.participant import Context, Participant
 from heredity.team.plan import Plan, PlanError, checked
 from heredity.team.planning import ModelPlanner, PlanningAgent, read_revision
-from heredity.team.record import Record
+from heredity.team.record import Record, open_record
 from heredity.team.team import PLANNER
 
 NAME = "evolution"
@@ -66,6 +70,9 @@ class Staff:
         offered: names of the tools that the team provides.
         rounds: most rounds of an earlier task that is attempted again.
         step_seconds, task_seconds: how long a step and an earlier task may take.
+        debate: plans in the place of a model, where the team debates.
+        records: the folder in which attempts at earlier tasks are on record, so that what was asked before a kill is not asked
+            again; None where they are kept in memory alone.
     """
 
     agent: Callable[[TeamParts, str], SubAgent]
@@ -74,6 +81,8 @@ class Staff:
     rounds: int = 30
     step_seconds: float = 600.0
     task_seconds: float = 3600.0
+    debate: Debate | None = None
+    records: Path | None = None
 
 
 @dataclass
@@ -130,7 +139,11 @@ class Trials:
         team, case = self.teams[message.body["candidate"]], self.cases[message.body["case"]]
         if case.kind == "step":
             return await self._step(team, case, context)
-        return await (self._plan(team, case, context) if case.kind == "plan" else self._task(team, case))
+        return await (
+            self._plan(team, case, context)
+            if case.kind == "plan"
+            else self._task(team, case, f"trial-{digest_json(message.id)[:16]}")
+        )
 
     async def _step(self, team: TeamParts, case: Case, context: Context) -> dict[str, Any]:
         if case.agent not in team.design.agents:
@@ -167,8 +180,8 @@ class Trials:
         problem = plan_failures(replies, plan, agents)
         return {"score": 0.5 if problem else 1.0, "answer": "", "detail": problem, "transcript": "", "usage": {}}
 
-    async def _task(self, team: TeamParts, case: Case) -> dict[str, Any]:
-        result, calls, usage = await solved(team, self.staff, case.body)
+    async def _task(self, team: TeamParts, case: Case, name: str) -> dict[str, Any]:
+        result, calls, usage = await solved(team, self.staff, case.body, name)
         answer = str(result.value["answer"]) if result.ok else ""
         right = result.ok and is_right(answer, case.answer)
         detail = "" if right else f"the answer {answer!r:.200} is not the right one" if result.ok else result.error
@@ -183,23 +196,30 @@ class Trials:
         }
 
 
-async def solved(team: TeamParts, staff: Staff, body: Mapping[str, Any]) -> tuple[Message, int, Usage]:
-    """Let a team do a task apart: nothing of it is kept, and tools that leave something behind do nothing.
+async def solved(team: TeamParts, staff: Staff, body: Mapping[str, Any], name: str) -> tuple[Message, int, Usage]:
+    """Let a team do a task apart: nothing of it is kept but its record, and tools that leave something behind do nothing.
+
+    Args:
+        team: what it is made of.
+        staff: how its agents are made.
+        body: the task.
+        name: of its record below `staff.records`; one that was interrupted goes on where it was.
 
     Returns:
         What came of it, how often models were asked, and what that used.
     """
     described = {name: agent.description for name, agent in team.design.agents.items()}
-    lead = PlanningAgent(
-        ModelPlanner(staff.planner, team.planner), lambda: described, rounds=staff.rounds, timeout=staff.step_seconds
-    )
-    async with Bus(timeout=staff.task_seconds) as bus:
-        bus.register(Participant(PLANNER, lead))
-        for name, about in described.items():
-            bus.register(Participant(name, _without_traces(staff.agent(team, name)), about))
-        bus.register(SharedMemory().participant())
-        result = await bus.outside.request(PLANNER, body)
-        return result, *used_in(bus.record)
+    planner = staff.debate or ModelPlanner(staff.planner, team.planner)
+    lead = PlanningAgent(planner, lambda: described, rounds=staff.rounds, timeout=staff.step_seconds)
+    opened = open_record(staff.records / name) if staff.records else nullcontext(Record())
+    with opened as record:
+        async with Bus(record, timeout=staff.task_seconds) as bus:
+            bus.register(Participant(PLANNER, lead))
+            for agent, about in described.items():
+                bus.register(Participant(agent, _without_traces(staff.agent(team, agent)), about))
+            bus.register(SharedMemory().participant())
+            result = await bus.outside.request(PLANNER, body)
+            return result, *used_in(bus.record)
 
 
 def used_in(record: Record) -> tuple[int, Usage]:

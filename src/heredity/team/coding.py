@@ -1,0 +1,350 @@
+"""Coding agents as members of a team: an outside program in a sandbox of its own, for each step (Autogenesis, section 4).
+
+    [agents.engineer]
+    description = "writes and tests programs"
+    launcher = "claude-code"                 # or "codex", "mini-swe-agent", or a folder with start.sh: "./my-agent"
+
+It is started through the launchers, finds the files of the task and what earlier steps gave in its workspace, and asks its model
+through a broker, so that its calls are in the team's accounts. What it writes into `answer.md`, or says last, and what it leaves in
+`results/` is the step's result. A step that was under way when the team was killed is started again in the same workspace, and is
+told so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import shutil
+import stat
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from heredity.errors import BudgetError, ConfigError, HeredityError, IsolationError
+from heredity.gateway import Model, Reply, Request
+from heredity.gateway.contract import NOTHING_USED
+from heredity.ids import digest_json
+from heredity.launchers import AgentExit, BrokerDoor, CommandAgent, Launch, available, launcher, run_agent
+from heredity.launchers.command import DISK_BYTES
+from heredity.launchers.starts import exit_words
+from heredity.resources import SourceTree
+from heredity.sandbox.agent_bubblewrap import INSIDE
+from heredity.team.agent import AgentFailedError, asked, shortened
+from heredity.team.bus import NOBODYS
+from heredity.team.messages import Message
+from heredity.team.participant import Context
+from heredity.team.sections import AgentSection
+
+FILES, GIVEN, RESULTS, ANSWER = "files", "given", "results", "answer.md"
+"""What stands in a workspace: files of the task and results of earlier steps, which are read only; what the agent leaves."""
+
+_MOST_ANSWER = 60_000
+_MOST_RESULTS = 64 << 20
+_MOST_FILES = 500
+_LOG_BYTES = 16 << 20
+_SHOWN_FILES, _SHOWN = 4, 2_000
+_LAST = 1_200
+_AROUND = """\
+You work in {workspace}. {given}Write what you were asked for into {answer}: the answer itself, in words that stand alone. Files \
+that others are to have go into {results}/. Nobody can answer questions; end when you have done it."""
+_AGAIN = (
+    "This was begun before and was interrupted: your files are as you left them. Look at them, and go on from there."
+)
+
+
+class ModelDoor(Protocol):
+    """Serves a model to an agent (`heredity.server.agent_models.models_for_agent`)."""
+
+    def __call__(self, model: Model, *, run: str, record: Any) -> AbstractAsyncContextManager[BrokerDoor]:
+        """Serve it until the block ends."""
+        ...
+
+
+@dataclass(frozen=True)
+class CodingAgents:
+    """What the coding agents of a team share.
+
+    Attributes:
+        files: what is given with the task, by name.
+        door: serves their models; None where there is nothing that could.
+        unsafe: run them without a sandbox.
+    """
+
+    files: Mapping[str, Path]
+    door: ModelDoor | None
+    unsafe: bool = False
+
+    def agent(self, name: str, section: AgentSection, model: Model | None, folder: Path) -> CodingAgent:
+        """Return what handles the steps of one of them, in the folder of a task.
+
+        Raises:
+            ConfigError: if its program is not installed, or its model cannot be served here.
+            IsolationError: if it cannot be confined here.
+        """
+        if model is not None and self.door is None:
+            raise ConfigError(
+                f"agents.{name}.launcher: nothing here serves models to coding agents; give "
+                "door=heredity.server.agent_models.models_for_agent"
+            )
+        if not self.unsafe and (reason := available()) is not None:
+            raise IsolationError(f"agents.{name}.launcher: coding agents cannot be confined here: {reason}")
+        agent = CodingAgent(name, section, model, folder.resolve() / "agents", self)
+        agent.launched("")
+        return agent
+
+
+@dataclass(frozen=True)
+class CodingAgent:
+    """What handles the steps of a coding agent.
+
+    Attributes:
+        name: what the team calls it.
+        section: how it is started, and what it may use.
+        model: what it asks; None if it asks none.
+        folder: where its workspaces are, one for each step.
+        shared: what it shares with others.
+    """
+
+    name: str
+    section: AgentSection
+    model: Model | None
+    folder: Path
+    shared: CodingAgents
+
+    def launched(self, prompt: str) -> Launch:
+        """Return how its program is started; raises ConfigError if it is not installed."""
+        # Agents look up what they know of a model under its own name, which has no provider before it.
+        named = self.model.name.rpartition("/")[2] if self.model else ""
+        return launcher(self.section.launcher).launch(prompt, named)
+
+    async def __call__(self, message: Message, context: Context) -> dict[str, Any]:
+        """Do a step, and return its answer with what it used.
+
+        Raises:
+            AgentFailedError: if it ends with an error, holds too much, or leaves no answer.
+            HostError, RecordError, BudgetError: if it failed because its model did, through nobody's fault.
+        """
+
+        async def work() -> Any:
+            return await self._work(message, context)
+
+        # An agent whose end is on record is not started again.
+        return dict(await context.once("agent", work))
+
+    async def _work(self, message: Message, context: Context) -> dict[str, Any]:
+        earlier = context.effects
+        start = 1 + sum(name.startswith("start-") for name, _ in earlier)
+        place = self.folder / f"{_plain(str(message.body.get('step', '')) or 'asked')}-{digest_json(message.id)[:12]}"
+        workspace = place / "workspace"
+        await asyncio.to_thread(self._lay_out, workspace, message)
+        prompt = "\n\n".join(filter(None, (self.section.prompt, asked(message.body), self._around(workspace))))
+        prompt += f"\n\n{_AGAIN}" if start > 1 else ""
+        await self._note_start(context, start, place.name)
+        counted = _Counted(self.model, self.section, context, start, earlier) if self.model else None
+        logs = place / f"start-{start}"
+        async with AsyncExitStack() as stack:
+            broker = None
+            if counted is not None and self.shared.door is not None:
+                serving = self.shared.door(counted, run=message.id, record=_unrecorded)
+                broker = await stack.enter_async_context(serving)
+            agent = self._command(prompt, workspace, again=start > 1)
+            ended = await run_agent(agent, workspace=workspace, logs=logs, broker=broker)
+        if ended.reason != "exited" or ended.code != 0:
+            raise self._failure(ended, counted)
+        answer = await asyncio.to_thread(_answer, workspace, logs, ended)
+        left = await asyncio.to_thread(self._keep, workspace, message)
+        if not answer:
+            raise AgentFailedError(f"{self.name} ended without an answer: {ANSWER} is empty, and it printed nothing")
+        usage = (counted.used if counted else NOTHING_USED).to_json()
+        calls = counted.calls if counted else 0
+        return {"answer": f"{answer}{left}", "calls": calls, "usage": usage, "start": start, "workspace": place.name}
+
+    async def _note_start(self, context: Context, start: int, place: str) -> None:
+        """Put on record that it is started, and where; of a later start, tell whoever follows that it is one."""
+
+        async def started() -> dict[str, Any]:
+            return {"launcher": self.section.launcher, "workspace": place, "again": start > 1}
+
+        await context.once(f"start-{start}", started)
+        if start > 1:
+            await context.report({"text": f"started again (start {start}): the team was stopped while it was at work"})
+
+    def _command(self, prompt: str, workspace: Path, *, again: bool) -> CommandAgent:
+        launch, section = self.launched(prompt), self.section
+        inside = str(workspace) if self.shared.unsafe else INSIDE
+        own = {"HEREDITY_WORKSPACE": inside, "HEREDITY_PROMPT": prompt}
+        return CommandAgent(
+            launch.again if again and launch.again else launch.command,
+            environment={**own, **launch.environment},
+            read_only=launch.read_only,
+            protected=(self.folder.parent,),
+            network=section.network,
+            unsafe=self.shared.unsafe,
+            max_log_bytes=_LOG_BYTES,
+            host_files=(FILES, GIVEN),
+            memory_bytes=section.memory_mib << 20 if section.memory_mib else None,
+            disk_bytes=section.disk_mib << 20 if section.disk_mib else DISK_BYTES,
+        )
+
+    def _around(self, workspace: Path) -> str:
+        there = {FILES: "the files of the task", GIVEN: "what earlier steps gave"}
+        found = [f"{name}/ has {what}. " for name, what in there.items() if any((workspace / name).iterdir())]
+        where = str(workspace) if self.shared.unsafe else INSIDE
+        return _AROUND.format(workspace=where, given="".join(found), answer=ANSWER, results=RESULTS)
+
+    def _lay_out(self, workspace: Path, message: Message) -> None:
+        """Write what the agent finds; what it wrote itself before it was interrupted stays."""
+        body = message.body
+        workspace.mkdir(parents=True, exist_ok=True)
+        for name in (FILES, GIVEN):
+            if (workspace / name).exists():
+                shutil.rmtree(workspace / name)
+            (workspace / name).mkdir()
+        for name in body.get("files") or ():
+            if name in self.shared.files:
+                shutil.copyfile(self.shared.files[name], workspace / FILES / Path(name).name)
+        given: Mapping[str, Any] = body.get("given") or {}
+        for step, result in given.items():
+            (workspace / GIVEN / f"{_plain(step)}.md").write_text(str(result), encoding="utf-8")
+            left = self._kept(message, step)
+            if left.is_dir():
+                shutil.copytree(left, workspace / GIVEN / _plain(step))
+
+    def _keep(self, workspace: Path, message: Message) -> str:
+        """Keep the files that it leaves, for later steps; return what is said of them."""
+        kept = self._kept(message, str(message.body.get("step", "")))
+        shutil.rmtree(kept, ignore_errors=True)
+        if not os.path.lexists(workspace / RESULTS):
+            return ""
+        try:
+            tree = SourceTree.from_folder(workspace / RESULTS, max_bytes=_MOST_RESULTS, max_files=_MOST_FILES)
+        except (ConfigError, OSError) as error:
+            return f"\n\nThe files in {RESULTS}/ are left out: {error}"
+        if not tree:
+            return ""
+        tree.write_to(kept)
+        listed = ", ".join(f"{path} ({len(tree[path]):,} bytes)" for path in list(tree)[:50])
+        texts = [(path, text) for path, text in _texts(tree).items() if text.strip()]
+        shown = "".join(f"\n\n{path}:\n{shortened(text, _SHOWN)}" for path, text in texts[:_SHOWN_FILES])
+        return f"\n\nFiles that it left: {listed}{shown}"
+
+    def _kept(self, message: Message, step: str) -> Path:
+        return self.folder / RESULTS / f"{_plain(step)}-{digest_json([message.parent, step])[:12]}"
+
+    def _failure(self, ended: AgentExit, counted: _Counted | None) -> HeredityError:
+        if counted is not None and counted.failed is not None:
+            return counted.failed
+        spent = f"; {counted.spent}" if counted is not None and counted.spent else ""
+        said = f"; it printed last:\n{ended.output[-_LAST:]}" if ended.output else "; it printed nothing"
+        return AgentFailedError(f"{self.name}: {exit_words(ended.to_json())}{spent}{said}")
+
+
+class _Counted:
+    """The model of a step: each call is on record and within the step's limits.
+
+    Attributes:
+        used: by all starts of the step; `calls`: how many.
+        failed: why its last call failed, where nobody of the team is to blame for that.
+        spent: which limit is reached.
+    """
+
+    def __init__(
+        self, model: Model, section: AgentSection, context: Context, start: int, earlier: list[tuple[str, Any]]
+    ) -> None:
+        self.name = model.name
+        self._model, self._section, self._context, self._start = model, section, context, start
+        before = [Reply.from_json(value).usage for name, value in earlier if name.startswith("model-")]
+        self.used = sum(before, NOTHING_USED)
+        self.calls = len(before)
+        self.failed: HeredityError | None = None
+        self.spent = ""
+
+    async def reply(self, request: Request) -> Reply:
+        """Answer a request; raises as the model does, and BudgetError where the step's limit is reached."""
+        for what, used, most in (
+            ("tokens", self.used.tokens, self._section.tokens),
+            ("US dollars", self.used.cost_usd, self._section.cost_usd),
+        ):
+            if most is not None and (used or 0) >= most:
+                self.spent = f"its {most:,} {what} are spent"
+                raise BudgetError(f"{self.spent}; finish with what you have")
+        self.calls += 1
+        number = self.calls
+        try:
+            reply = await self._model.reply(request)
+            self.used = self.used + reply.usage
+            await self._context.once(f"model-{self._start}-{number}", _answering(_account(reply)))
+        except NOBODYS as error:
+            self.failed = error
+            raise
+        self.failed = None
+        return reply
+
+
+def _account(reply: Reply) -> dict[str, Any]:
+    """Return what is kept of a reply: what it used. What it said is the agent's own affair."""
+    return Reply("", usage=reply.usage, model=reply.model, seconds=reply.seconds).to_json()
+
+
+def _answering(value: dict[str, Any]) -> Any:
+    async def answer() -> dict[str, Any]:
+        return value
+
+    return answer
+
+
+async def _unrecorded(_: str, __: Any) -> None:
+    """Record nothing: `_Counted` has done so."""
+
+
+def _answer(workspace: Path, logs: Path, ended: AgentExit) -> str:
+    """Return what an agent gives as its answer: what it wrote, else what it said last, else the end of its output."""
+    written = _text_of(workspace / ANSWER)
+    return shortened((written or _said_last(logs / "agent.events.jsonl") or ended.output).strip(), _MOST_ANSWER)
+
+
+def _text_of(path: Path) -> str:
+    """Return a file that an agent wrote; nothing where it is a link, or no file."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return ""
+    with os.fdopen(file, "rb") as opened:
+        if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+            return ""
+        return opened.read(4 * _MOST_ANSWER).decode("utf-8", "replace").strip()
+
+
+def _said_last(events: Path) -> str:
+    """Return the last message in an agent's stream of events, as Claude Code and Codex print them."""
+    said = ""
+    if not events.exists():
+        return said
+    for line in events.read_bytes().splitlines():
+        event = cast("dict[str, Any]", json.loads(line))
+        item: Any = event.get("item")
+        if event.get("type") == "result" and isinstance(event.get("result"), str):
+            said = event["result"]
+        elif isinstance(item, dict) and cast("dict[str, Any]", item).get("type") == "agent_message":
+            said = str(cast("dict[str, Any]", item).get("text", ""))
+    return said
+
+
+def _texts(tree: SourceTree) -> dict[str, str]:
+    texts: dict[str, str] = {}
+    for path in tree:
+        try:
+            texts[path] = tree[path].decode()
+        except UnicodeDecodeError:
+            continue
+    return texts
+
+
+def _plain(name: str) -> str:
+    """Return a name as one of a file; what is changed for that is told apart by a digest."""
+    plain = re.sub(r"[^A-Za-z0-9_-]", "_", name)[:40]
+    return plain if plain == name else f"{plain}-{digest_json(name)[:6]}"

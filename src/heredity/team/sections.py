@@ -1,0 +1,84 @@
+"""The sections of a team.toml about one agent, and what all sections share."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Count = Annotated[int, Field(ge=1)]
+Seconds = Annotated[float, Field(gt=0)]
+
+
+class Table(BaseModel):
+    """A section: no unknown keys, no values of another type."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class AgentSection(Table):
+    """One sub-agent.
+
+    Attributes:
+        description: what it can do, for the planner and for who asks it.
+        model: its model.
+        prompt: its system message.
+        resources: a folder with more of what it is made of, as `tool/NAME`, `prompt/NAME`, `memory/NAME` below it.
+        tools: some of `TOOLS`, servers of `[mcp]`, or single tools of these (`"notes.add"`).
+        asks: agents that it may ask as tools.
+        turns: most model calls of a step.
+        concurrency: how many steps it does at once.
+        pictures: whether its model sees: it is then shown the pictures among the files of the task, and may look at pages.
+        launcher: the launcher of a coding agent that it is ("claude-code", "codex", "mini-swe-agent"), or a folder with `start.sh`,
+            which holds a `/`; then it has no resources, tools or asks of the team's.
+        tokens: most that a step of a coding agent may ask of its model; `cost_usd`: US dollars; None for no limit.
+        network: whether a coding agent shares the host's network.
+        memory_mib, disk_mib: most that a coding agent may hold; None for the usual bounds.
+        a2a: the address of an agent of elsewhere (A2A) that it is; then it has no model, prompt, resources, tools or asks.
+        token: the environment variable that holds the token it is sent.
+    """
+
+    description: str = ""
+    model: str = ""
+    prompt: str = ""
+    resources: str = ""
+    tools: tuple[str, ...] = Field(default=(), strict=False)
+    asks: tuple[str, ...] = Field(default=(), strict=False)
+    turns: Count = 20
+    concurrency: Count = 4
+    pictures: bool = False
+    launcher: str = ""
+    tokens: Count | None = None
+    cost_usd: Annotated[float, Field(gt=0)] | None = None
+    network: bool = False
+    memory_mib: Count | None = None
+    disk_mib: Count | None = None
+    a2a: str = ""
+    token: str = ""
+
+    @property
+    def own(self) -> bool:
+        """Whether it is a program of its own, and none that the team drives with a model and tools."""
+        return bool(self.a2a or self.launcher)
+
+    def asks_model(self, usual: str) -> bool:
+        """Whether it asks a model of the team's: a folder's `start.sh` need not, and is served one where one is named."""
+        return not self.a2a and ("/" not in self.launcher or bool(self.model or usual))
+
+    @model_validator(mode="after")
+    def _of_here_or_elsewhere(self) -> AgentSection:
+        own = [name for name in ("model", "prompt", "resources", "tools", "asks") if getattr(self, name)]
+        if self.a2a and not re.match(r"https?://[^\s/]", self.a2a):
+            raise ValueError(f'a2a: {self.a2a!r:.80} is no address; give one such as "http://127.0.0.1:9000"')
+        if self.a2a and own:
+            raise ValueError(f"{own[0]}: an agent of elsewhere has its own; leave it out")
+        theirs = [name for name in ("resources", "tools", "asks", "pictures") if getattr(self, name)]
+        if self.launcher and (theirs or self.a2a):
+            raise ValueError(f"{[*theirs, 'a2a'][0]}: a coding agent has its own; leave it out")
+        bounds = [name for name in ("tokens", "cost_usd", "network", "memory_mib", "disk_mib") if getattr(self, name)]
+        if bounds and not self.launcher:
+            raise ValueError(f"{bounds[0]}: it bounds a coding agent; give launcher as well, or leave it out")
+        if self.token and not self.a2a:
+            raise ValueError("token: it is sent to agents of elsewhere; give a2a as well, or leave it out")
+        return self

@@ -191,7 +191,9 @@ async def _opened(team: TeamBench, tasks: Sequence[Task]) -> AsyncGenerator[_Roo
             _keep_canaries(team)
         files = {task.id: _files(task, corpus) for task in tasks}
         given = {name: path for own in files.values() for name, path in own.items()}
-        equipment = await stack.enter_async_context(equipped(settings, given, unsafe=team.unsafe, door=models_for_agent))
+        equipment = await stack.enter_async_context(
+            equipped(settings, given, unsafe=team.unsafe, door=models_for_agent)
+        )
         yield _Room(team, equipment, address, files)
 
 

@@ -34,7 +34,12 @@ def bounded_transport(http: ModuleType, most: int = MOST_BYTES) -> Any:
 
     class Bounded(http.AsyncHTTPTransport):
         async def handle_async_request(self, request: Any) -> Any:
+            # What is packed would be counted as it comes, and could be a thousand times as large afterwards.
+            request.headers["accept-encoding"] = "identity"
             response = await super().handle_async_request(request)
+            if response.headers.get("content-encoding", "identity").lower() != "identity":
+                await response.aclose()
+                raise http.ReadError("the answer is packed, which was not asked for")
             response.stream = Counted(response.stream)
             return response
 

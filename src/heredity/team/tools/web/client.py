@@ -89,7 +89,7 @@ class WebClient:
                         return response
                     if not redirects:
                         raise FetchError(f"{_plain(address)} redirects elsewhere, and is not followed")
-                    address = urljoin(address, target)
+                    address = _joined(address, target)
         except TimeoutError as error:
             raise FetchError(f"{_plain(address)} did not come within {_SECONDS:g} s") from error
         except (httpcore.ProtocolError, httpcore.NetworkError, httpcore.UnsupportedProtocol, OSError) as error:
@@ -166,15 +166,28 @@ async def _unpacked(stream: AsyncIterator[bytes], encoding: str) -> bytes:
     if encoding.lower() not in ("", "identity", "gzip"):
         raise FetchError(f"it is packed in a way that was not asked for ({encoding[:40]})")
     unpack = zlib.decompressobj(wbits=31) if encoding.lower() == "gzip" else None
-    body = bytearray()
+    body, came = bytearray(), 0
     async for chunk in stream:
+        came += len(chunk)
+        # Also of what unpacks to nothing, or stands behind the end of what is packed.
+        if came > MOST_BYTES or (unpack and unpack.eof):
+            raise FetchError(f"it is larger than {MOST_BYTES >> 20} MiB, or goes on behind its end")
         try:
             body += unpack.decompress(chunk, MOST_BYTES + 1 - len(body)) if unpack else chunk
         except zlib.error as error:
             raise FetchError(f"what came is damaged: {error}") from error
         if len(body) > MOST_BYTES:
             raise FetchError(f"it is larger than {MOST_BYTES >> 20} MiB")
+    if unpack and came and not unpack.eof:
+        raise FetchError("what came is damaged: it is cut off")
     return bytes(body)
+
+
+def _joined(address: str, target: str) -> str:
+    try:
+        return urljoin(address, target)
+    except ValueError as error:
+        raise FetchError(f"{_plain(address)} redirects to what is no address: {error}") from error
 
 
 def _plain(address: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import mimetypes
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -18,6 +19,7 @@ from heredity.actors.contract import Programs, ProvidedTool
 from heredity.errors import MissingExtraError
 from heredity.gateway import ToolSpec
 from heredity.resources import SourceTree
+from heredity.results.text import clean
 from heredity.team.agent import TeamTool, Traced
 from heredity.team.tools.documents import ENDINGS, DocumentReader, UnreadableDocumentError
 from heredity.team.tools.web.client import FetchError, Response, WebClient
@@ -26,6 +28,11 @@ from heredity.team.tools.web.rules import ForbiddenHostError, UnreachableHostErr
 
 _SECONDS = 20.0
 _KEPT = 16
+_LETTERS = re.compile(
+    r"iso-?8859-\d{1,2}|latin-?1|windows-125\d|cp125\d|utf-?(16|32)(-?[lb]e)?|koi8-[ru]|shift_jis|euc-(jp|kr)|gb2312|gbk|big5"
+)
+"""Character sets of plain texts that are decoded here; other names lead to codecs that are none, or slow."""
+
 _HTML = ("text/html", "application/xhtml+xml")
 
 _SPEC = ToolSpec(
@@ -94,7 +101,8 @@ class Fetcher:
         return _Fetched(head, text, trace)
 
     async def _read(self, response: Response, kind: str, charset: str) -> tuple[str, str]:
-        name = unquote(PurePosixPath(urlsplit(response.address).path).name)[-120:]
+        # In one line: a name with line breaks could say of itself where it is from.
+        name = clean(" ".join(unquote(PurePosixPath(urlsplit(response.address).path).name).split()))[-120:]
         if kind in _HTML:
             arguments = {
                 "data": base64.b64encode(response.body).decode(),
@@ -110,7 +118,10 @@ class Fetcher:
         if ending not in ENDINGS:
             ending = mimetypes.guess_extension(kind) or (".txt" if kind.startswith("text/") else "")
             name = f"{name or 'document'}{ending or '.unknown'}"
-        return name, (await self._reader.read(name, response.body)).text
+        body = response.body
+        if kind.startswith("text/") and _LETTERS.fullmatch(charset):
+            body = body.decode(charset, "replace").encode()
+        return name, (await self._reader.read(name, body)).text
 
 
 def _shown(fetched: _Fetched, start: int) -> Traced:

@@ -188,7 +188,7 @@ def _public(address: Address) -> bool:
             return _public(address.ipv4_mapped)
         if address in _TRANSLATED:
             return _public(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
-        if address.sixtofour or address.teredo:
+        if address.sixtofour or address.teredo or address.is_site_local:
             return False
     return address.is_global and not address.is_multicast and not address.is_reserved
 

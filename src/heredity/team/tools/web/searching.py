@@ -123,10 +123,12 @@ class WebSearch:
         parts = urlsplit(self._address)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ConfigError(f"search.url: {self._address!r:.120} is no address; give one that begins with http")
-        self._key = os.environ.get(key, "") if key else ""
+        self._key = os.environ.get(key, "").strip() if key else ""
         if (key or self._service.needs_key) and not self._key:
             named = f"the environment variable {key} is not set" if key else "none is named"
             raise ConfigError(f"search.key: {service} takes a key, and {named}; name the variable that holds it")
+        if not (self._key.isascii() and self._key.isprintable()):
+            raise ConfigError(f"search.key: what {key} holds cannot be sent; it has letters that no key has")
         port = parts.port or (443 if parts.scheme == "https" else 80)
         # Whoever runs the team has named this host; agents reach nothing else by it.
         host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname

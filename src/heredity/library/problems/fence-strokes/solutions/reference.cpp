@@ -1,0 +1,15 @@
+class Solution {
+public:
+    long long cheapest(vector<long long>& colours, vector<long long>& prices) {
+        int n = colours.size();
+        vector<vector<long long>> cost(n + 2, vector<long long>(n + 2, 0));
+        for (int i = n - 1; i >= 0; --i)
+            for (int j = i + 1; j <= n; ++j) {
+                long long best = prices[colours[i]] + cost[i + 1][j];
+                for (int k = i + 1; k < j; ++k)
+                    if (colours[k] == colours[i]) best = min(best, cost[i + 1][k] + cost[k][j]);
+                cost[i][j] = best;
+            }
+        return cost[0][n];
+    }
+};

@@ -37,6 +37,18 @@ MECHANICS: Mapping[str, str] = {
     "costs of what is done": "toll tolls thorns tariff fee fees",
     "resources that run out": "spring scarce dry drought",
     "a need to sleep": "sleep tired sleepy",
+    "things made of others": "craft crafts crafting forge smith workshop recipe recipes",
+    "a row to be put in order": "sort sorts sorted row rows tidy",
+    "a crossing with quarrels": "ferryman ferries crossing river raft passengers",
+    "a contest of strength": "duel fight fights contest arena knight",
+    "stocks that renew": "fish fishing herd herds hunt hunter renew",
+    "pairs to be found": "pairs card cards twins matching",
+    "a light that burns down": "wick lantern torch",
+    "leave to be asked for": "permission petition",
+    "strain that builds up": "strain tension pressure",
+    "costs of haste": "haste hurry patience",
+    "things that are fixed": "nailed fixed",
+    "weights to be balanced": "weight weights heavy",
     "words that mean the contrary": "contrary opposite inverted liar lies misleading backwards",
 }
 """Words that ask for a mechanic, as `heredity.worlds.compose` calls it."""

@@ -164,7 +164,7 @@ FAULTS: Mapping[str, Fault] = {
     "unknown variable": Fault(_unknown_variable, (("build", "rules"),)),
     "variable out of its range": Fault(_out_of_range, (("build", "levels"), ("execution", "crash"))),
     "action that explains nothing": Fault(_explains_nothing, (("format", "unexplained action"),)),
-    "action that is never possible": Fault(_never_possible, (("format", "impossible action"),)),
+    "action that is never possible": Fault(_never_possible, (("format", "impossible action"), ("build", "levels"))),
     "nothing said of rewards": Fault(_says_nothing_of_rewards, (("format", "missing text"),)),
     "sign that nobody can read": Fault(_unreadable, (("format", "unreadable"),)),
     "symbol without a meaning": Fault(_no_legend, (("format", "unexplained symbol"),)),

@@ -44,7 +44,7 @@ async def _measure(seconds: float, repeats: int, workers: int) -> dict[str, Any]
     example = asked.examples[0]
     source = next(source for one, source in asked.accepted.values() if one is language)
     text = asked.signature.encoded(example.case).encode()
-    rates: dict[str, list[float]] = {"verdicts": [], "bare": []}
+    rates: dict[str, list[float]] = {"verdicts": [], "bare": [], "cpu_ms": []}
     with TemporaryDirectory(prefix="heredity-bench-judge-") as folder:
         async with NativeRuns(workers) as runs:
             judge = Judge(runs, Path(folder))
@@ -54,16 +54,20 @@ async def _measure(seconds: float, repeats: int, workers: int) -> dict[str, Any]
             binary = await asyncio.to_thread(_binary, folder)
             count = 8 * workers
             for _ in range(repeats + 1):  # The first says how many fill the time.
+                before = _processor_s()
                 rates["verdicts"].append(await _rate(judge, source, count, workers))
+                used = _processor_s() - before
+                rates["cpu_ms"].append(1e3 * used / (count // workers * workers))
                 rates["bare"].append(await asyncio.to_thread(_bare, binary, text, count, workers))
                 count = max(count, int(rates["verdicts"][0] * seconds))
-    verdicts, bare = (statistics.median(values[1:]) for values in rates.values())
+    verdicts, bare, cpu_ms = (statistics.median(values[1:]) for values in rates.values())
     return {
         "baseline": "the same binary on the same input without a sandbox",
         "language": language.name,
         "workers": workers,
         "compiled_s": round(compiled_s, 2),
         "verdicts_per_s": round(verdicts, 1),
+        "cpu_ms_per_verdict": round(cpu_ms, 1),
         "bare_per_s": round(bare, 1),
         "ratio_to_bare": round(verdicts / bare, 3),
         "load": round(os.getloadavg()[0], 1),
@@ -83,6 +87,16 @@ async def _rate(judge: Judge, source: str, count: int, workers: int) -> float:
     began = time.monotonic()
     await asyncio.gather(*(_judged(judge, source, count // workers) for _ in range(workers)))
     return count // workers * workers / (time.monotonic() - began)
+
+
+def _processor_s() -> float:
+    """Return the processor seconds of this process, of what it started, and of all that those have waited for, to some 10 ms."""
+    ticks = 0
+    for child in Path("/proc/self/task").glob("*/children"):
+        for pid in child.read_text().split():
+            # After the name, which is in brackets: user and system time, its own and that of those it waited for.
+            ticks += sum(map(int, Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:15]))
+    return time.process_time() + ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _binary(folder: str) -> str:

@@ -175,8 +175,8 @@ async def check(
     languages = installed() if languages is None else languages
     try:
         tests = await judge.tests(problem, seed)
-        faults = [*_counts(problem), *_examples(problem, tests)]
-        different = await _compared(judge, problem, seed, agree)
+        faults = [*_counts(problem), *await _examples(judge, problem, tests)]
+        different = await _compared(judge, problem.original or problem, seed, agree)
         faults += different
         judged = [(p, one) for p, one in {**problem.accepted, **problem.rejected}.items() if one[0] in languages]
         found = await asyncio.gather(*(judge.judge(problem, *one, tests) for _, one in judged))
@@ -215,11 +215,13 @@ def _counts(problem: Problem) -> list[str]:
     return faults if problem.examples else [*faults, "no example; give at least one"]
 
 
-def _examples(problem: Problem, tests: Tests) -> list[str]:
+async def _examples(judge: Judge, problem: Problem, tests: Tests) -> list[str]:
+    shown = list(zip(tests.cases, tests.expected, problem.examples, strict=False))
+    right = await judge.right(problem, [(case, expected, example.answer) for case, expected, example in shown])
     return [
         f"example {number} says {example.answer}, the reference {expected}"
-        for number, (example, expected) in enumerate(zip(problem.examples, tests.expected, strict=False), 1)
-        if not problem.equal(expected, example.answer)
+        for number, ((_, expected, example), agree) in enumerate(zip(shown, right, strict=True), 1)
+        if not agree
     ]
 
 
@@ -231,8 +233,9 @@ async def _compared(judge: Judge, problem: Problem, seed: str, count: int) -> li
             await judge.answered_at_once(problem, problem.files[name], cases, _BRUTE)
             for name in ("reference.py", "brute.py")
         ]
-        for case, one, other in zip(cases, *answers, strict=True):
-            if not problem.equal(one, other):
+        right = await judge.right(problem, list(zip(cases, *answers, strict=True)))
+        for case, one, other, agree in zip(cases, *answers, right, strict=True):
+            if not agree:
                 return [f"reference and brute force differ on {case}: {one} and {other}"]
     return []
 

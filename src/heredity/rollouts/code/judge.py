@@ -11,6 +11,7 @@ import hashlib
 import io
 import itertools
 import json
+import re
 import shutil
 import tempfile
 from collections import OrderedDict
@@ -37,7 +38,7 @@ from heredity.rollouts.code.verdicts import (
 from heredity.sandbox.containers.archives import unpacked
 from heredity.sandbox.native import Bounds, Ended, NativeRuns
 from heredity.tasks.code.languages import LANGUAGES, MARK, Language
-from heredity.tasks.code.problem import Problem
+from heredity.tasks.code.problem import CHECKER, Problem
 
 __all__ = ["VERDICTS", "Judge", "Judgement", "Tests", "Verdict", "limit_s"]
 
@@ -64,6 +65,18 @@ import tests
 seed, small, whole = json.loads(sys.stdin.read())
 draw = random.Random(seed)
 print(json.dumps([tests.small(draw) for _ in range(small)] + (list(tests.cases(draw)) if whole else [])))
+"""
+
+_CHECKED = """
+import json, sys
+sys.path.insert(0, "/work")
+import checker
+def accepts(row):
+    try:
+        return bool(checker.accepts(*row))
+    except Exception:
+        return False
+print(json.dumps([accepts(row) for row in json.loads(sys.stdin.read())]))
 """
 
 
@@ -100,6 +113,10 @@ class Judge:
         Raises:
             ConfigError: if the problem's own programs fail.
         """
+        if problem.original is not None and problem.changed is not None:
+            found = await self.tests(problem.original, seed)
+            pairs = [problem.changed(*pair) for pair in zip(found.cases, found.expected, strict=True)]
+            return replace(found, cases=[case for case, _ in pairs], expected=[answer for _, answer in pairs])
         if problem.given:
             cases, expected = [list(case) for case, _ in problem.given], [answer for _, answer in problem.given]
             return Tests(cases, expected, len(problem.examples), 0.0, limit_s=problem.seconds)
@@ -180,6 +197,37 @@ class Judge:
         except CandidateError as error:
             raise ConfigError(f"{problem.name}: its own program answers something else than asked: {error}") from error
 
+    async def right(self, problem: Problem, answers: Sequence[tuple[Sequence[Any], Any, Any]]) -> list[bool]:
+        """Return which answers are right: the expected ones, and those that the problem's checker accepts, in the sandbox.
+
+        Args:
+            problem: the problem.
+            answers: of each the case, what the reference answers, and the answer. One that makes the checker fail is not right.
+
+        Raises:
+            ConfigError: if the checker takes too long, or is no program.
+        """
+        found = [problem.equal(expected, answer) for _, expected, answer in answers]
+        if problem.compare != CHECKER or all(found):
+            return found
+        open_ones = [number for number, equal in enumerate(found) if not equal]
+        with tempfile.TemporaryDirectory(dir=self._folder) as made:
+            folder = Path(made)
+            (folder / "checker.py").write_text(problem.files["checker.py"])
+            (folder / "main.py").write_text(_CHECKED)
+            command = _command(toolchain("python3"), LANGUAGES["python3"], problem)
+            asked = json.dumps([answers[number] for number in open_ones]).encode()
+            ended = await self._runs.run(command, _MAKING, work=folder, stdin=asked)
+        said = ended.stdout.decode("ascii", "replace").strip()
+        if ended.code or ended.reason != "exited" or not re.fullmatch(r"\[((true|false)(, |(?=\])))+\]", said):
+            raise ConfigError(
+                f"{problem.name}: checker.py fails ({ended.reason}): {ended.stderr.strip()[-SHOWN_CHARS:]}"
+            )
+        accepted = json.loads(said)
+        if len(accepted) != len(open_ones):
+            raise ConfigError(f"{problem.name}: checker.py prints something itself; let it only return")
+        return [equal or bool(accepted[open_ones.index(number)]) for number, equal in enumerate(found)]
+
     async def judge(self, problem: Problem, language: Language, source: str, tests: Tests) -> Judgement:
         """Judge a program: the cases in order, to the first that it fails.
 
@@ -211,7 +259,7 @@ class Judge:
             slowest, peak = max(slowest, ended.cpu_s), max(peak, ended.peak_bytes)
             answer = answered(problem, ended, case, limit)
             if not isinstance(answer, Failed):
-                if problem.equal(expected, answer):
+                if (await self.right(problem, [(case, expected, answer)]))[0]:
                     continue
                 answer = wrong(answer, expected)
             said = answer.message(number, case if number < tests.examples else None)

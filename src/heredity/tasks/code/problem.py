@@ -6,6 +6,7 @@ statement.md     what is asked
 reference.py     a fast solution; brute.py: another one, slow and obvious
 tests.py         small(random) gives one small case; cases(random) gives the maximal and the adversarial ones
 wrong/ slow/     solutions that must be rejected: for a wrong answer or an error, for their time
+checker.py       of several right answers: accepts(case, expected, answer) says whether one is (compare = "checker")
 solutions/       others that are accepted, in any language: what a solution's rank is taken among
 """
 
@@ -14,7 +15,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -29,8 +30,9 @@ DIFFICULTIES = ("easy", "medium", "hard")
 UNRATED = "unrated"
 """The difficulty of a row of a file that says none."""
 
-COMPARISONS = ("exact", "close", "unordered")
-"""Equal; equal but for 1e-6 in floats; equal as lists whose order does not matter."""
+CHECKER = "checker"
+COMPARISONS = ("exact", "close", "unordered", CHECKER)
+"""Equal; equal but for 1e-6 in floats; equal as lists whose order does not matter; equal, or right by the problem's checker."""
 
 LIBRARY = "heredity.library"
 _REQUIRED = ("problem.toml", "statement.md", "reference.py", "brute.py", "tests.py")
@@ -61,13 +63,14 @@ class Problem:
         examples: the cases that are shown.
         compare: how answers are compared.
         memory_bytes: what a solution may have.
-        files: Python sources by name: `reference.py`, `brute.py`, `tests.py`.
+        files: Python sources by name: `reference.py`, `brute.py`, `tests.py`, and `checker.py` where answers are compared by it.
         rejected: solutions that must be rejected, by path below the folder, with the language of each.
         accepted: solutions that must be accepted, likewise; the reference is one of them.
         no_slow: why there is no solution of a wrong complexity; empty where there is one.
         source: what `problem` finds it by: its name, the path of its folder, or that of a file with the name of a row behind `#`.
         given: all its cases with their answers, the examples first, where they come with it and no reference makes them.
         seconds: what a solution has for a case of those.
+        original: of a variant, the problem that its cases and answers are made from; `changed` makes both from those.
     """
 
     name: str
@@ -86,16 +89,19 @@ class Problem:
     source: str = ""
     given: tuple[tuple[Sequence[Any], Any], ...] = ()
     seconds: float = 0.0
+    original: Problem | None = None
+    changed: Callable[[Sequence[Any], Any], tuple[list[Any], Any]] | None = None
 
     @property
     def digest(self) -> str:
         """What identifies all that its cases and answers are made of."""
         shown = [(example.case, example.answer) for example in self.examples]
         given = {"given": repr(self.given), "seconds": self.seconds, "text": self.statement} if self.given else {}
-        return digest_json({"files": dict(self.files), "examples": shown, "compare": self.compare, **given})
+        names = {"name": self.name} if self.original else {}
+        return digest_json({"files": dict(self.files), "examples": shown, "compare": self.compare, **given, **names})
 
     def equal(self, expected: Any, answer: Any) -> bool:
-        """Return whether an answer is the expected one."""
+        """Return whether an answer is the expected one; another one may still be right by a checker."""
         if self.compare == "unordered" and isinstance(expected, list) and isinstance(answer, list):
             count = [Counter(json.dumps(item) for item in cast("list[Any]", items)) for items in (expected, answer)]
             return count[0] == count[1]
@@ -135,6 +141,11 @@ def read_problem(folder: Path) -> Problem:
     tags = data.get("tags")
     if not isinstance(tags, list) or not tags or not all(isinstance(tag, str) for tag in cast("list[Any]", tags)):
         raise ConfigError(f"{where}: tags is {tags!r}; give a list of words")
+    compare = _choice({"compare": "exact", **data}, "compare", COMPARISONS, where)
+    if (compare == CHECKER) != (folder / "checker.py").is_file():
+        raise ConfigError(
+            f'{where}: compare is {compare!r}; it is "checker" where there is a checker.py, and not elsewhere'
+        )
     memory = data.get("memory_mb", 256)
     if not isinstance(memory, int) or not 16 <= memory <= 4096:
         raise ConfigError(f"{where}: memory_mb is {memory!r}; give 16 to 4096")
@@ -146,9 +157,13 @@ def read_problem(folder: Path) -> Problem:
         statement=read_text(folder / "statement.md"),
         signature=signature,
         examples=tuple(_example(example, signature, where) for example in data.get("examples", [])),
-        compare=_choice({"compare": "exact", **data}, "compare", COMPARISONS, where),
+        compare=compare,
         memory_bytes=memory << 20,
-        files={name: read_text(folder / name) for name in _REQUIRED if name.endswith(".py")},
+        files={
+            name: read_text(folder / name)
+            for name in (*_REQUIRED, *(("checker.py",) if compare == CHECKER else ()))
+            if name.endswith(".py")
+        },
         rejected=_solutions(folder, ("wrong", "slow")),
         accepted={
             "reference.py": (LANGUAGES["python3"], read_text(folder / "reference.py")),
@@ -174,11 +189,18 @@ def library_folder() -> Path:
 def problem(name: str) -> Problem:
     """Return a problem by name, by the path of its folder, or by that of a file and a row in it, such as `mine.jsonl#HumanEval/3`.
 
+    `NAME@SEED` is a variant of it (`heredity.tasks.code.variants`).
+
     Raises:
         ConfigError: if there is none, or something is wrong in it.
     """
     if (Path(name) / "problem.toml").is_file():
         return read_problem(Path(name))
+    before, at, seed = name.rpartition("@")
+    if at and before and "/" not in seed and "#" not in seed:
+        from heredity.tasks.code.variants import variant
+
+        return variant(problem(before), seed)
     if "#" in name:
         from heredity.tasks.code.files import row_of
 

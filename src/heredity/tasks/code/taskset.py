@@ -2,7 +2,7 @@
 
 `code/FILE.jsonl?…` are the problems of a user's file (`heredity.tasks.code.files`).
 `whole=true` holds out all problems: nothing is trained on then, as in evolution within a task. `ranks=true` has accepted programs
-measured and placed among the stored solutions of their problem.
+measured and placed among the stored solutions of their problem. `variant=SEED` asks for variants (`heredity.tasks.code.variants`).
 Which split a problem is in is a matter of the problem and its collection alone, so that no filter moves it: within each
 difficulty, half train, a fifth validates, and the rest is held out (`hidden`).
 """
@@ -21,6 +21,7 @@ from heredity.plugins import located
 from heredity.tasks.code.files import problems_of
 from heredity.tasks.code.languages import LANGUAGES, language
 from heredity.tasks.code.problem import (
+    CHECKER,
     DIFFICULTIES,
     UNRATED,
     Problem,
@@ -29,6 +30,7 @@ from heredity.tasks.code.problem import (
     problem_folders,
     read_problem,
 )
+from heredity.tasks.code.variants import variant
 from heredity.tasks.contract import CLUSTER, SPLITS, Task, Taskset, TasksetInfo
 from heredity.tasks.questions import Presented
 
@@ -42,7 +44,7 @@ SCORES = ("share", "verdict")
 VERSION = 1
 """Grows whenever a program may be judged otherwise than before."""
 
-_OPTIONS = ("language", "difficulty", "tag", "split", "problem", "score", "whole", "ranks")
+_OPTIONS = ("language", "difficulty", "tag", "split", "problem", "score", "whole", "ranks", "variant")
 _SPLIT_NAMES = {**{name: name for name in SPLITS}, "hidden": "heldout"}
 
 
@@ -56,6 +58,7 @@ class _Options:
     score: str = "share"
     whole: bool = False
     ranks: bool = False
+    variant: str = ""
 
     def takes(self, one: Problem) -> bool:
         """Return whether a problem is one of those that are asked for."""
@@ -82,6 +85,11 @@ class CodeTaskset:
         }
         if options.whole:
             self._splits = {"heldout": [one for one in problems if options.takes(one)]}
+        if options.variant:
+            self._splits = {
+                split: [variant(one, options.variant) for one in own if one.compare != CHECKER]
+                for split, own in self._splits.items()
+            }
         if not any(self._splits.values()):
             raise ConfigError(f"{name} leaves no problem of {len(problems)}; take a filter away (heredity code list)")
         for one in (one for chosen in self._splits.values() for one in chosen):
@@ -148,7 +156,7 @@ class CodeTaskset:
         seed = digest_json([str(entropy), "cases", one.name])
         attributes = {"difficulty": one.difficulty, "language": name, "tags": ", ".join(one.tags)}
         if len(self._options.languages) > 1:
-            attributes[CLUSTER] = one.name
+            attributes[CLUSTER] = one.original.name if one.original else one.name
         spec: dict[str, Any] = {"problem": one.source, "language": name, "seed": seed, "score": self._options.score}
         if self._options.ranks:
             spec["ranks"] = True
@@ -250,7 +258,15 @@ def _options(name: str, query: str, problems: Sequence[Problem]) -> _Options:
         score=score,
         whole=_flag(name, given, "whole"),
         ranks=_flag(name, given, "ranks"),
+        variant=_seed(name, given),
     )
+
+
+def _seed(name: str, given: Mapping[str, tuple[str, ...]]) -> str:
+    said = ",".join(given.get("variant", ()))
+    if said and not said.isalnum():
+        raise ConfigError(f"{name}: variant is {said}; give a seed of letters and digits")
+    return said
 
 
 def _flag(name: str, given: Mapping[str, tuple[str, ...]], key: str) -> bool:

@@ -352,7 +352,7 @@ def test_commands_that_do_not_exist_would_be_noticed() -> None:
     with pytest.raises(Exception, match="No such option"):
         test_a_command_of_the_documentation_can_be_parsed("", ["run", "a.toml", "--no-such-thing"])
     with pytest.raises(Exception, match="No such command"):
-        test_a_command_of_the_documentation_can_be_parsed("", ["evolve"])
+        test_a_command_of_the_documentation_can_be_parsed("", ["evolved"])
 
 
 # --- configurations

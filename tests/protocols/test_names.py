@@ -21,6 +21,7 @@ ALLOWED = {
     ("cli/evaluate.py", "heredity.protocols.harness_evolution"),
     ("cli/annotate.py", "heredity.protocols.harness_evolution"),
     ("cli/worlds_generate.py", "heredity.protocols.world_generation"),
+    ("cli/evolve.py", "program-evolution"),
     # The benchmark of one protocol's analysis.
     ("bench/metrics.py", "heredity.protocols.harness_evolution"),
 }
@@ -83,5 +84,5 @@ def test_a_protocol_is_called_what_its_entry_is_called() -> None:
         assert protocol.summary
 
 
-def test_eight_protocols_come_with_heredity_and_are_found_as_anybody_elses() -> None:
-    assert len(PROTOCOLS.own()) == 8
+def test_nine_protocols_come_with_heredity_and_are_found_as_anybody_elses() -> None:
+    assert len(PROTOCOLS.own()) == 9

@@ -12,6 +12,7 @@ from heredity.cli.annotate import annotate
 from heredity.cli.broker import broker
 from heredity.cli.doctor import doctor
 from heredity.cli.evaluate import evaluate
+from heredity.cli.evolve import evolve
 from heredity.cli.plan import plan
 from heredity.cli.runs import compare, report, resume, run
 from heredity.cli.schema import schema
@@ -38,6 +39,7 @@ app.command()(resume)
 app.command()(report)
 app.command()(compare)
 app.command()(plan)
+app.command()(evolve)
 app.command()(evaluate)
 app.command()(verify)
 app.command()(view)

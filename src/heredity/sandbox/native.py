@@ -296,12 +296,13 @@ def _arguments(
     arguments = [bwrap(), *isolate(_USER, first=False), "--seccomp", str(rules), *system_view(), *proc_view()]
     arguments += ["--dev", "/dev", *etc_view(), *interpreter_view()]
     arguments += ["--size", str(bounds.disk_bytes), "--tmpfs", "/tmp"]
-    for path in shown:
-        arguments += ["--ro-bind", str(path), str(path)]
-    if work is not None:
-        arguments += ["--ro-bind", str(work), "/source" if compiling else WORK]
+    views = [part for path in shown for part in ("--ro-bind", str(path), str(path))]
     if compiling:
-        arguments += ["--size", str(bounds.disk_bytes), "--tmpfs", WORK]
+        # What is shown may lie below the folder of this name on the host.
+        arguments += ["--size", str(bounds.disk_bytes), "--tmpfs", WORK, *views]
+        arguments += ["--ro-bind", str(work), "/source"] if work is not None else []
+    else:
+        arguments += [*views, *(["--ro-bind", str(work), WORK] if work is not None else [])]
     arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", WORK if work else "/tmp", "--clearenv"]
     own = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", "LANG": "C.UTF-8", "TMPDIR": "/tmp"}
     for name, value in {**own, **environment}.items():

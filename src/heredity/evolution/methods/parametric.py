@@ -7,13 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from pydantic import Field
 
+from heredity.errors import ConfigError
 from heredity.evolution.contract import EvolverContext, SessionContract
 from heredity.evolution.operators.cma import CmaEs
 from heredity.evolution.operators.draw import spread
 from heredity.evolution.operators.evaluate import Evaluation, Evaluator, Proposal, episodes_per_candidate, until_closed
 from heredity.evolution.operators.select import survivors
-from heredity.evolution.operators.tuning import Tunable, has_constants, random_linear
+from heredity.evolution.operators.tuning import Tunable, has_constants, program_file, random_linear
 from heredity.evolution.options import MethodOptions, parse_options
+from heredity.evolution.programs import POLICY
 from heredity.ids import generator
 
 _CONFIRMED = 3
@@ -63,10 +65,17 @@ class Parametric:
         options = parse_options(ParametricOptions, self.name, context.options)
         evaluator = Evaluator(session, context, self.name)
         rng = generator(context.seed, "method", self.name)
-        episodes = episodes_per_candidate(evaluator.total, options.candidates)
+        # What is measured without seeds is the same each time.
+        once = context.taskset.public.get("seeded") is False
+        episodes = 1 if once else episodes_per_candidate(evaluator.total, options.candidates)
         with until_closed():
-            if has_constants(context.initial):
-                best = Tunable(context.initial)
+            path = program_file(context.taskset.public)
+            if has_constants(context.initial, path):
+                best = Tunable(context.initial, path)
+            elif path != POLICY:
+                raise ConfigError(
+                    f"{path} has no float literal to tune; write the numbers that matter as floats, such as 1.0"
+                )
             else:
                 draws = max(2, round(options.explore * evaluator.total / max(1, episodes // 2)))
                 best = await _explore(evaluator, context, rng, draws, episodes)

@@ -2,7 +2,8 @@
 
 Tunable are finite float literals, a leading minus included, and integers that stand beside a float in a literal list or
 tuple (`(1, 0.5)` is a row of weights). All other integers stay out, because they index or count; so do literals in
-f-strings, in annotations, in default arguments, and in statements whose first line ends with the comment `# fixed`.
+f-strings, in annotations, in default arguments, in statements whose first line ends with the comment `# fixed`, and, where a
+program marks what may change (`heredity.evolution.operators.blocks`), in what may not.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from heredity.errors import ConfigError
+from heredity.evolution.operators.blocks import is_open, open_lines
 
 _FIXED = "# fixed"
 _SIGNIFICANT = 6
@@ -43,9 +45,10 @@ def find_constants(source: str) -> list[Constant]:
     Raises:
         ConfigError: if `source` is not valid Python.
     """
-    finder = _Finder(source)
+    finder, blocks = _Finder(source), open_lines(source)
     finder.visit(parse(source))
-    return sorted(finder.found, key=lambda constant: constant.start)
+    found = [constant for constant in finder.found if is_open(constant.line, blocks)]
+    return sorted(found, key=lambda constant: constant.start)
 
 
 def rewrite_constants(source: str, values: Sequence[float]) -> str:

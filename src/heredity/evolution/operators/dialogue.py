@@ -131,6 +131,17 @@ FORMS: Mapping[str, _Form] = {
             "expects": "one line",
         },
     ),
+    "evolve": _Form(
+        "Write the next version of the current program, so that the scorer gives it a higher score. Give either edits, each of a"
+        " text that stands in the program exactly once and of what is to stand in its place, or the whole new program. Only"
+        " lines between EVOLVE-BLOCK-START and EVOLVE-BLOCK-END may change where these marks are there; keep names that are"
+        " called from elsewhere. Take from the other programs what made them good.",
+        {
+            "edits": [{"search": "a text that stands in the program once", "replace": "what takes its place"}],
+            "program": "or the whole new program",
+            "why": "one line",
+        },
+    ),
     "engineer": _Form(
         "Engineer the agent's harness: its prompts, tools, memories, program, middleware and project files. Begin with the"
         " groups of failures that cost most, and with the part of the harness that can prevent them: a text reminds, a tool"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -23,15 +25,17 @@ class Tunable:
     """A candidate whose policy program has numeric constants to tune.
 
     Attributes:
-        candidate: the candidate; parts other than the program, and files other than `policy.py`, stay as they are.
+        candidate: the candidate; parts other than the program, and files other than its own, stay as they are.
+        path: the program's file.
     """
 
     candidate: Candidate
+    path: str = POLICY
 
     @property
     def source(self) -> str:
-        """Text of `policy.py`."""
-        return self.candidate.agent.text(POLICY)
+        """Text of the program."""
+        return self.candidate.agent.text(self.path)
 
     @cached_property
     def values(self) -> np.ndarray:
@@ -41,18 +45,27 @@ class Tunable:
     def with_values(self, values: np.ndarray) -> Tunable:
         """Return the same program with other constants, shape (n,)."""
         text = rewrite_constants(self.source, [float(v) for v in values])
-        program = self.candidate.agent.with_file(POLICY, text)
-        return Tunable(Candidate({**self.candidate.parts, AGENT: program}))
+        return self.with_source(text)
+
+    def with_source(self, text: str) -> Tunable:
+        """Return the candidate with another program."""
+        program = self.candidate.agent.with_file(self.path, text)
+        return Tunable(Candidate({**self.candidate.parts, AGENT: program}), self.path)
 
 
-def has_constants(candidate: Candidate) -> bool:
-    """Whether a candidate's `policy.py` has anything to tune.
+def program_file(public: Mapping[str, Any]) -> str:
+    """Return the file that is tuned of candidates for a taskset: what it names as `program_file`, else `policy.py`."""
+    return str(public.get("program_file", POLICY))
+
+
+def has_constants(candidate: Candidate, path: str = POLICY) -> bool:
+    """Whether a candidate's program has anything to tune.
 
     Raises:
         ConfigError: if it is not valid Python.
     """
     program = candidate.parts.get(AGENT)
-    return program is not None and POLICY in program and bool(find_constants(program.text(POLICY)))
+    return program is not None and path in program and bool(find_constants(program.text(path)))
 
 
 def starting_point(context: EvolverContext, rng: np.random.Generator) -> Tunable:
@@ -61,8 +74,9 @@ def starting_point(context: EvolverContext, rng: np.random.Generator) -> Tunable
     Raises:
         ConfigError: if the initial program is not valid Python, or a space is wrong.
     """
-    if has_constants(context.initial):
-        return Tunable(context.initial)
+    path = program_file(context.taskset.public)
+    if path != POLICY or has_constants(context.initial):
+        return Tunable(context.initial, path)
     return random_linear(context, rng)
 
 

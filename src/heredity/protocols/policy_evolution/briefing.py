@@ -70,7 +70,7 @@ def agent_text(terms: RunTerms) -> str:
             _goal(terms),
             _folders(digits),
             _contract(terms),
-            _submitting(terms),
+            submitting(terms),
             _feedback(terms, digits),
             _limits(terms),
         )
@@ -133,7 +133,8 @@ repaired ends the episode as a failure.
 """
 
 
-def _submitting(terms: RunTerms) -> str:
+def submitting(terms: RunTerms) -> str:
+    """Return how a program is submitted: the same for every program that is evolved."""
     last = min(3, terms.train_tasks - 1)
     return f"""## Submitting
 

@@ -19,7 +19,12 @@ AT_ONCE = 4
 
 
 async def judge(
-    bench: Bench, evolved: Evolved, reference: Reference | None = None, *, others: Sequence[Reference] = ()
+    bench: Bench,
+    evolved: Evolved,
+    reference: Reference | None = None,
+    *,
+    others: Sequence[Reference] = (),
+    shortlist: int | None = None,
 ) -> Verdict:
     """Judge a closed session and finish the run's journal; what is recorded already is not attempted again.
 
@@ -28,13 +33,14 @@ async def judge(
         evolved: what the session left.
         reference: scored on the same held-out cases.
         others: so are these, what else the run is compared with.
+        shortlist: how many candidates are validated at most, those with the best train means; all by default.
 
     Raises:
         HostError: if the runner fails, or not one rollout on validation or on held-out could be made; judging continues from
             the journal when the run is resumed.
         RecordError: if the disk is full or fails.
     """
-    checkpoints = _checkpoints(evolved.submissions)
+    checkpoints = _checkpoints(evolved.submissions, shortlist)
     validation = await _validate(bench, checkpoints)
     submit_id, candidate, reason = _select(checkpoints, validation, evolved.coverage)
     await bench.journal_once(JUDGING_SELECTED.line({"submit_id": submit_id, "candidate": candidate, "reason": reason}))
@@ -48,17 +54,26 @@ async def judge(
     return Verdict(evolved.status, submit_id, candidate, reason, validation, heldout, scores)
 
 
-def selected(evolved: Evolved, events: Sequence[Event]) -> str | None:
-    """Return the candidate that a run ends with, from the recorded scores on validation (see `Selection`)."""
-    checkpoints = _checkpoints(evolved.submissions)
+def selected(evolved: Evolved, events: Sequence[Event], shortlist: int | None = None) -> str | None:
+    """Return the candidate that a run ends with, from the recorded scores on validation (see `Selection` and `judge`)."""
     scored = {data["candidate"]: data for data in JUDGING_SCORED.all(events) if data["view"] == "validation"}
+    checkpoints = _checkpoints(evolved.submissions, shortlist)
     validation = {digest: ViewScores.from_json(scored[digest]) for digest in checkpoints}
     return _select(checkpoints, validation, evolved.coverage)[1]
 
 
-def _checkpoints(submissions: Sequence[Submission]) -> dict[str, Submission]:
+def _checkpoints(submissions: Sequence[Submission], shortlist: int | None) -> dict[str, Submission]:
     """Return each distinct candidate that was submitted with status ok, with the latest such submission of it."""
-    return {s.candidate: s for s in submissions if s.status == "ok"}
+    latest = {s.candidate: s for s in submissions if s.status == "ok"}
+    if shortlist is None or len(latest) <= shortlist:
+        return latest
+    best = sorted(latest.values(), key=lambda s: (-_train_mean(s), s.submit_id))[:shortlist]
+    return {s.candidate: s for s in sorted(best, key=lambda s: s.submit_id)}
+
+
+def _train_mean(submission: Submission) -> float:
+    scores = [o.score for o in submission.outcomes if not math.isnan(o.score)]
+    return sum(scores) / len(scores) if scores else -math.inf
 
 
 async def _validate(bench: Bench, checkpoints: Mapping[str, Submission]) -> dict[str, ViewScores]:

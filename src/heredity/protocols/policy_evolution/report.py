@@ -53,7 +53,6 @@ LEGEND = (
 )
 _TONES: Mapping[EditKind, Tone] = {EditKind.SYNTHESIS: 5, EditKind.PARAMETRIC: 4}
 _EVENTS = {EditKind.ROLLBACK: "back", EditKind.RETEST: "ring"}
-_UPDATED = "episodes of budget used"
 
 
 @dataclass(frozen=True)
@@ -65,13 +64,13 @@ class PolicyReport:
     def run(self, run: RunResults) -> list[Section]:
         """Return the sections of a run's page."""
         title = f"Phases of {run.run_id}"
-        row = timeline_row(run, "edits", "")
-        phases = Timeline(title, (row,), _UPDATED, budget_of([run]), legend=LEGEND, wide=True)
+        row = timeline_row(run, "edits", "", self.words)
+        phases = Timeline(title, (row,), _used(self.words), budget_of([run]), legend=LEGEND, wide=True)
         return [
-            Section("progress", "Progress over the budget", _progress(run), "lead", "page", "Progress"),
+            Section("progress", "Progress over the budget", _progress(run, self.words), "lead", "page", "Progress"),
             Section("phases", "Phases of edits", (phases,), media="page", navigation="Phases"),
             Section("submissions", "Submissions", _submissions(run)),
-            Section("diagnostics", "Diagnostics", _diagnostics(run)),
+            Section("diagnostics", "Diagnostics", _diagnostics(run, self.words)),
             Section("traces", "How feedback was used", _traces(run), "detail", "page", "Traces"),
         ]
 
@@ -79,8 +78,13 @@ class PolicyReport:
         """Return the sections of a suite's page."""
         names = taskset_names(suite, runs)
         return [
-            Section("curves", "Best so far over the budget", _curves(suite, runs, names), navigation="Best so far"),
-            Section("phases", "Phases of edits", _phases(runs, names), media="page", navigation="Phases"),
+            Section(
+                "curves",
+                "Best so far over the budget",
+                _curves(suite, runs, names, self.words),
+                navigation="Best so far",
+            ),
+            Section("phases", "Phases of edits", _phases(runs, names, self.words), media="page", navigation="Phases"),
             Section("edits", "Which edits paid", edits(suite, runs), navigation="Edits"),
             Section("demands", "By task demand", demands(suite, names), navigation="Demands"),
             Section("code", f"Code of the selected {self.words.products}", code(suite), "detail", "page", "Code"),
@@ -88,7 +92,7 @@ class PolicyReport:
         ]
 
 
-def _progress(run: RunResults) -> tuple[Part, ...]:
+def _progress(run: RunResults, words: Words) -> tuple[Part, ...]:
     about = (
         "The line is the best hidden-validation mean so far when other cases pick it, which is what it is worth; the thin line is "
         "the best mean itself, which having been picked raises. Filled marks are validation means, rings are the train means "
@@ -115,8 +119,8 @@ def _progress(run: RunResults) -> tuple[Part, ...]:
     )
     scores = Lines(
         "Scores",
-        _UPDATED,
-        "mean return",
+        _used(words),
+        f"mean {words.score}",
         best,
         tuple(marks),
         x_range=(0.0, budget_of([run])),
@@ -153,7 +157,7 @@ def _growth(run: RunResults) -> Lines:
     )
 
 
-def timeline_row(run: RunResults, name: str, note: str) -> TimelineRow:
+def timeline_row(run: RunResults, name: str, note: str, words: Words = POLICIES) -> TimelineRow:
     """Return a run's phases of edits with its improvements, rollbacks and retests."""
     spans = tuple(
         Span(
@@ -161,7 +165,7 @@ def timeline_row(run: RunResults, name: str, note: str) -> TimelineRow:
             p.stop,
             _TONES.get(p.kind, 6),
             p.kind is not EditKind.SYNTHESIS,
-            f"{p.kind}, {_range(p.start, p.stop)}",
+            f"{p.kind}, {words.rollouts} {text.number(p.start)} to {text.number(p.stop)}",
         )
         for p in run.phases
         if p.kind not in _EVENTS
@@ -170,7 +174,7 @@ def timeline_row(run: RunResults, name: str, note: str) -> TimelineRow:
     for s in run.submissions:
         if s.edit is None:
             continue
-        where = f"submission {s.index}, {s.budget_used} episodes"
+        where = f"submission {s.index}, {s.budget_used} {words.rollouts}"
         if s.edit.kind is EditKind.ROLLBACK:
             marks.append(Mark(s.budget_used, 0.0, "back", "ink", f"rollback: {where}"))
         elif s.edit.kind is EditKind.RETEST:
@@ -180,8 +184,8 @@ def timeline_row(run: RunResults, name: str, note: str) -> TimelineRow:
     return TimelineRow(name, note, spans, tuple(marks))
 
 
-def _range(start: float, stop: float) -> str:
-    return f"episodes {text.number(start)} to {text.number(stop)}"
+def _used(words: Words) -> str:
+    return f"{words.rollouts} of budget used"
 
 
 def _submissions(run: RunResults) -> tuple[Part, ...]:
@@ -218,12 +222,12 @@ def _size(s: SubmissionRow) -> str | None:
     return None if s.edit is None else f"+{s.edit.lines_added} {text.MINUS}{s.edit.lines_removed}"
 
 
-def _diagnostics(run: RunResults) -> tuple[Part, ...]:
+def _diagnostics(run: RunResults, words: Words) -> tuple[Part, ...]:
     d = run.diagnostics
     growth = None if d.complexity_growth is None else f"{text.number(d.complexity_growth, 2)}\u00d7"
     measures: list[list[Value]] = [
         ["Improvements of the validation best", d.improvements],
-        ["Episodes until the first improvement", Number(d.first_improvement)],
+        [f"{words.rollouts.capitalize()} until the first improvement", Number(d.first_improvement)],
         ["Synthesis edits that paid", written_hits(d.edits.synthesis)],
         ["Parametric edits that paid", written_hits(d.edits.parametric)],
         ["Rollbacks", d.rollbacks],
@@ -231,7 +235,7 @@ def _diagnostics(run: RunResults) -> tuple[Part, ...]:
         ["Score drops on validation", d.score_drops],
         ["Invalid actions, share of steps", Number(d.invalid_transition_rate, 1, "percent")],
         ["Code size, last over first", growth],
-        ["Episodes per submission", Number(d.budget_per_submission)],
+        [f"{words.rollouts.capitalize()} per submission", Number(d.budget_per_submission)],
     ]
     table = of_rows(["measure", "value"], measures, caption="Of the run")
     chosen, first = _selected(run), run.submissions[0] if run.submissions else None
@@ -241,7 +245,7 @@ def _diagnostics(run: RunResults) -> tuple[Part, ...]:
     rows = [
         [name.capitalize(), getattr(chosen.features, key), getattr(before, key, None)] for key, name in FEATURES.items()
     ]
-    caption = "Code of the selected policy, against the first submission"
+    caption = f"Code of the selected {words.product}, against the first submission"
     return (Group((table, of_rows(["feature", "selected", "first"], rows, caption=caption)), "pair"),)
 
 
@@ -253,7 +257,9 @@ def _traces(run: RunResults) -> tuple[Part, ...]:
     return (Table(head, rows, "What the feedback showed, what was edited, what came of it"),)
 
 
-def _curves(suite: SuiteResults, runs: Sequence[RunResults], names: Mapping[str, str]) -> tuple[Part, ...]:
+def _curves(
+    suite: SuiteResults, runs: Sequence[RunResults], names: Mapping[str, str], words: Words
+) -> tuple[Part, ...]:
     colours, budget = tones(suite, runs), budget_of(runs)
     references = {t.taskset: t.reference_mean for t in suite.tasksets}
     charts: list[Lines] = []
@@ -265,25 +271,27 @@ def _curves(suite: SuiteResults, runs: Sequence[RunResults], names: Mapping[str,
             lines = [run.best_corrected for run in own if run.best_corrected]
             series.append(mean_steps(evolver, colours.get(evolver), lines, used))
         mean = references.get(taskset)
-        reference = None if mean is None else Reference(mean, "random")
+        reference = None if mean is None else Reference(mean, words.mark)
         title, y = f"Best so far on {names[taskset]}", "validation mean, picked by other cases"
         empty = "no validation score yet"
-        charts.append(Lines(title, _UPDATED, y, tuple(series), reference=reference, x_range=(0.0, budget), empty=empty))
+        charts.append(
+            Lines(title, _used(words), y, tuple(series), reference=reference, x_range=(0.0, budget), empty=empty)
+        )
     about = (
-        "What the best of the policies so far is worth on hidden validation after each episode bought: picked on four fifths of "
-        "the cases and scored on the last, so that having been picked does not raise it. Lines are means over seeds, bands run "
-        "from the least to the greatest seed. Evolvers never see these values."
+        f"What the best of the {words.products} so far is worth on hidden validation after each {words.rollout} bought: picked on "
+        "four fifths of the cases and scored on the last, so that having been picked does not raise it. Lines are means over "
+        "seeds, bands run from the least to the greatest seed. Evolvers never see these values."
     )
     return (Text(about, "about"), Group(tuple(charts))) if charts else ()
 
 
-def _phases(runs: Sequence[RunResults], names: Mapping[str, str]) -> tuple[Part, ...]:
+def _phases(runs: Sequence[RunResults], names: Mapping[str, str], words: Words) -> tuple[Part, ...]:
     budget = budget_of(runs)
     charts = tuple(
         Timeline(
             f"Phases of edits on {names[taskset]}",
-            tuple(timeline_row(run, run.evolver.name or "", text.number(run.seed)) for run in members),
-            _UPDATED,
+            tuple(timeline_row(run, run.evolver.name or "", text.number(run.seed), words) for run in members),
+            _used(words),
             budget,
         )
         for taskset, members in by_taskset(runs).items()

@@ -1,0 +1,212 @@
+"""`heredity evolve`: the shortest way in: one's own program, one's own scorer, and the best that was found."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from heredity.errors import CandidateError, ConfigError
+
+if TYPE_CHECKING:
+    from heredity.experiments.evolving import Winner
+    from heredity.tasks.programs.task import ProgramTask
+
+
+def evolve(
+    program: str = typer.Argument(
+        help="The program to begin with; or a task: a folder with a task.toml, or one that `heredity evolve --tasks` lists.",
+        default="",
+    ),
+    scorer: Path | None = typer.Option(
+        None, "--scorer", help="Python file with evaluate(program_path), or verify(answer) for what solve() returns."
+    ),
+    beside: list[Path] = typer.Option([], "--with", help="A file that the scorer reads; give it once for each."),
+    method: str = typer.Option(
+        "map-elites", "--method", help="map-elites, parametric or another method; with --agent, none."
+    ),
+    model: str = typer.Option(
+        "", "--model", help="Writes edits, such as openai/gpt-5; by default constants and syntax alone."
+    ),
+    agent: str = typer.Option(
+        "", "--agent", help="A coding agent that evolves it, such as claude-code, instead of a method."
+    ),
+    evaluations: int = typer.Option(
+        200, "--evaluations", min=1, help="How often a program may be measured, for each seed."
+    ),
+    seeds: int = typer.Option(1, "--seeds", min=1, help="Runs with the same budget; 8 for a claim about the method."),
+    metric: str = typer.Option(
+        "", "--metric", help="The metric that is the score; combined_score, or the mean of all."
+    ),
+    minimise: bool = typer.Option(False, "--minimise", help="Less of the metric is better."),
+    failure_score: float | None = typer.Option(None, "--failure-score", help="What a program counts that fails (0)."),
+    cascade: str = typer.Option("", "--cascade", help="Thresholds of evaluate_stage1 and so on, such as 0.5,0.75."),
+    statement: Path | None = typer.Option(
+        None, "--statement", help="Markdown that says what is asked, for models and agents."
+    ),
+    seconds: float = typer.Option(60.0, "--seconds", min=0.1, help="Processor seconds that an evaluation may take."),
+    memory_mib: int = typer.Option(2048, "--memory", min=64, help="MiB that an evaluation may have."),
+    out: Path | None = typer.Option(None, "--out", help="Its folder; continued if it is there already."),
+    tasks: bool = typer.Option(False, "--tasks", help="List the tasks that come with Heredity, and exit."),
+    json_output: bool = typer.Option(False, "--json", help="Print the result as JSON and nothing else on stdout."),
+) -> None:
+    """Evolve a program by what a scorer says of it; both run in the sandbox.
+
+    Example: heredity evolve program.py --scorer evaluator.py --model openai/gpt-5 --evaluations 100
+    """
+    if tasks:
+        _list(json_output)
+        return
+    if not program:
+        raise ConfigError("name a program and its --scorer, or a task of `heredity evolve --tasks`")
+    name = Path(program).stem if scorer else Path(program).name
+    folder = out or Path("runs") / f"evolve-{name}-{time.strftime('%Y%m%d-%H%M%S')}"
+    declared = _declared(metric, minimise, failure_score, cascade)
+    task, taskset = _task(folder, program, scorer, beside, declared, statement)
+    if not (model or agent or task.declared.program.endswith(".py")):
+        raise ConfigError(
+            f"{task.declared.program} is no Python, so a model or an agent has to change it; add --model or --agent"
+        )
+    sections: dict[str, dict[str, Any]] = {
+        "run": {"protocol": "program-evolution", "name": f"evolve-{name}", "tasksets": [taskset], "seeds": seeds},
+        "evolver": {"launcher": agent, "model": model} if agent else {"method": method},
+        "budget": {"episodes": evaluations, "max_per_submit": evaluations},
+        "views": {"validation": 16, "heldout": 32} if task.seeded else {"validation": 1, "heldout": 1},
+        "limits": {"episode_s": seconds, "memory_bytes": memory_mib << 20},
+        **({"gateway": {"optimisation": model}} if model and not agent else {}),
+    }
+    _run(folder, task, sections, json_output=json_output)
+
+
+def _run(folder: Path, task: ProgramTask, sections: dict[str, dict[str, Any]], *, json_output: bool) -> None:
+    from heredity.cli.runs import execute, require_all, say_problems
+    from heredity.experiments.config import load
+    from heredity.experiments.evolving import StartError, measure, winner, write_configuration
+    from heredity.experiments.suite import open_suite
+
+    config = load(write_configuration(folder, sections))
+    require_all(config, folder, json_output=json_output)
+    if not (folder / "runs").exists():
+        try:
+            begun = measure(task, config.limits.limits())
+        except StartError as error:
+            raise CandidateError(str(error)) from error
+        said = ", ".join(f"{key} {value:.6g}" for key, value in begun.metrics.items() if value is not None)
+        _say(f"start program: {_shown(begun.score, task)} ({said}; {begun.cpu_s:.2g} s of the processor)")
+        for key, text in begun.texts.items():
+            _say(f"  {key}: {' '.join(text.split())[:200]}")
+    result = execute(folder, open_suite(folder, config), json_output=json_output)
+    _conclude(folder, task, winner(folder), json_output=json_output)
+    say_problems(result)
+
+
+def _declared(metric: str, minimise: bool, failure_score: float | None, cascade: str) -> dict[str, Any]:
+    declared: dict[str, Any] = {"metric": metric} if metric else {}
+    if minimise:
+        declared["minimise"] = True
+    if failure_score is not None:
+        declared["failure_score"] = failure_score
+    if cascade:
+        try:
+            declared["stages"] = [float(part) for part in cascade.split(",")]
+        except ValueError as error:
+            raise ConfigError(
+                f"--cascade is {cascade!r}; give numbers with commas between, such as 0.5,0.75"
+            ) from error
+    return declared
+
+
+def _task(
+    folder: Path,
+    program: str,
+    scorer: Path | None,
+    beside: list[Path],
+    declared: dict[str, Any],
+    statement: Path | None,
+) -> tuple[ProgramTask, str]:
+    """Return the task and its taskset's name, written into the folder where it is one's own files."""
+    from heredity.experiments.evolving import TASK, library_task, write_task
+    from heredity.outside import read_text
+    from heredity.refusals import reading
+    from heredity.tasks.programs.task import read_program_task
+    from heredity.tasks.programs.taskset import PREFIX
+
+    if scorer is None:
+        if declared or beside or statement:
+            raise ConfigError(
+                "--metric, --minimise, --failure-score, --cascade, --with and --statement go with --scorer"
+            )
+        if own := library_task(program):
+            return read_program_task(own), f"{PREFIX}{own.name}"
+        given = Path(program).expanduser()
+        if given.is_dir():
+            return read_program_task(given), f"{PREFIX}{given.absolute()}"
+        raise ConfigError(
+            f"{program} is no task; give --scorer with a program, a folder with a task.toml, or see --tasks"
+        )
+    text = ""
+    if statement is not None:
+        with reading(statement, "text", "give a file in Markdown"):
+            text = read_text(statement)
+    return write_task(folder / TASK, Path(program).expanduser(), scorer, beside, declared, text), f"{PREFIX}./{TASK}"
+
+
+def _conclude(folder: Path, task: ProgramTask, best: Winner | None, *, json_output: bool) -> None:
+    from heredity.records.run_folder import write_atomic
+
+    page = folder / "report.html"
+    if best is not None:
+        for name, content in best.files.items():
+            path = folder / "best" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomic(path, content.encode())
+    if json_output:
+        import json
+
+        known = {"score": best.score, "start": best.start, "run": best.run_id} if best else {"score": None}
+        place = str(folder / "best") if best else None
+        typer.echo(json.dumps({"folder": str(folder), "report": str(page), "best": place, **known}))
+        return
+    if best is None:
+        typer.echo("no program was selected; the report says why")
+    else:
+        known = task.declared.best_known
+        against = "" if known is None else f"; best known {known:.7g}"
+        start = "" if best.start is None else f", start {_shown(best.start, task)}"
+        typer.echo(f"best: {_shown(best.score, task)}{start}{against}")
+        typer.echo(f"program: {folder / 'best' / task.declared.program}")
+    typer.echo(f"report: {page}")
+
+
+def _shown(score: float, task: ProgramTask) -> str:
+    return f"{-score if task.declared.minimise else score:.7g}"
+
+
+def _list(json_output: bool) -> None:
+    import json
+
+    from heredity.tasks.programs.task import library_folder, read_program_task, task_folders
+
+    found = [read_program_task(folder) for folder in task_folders(library_folder()).values()]
+    if json_output:
+        rows = [
+            {
+                "name": t.name,
+                "title": t.declared.title,
+                "best_known": t.declared.best_known,
+                "minimise": t.declared.minimise,
+            }
+            for t in found
+        ]
+        typer.echo(json.dumps(rows))
+        return
+    width = max((len(task.name) for task in found), default=0)
+    for task in found:
+        known = "" if task.declared.best_known is None else f" (best known {task.declared.best_known:.7g})"
+        typer.echo(f"{task.name.ljust(width)}  {task.declared.title}{known}")
+
+
+def _say(line: str) -> None:
+    typer.echo(line, err=True)

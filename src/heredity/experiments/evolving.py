@@ -1,0 +1,157 @@
+"""Evolving one's own program: from a program and a scorer to a suite, and from its results to the program that won."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from heredity.errors import ConfigError, HeredityError
+from heredity.experiments.sources import sources_of
+from heredity.outside import read_bytes
+from heredity.records.run_folder import write_atomic
+from heredity.refusals import reading
+from heredity.results.run import RunResults
+from heredity.rollouts.contract import Job
+from heredity.rollouts.kind import Opening, Workers
+from heredity.rollouts.program.kind import KIND, start_program
+from heredity.rollouts.rollout import RolloutError
+from heredity.sandbox.limits import Limits
+from heredity.tasks.programs.task import (
+    FILE,
+    MOST_BYTES,
+    STATEMENT,
+    ProgramTask,
+    library_folder,
+    read_program_task,
+    task_folders,
+)
+from heredity.tasks.programs.taskset import PREFIX, ProgramTaskset
+
+CONFIGURATION = "evolve.toml"
+TASK = "task"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a scorer said of a program: its score, all metrics, the texts, and processor seconds."""
+
+    score: float
+    metrics: Mapping[str, float | None]
+    texts: Mapping[str, str]
+    cpu_s: float
+
+
+def write_task(
+    folder: Path, program: Path, scorer: Path, beside: Sequence[Path], declared: Mapping[str, Any], statement: str
+) -> ProgramTask:
+    """Write a task's folder from one's own files; where runs have begun on it, check that it is of the same files.
+
+    Args:
+        folder: where it goes.
+        program: what evolution begins with.
+        scorer: what measures it.
+        beside: further files that the scorer reads; they are put beside it.
+        declared: what `task.toml` says.
+        statement: what is asked, in Markdown.
+
+    Raises:
+        ConfigError: if a file cannot be read, two have one name, or the folder is of other files.
+    """
+    files: dict[str, bytes] = {}
+    for path in (program, scorer, *beside):
+        with reading(path, "a plain file", f"give the path of a file of at most {MOST_BYTES >> 20} MiB"):
+            content = read_bytes(path, MOST_BYTES)
+        if path.name in files or path.name in (FILE, STATEMENT):
+            raise ConfigError(f"{path}: another file of the task is called {path.name} too; rename one of them")
+        files[path.name] = content
+    table = {"title": program.stem, **declared, "program": program.name, "scorer": scorer.name}
+    files |= {FILE: tomli_w.dumps(table).encode(), STATEMENT: statement.encode()}
+    if (folder.parent / "runs").exists() and folder.exists():
+        there = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+        if changed := sorted(name for name in {*there, *files} if there.get(name) != files.get(name)):
+            raise ConfigError(
+                f"{folder} was begun with another {changed[0]}; choose another --out, or go on there with `heredity resume`"
+            )
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        write_atomic(folder / name, content)
+    return read_program_task(folder)
+
+
+def library_task(name: str) -> Path | None:
+    """Return the folder of a task that comes with Heredity, or None."""
+    return task_folders(library_folder()).get(name.removeprefix(PREFIX))
+
+
+def measure(task: ProgramTask, limits: Limits) -> Measured:
+    """Measure the program that a task begins with, in the sandbox.
+
+    Raises:
+        ConfigError: if it fails; with what the scorer or the program said.
+    """
+    taskset = ProgramTaskset(f"{PREFIX}{task.folder}", task)
+    (drawn,) = taskset.draw("train", 1, 0)
+
+    async def measured() -> Measured:
+        runner = KIND.open(Opening(workers=Workers(count=1)))
+        try:
+            async for _, trajectory in runner.run([Job(taskset.info, start_program(taskset.info), drawn)], limits):
+                if trajectory.failure is not None:
+                    trace = f"\n{trajectory.failure.traceback}" if trajectory.failure.traceback else ""
+                    raise StartError(f"the start program cannot be scored: {trajectory.failure.message}{trace}")
+                metrics, texts = trajectory.columns["info/metrics"][0], trajectory.columns["info/texts"][0]
+                return Measured(trajectory.total_reward, metrics, texts, trajectory.cost["cpu_s"])
+            raise RolloutError("nothing was measured")
+        finally:
+            await runner.close()
+
+    found = asyncio.run(measured())
+    if found.score < task.declared.failure_score:
+        lower = math.floor(found.score - max(1.0, abs(found.score)))
+        raise ConfigError(
+            f"the start program scores {found.score:g}, and one that fails counts {task.declared.failure_score:g}, more;"
+            f" say what failing is worth, such as --failure-score {lower}"
+        )
+    return found
+
+
+class StartError(HeredityError):
+    """The program that is to be evolved cannot be scored as it is; the message may hold its traceback."""
+
+
+def write_configuration(folder: Path, table: Mapping[str, Mapping[str, Any]]) -> Path:
+    """Write the suite of an evolution, for `heredity run` too, and return its path."""
+    path = folder / CONFIGURATION
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomic(path, tomli_w.dumps(table).encode())
+    return path
+
+
+@dataclass(frozen=True)
+class Winner:
+    """The program that scored best held out, of all runs of a suite: its run, its score, that of the start, and its files."""
+
+    run_id: str
+    score: float
+    start: float | None
+    files: Mapping[str, str]
+
+
+def winner(folder: Path) -> Winner | None:
+    """Return the program that won, or None if none was selected."""
+    best: Winner | None = None
+    for path in sorted(folder.glob("runs/*/metrics.json")):
+        run = RunResults.model_validate_json(path.read_bytes())
+        score = run.heldout.mean if run.heldout else None
+        if run.selected is None or score is None or (best is not None and score <= best.score):
+            continue
+        source = sources_of(path.parent)(run.selected.candidate)
+        start = run.reference.heldout_mean if run.reference else None
+        best = Winner(path.parent.name, score, start, source.files) if source else best
+    return best

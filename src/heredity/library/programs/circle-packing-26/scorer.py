@@ -1,0 +1,24 @@
+"""Verifies a packing of 26 circles in exact arithmetic."""
+
+from fractions import Fraction
+
+COUNT = 26
+
+
+def verify(answer):
+    """Return the sum of the radii; raise ValueError if the answer is no packing."""
+    if not isinstance(answer, list) or len(answer) != COUNT:
+        raise ValueError(f"give a list of {COUNT} circles [x, y, r]")
+    circles = []
+    for number, circle in enumerate(answer):
+        if not isinstance(circle, list) or len(circle) != 3 or not all(type(v) in (int, float) for v in circle):
+            raise ValueError(f"circle {number} is {circle!r:.80}; give three numbers [x, y, r]")
+        circles.append(tuple(Fraction(v) for v in circle))
+    for number, (x, y, r) in enumerate(circles):
+        if r <= 0 or x < r or y < r or x + r > 1 or y + r > 1:
+            raise ValueError(f"circle {number} is not inside of the square with a positive radius")
+    for i, (x, y, r) in enumerate(circles):
+        for j, (u, v, s) in enumerate(circles[:i]):
+            if (x - u) ** 2 + (y - v) ** 2 < (r + s) ** 2:
+                raise ValueError(f"circles {j} and {i} overlap")
+    return {"sum_of_radii": float(sum(r for _, _, r in circles))}

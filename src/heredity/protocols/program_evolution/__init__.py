@@ -1,0 +1,1 @@
+"""Program evolution: any program, measured by any scorer."""

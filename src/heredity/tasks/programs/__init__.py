@@ -1,0 +1,1 @@
+"""Programs that a scorer measures: tasks as folders, and tasksets of them."""

@@ -1,0 +1,177 @@
+"""Program tasks: a folder with a program to evolve and the scorer that measures it.
+
+circle-packing-26/
+task.toml        what it is called, which file is which, how a score is read
+statement.md     what is asked, for people, agents and models
+program.py       what evolution begins with
+scorer.py        `verify(answer)`: judges what the program's `solve()` returned, in a process of its own;
+                 or `evaluate(program_path)`: runs the program itself, as evaluators of OpenEvolve do
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from heredity.errors import ConfigError
+from heredity.ids import digest_json
+from heredity.outside import read_bytes, read_text, toml_table
+from heredity.refusals import reading
+
+LIBRARY = "heredity.library"
+FILE = "task.toml"
+STATEMENT = "statement.md"
+MOST_BYTES = 8 << 20
+"""Of all files of a task together: they go into the sandbox with every evaluation."""
+
+Form = Literal["verify", "evaluate"]
+_PLAIN = r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"
+
+
+class Declared(BaseModel):
+    """What a `task.toml` says.
+
+    Attributes:
+        title: for people.
+        program: file that is evolved, and begun with.
+        scorer: file that measures it.
+        metric: which of the scorer's metrics is the score; by default `combined_score`, or else the mean of all.
+        minimise: whether less is better; the score is then the metric with its sign turned.
+        failure_score: what a program counts as, at most, that fails or is refused.
+        best_known: the best value of the metric that has been published, and where.
+        stages: thresholds of an evaluator that has `evaluate_stage1` and so on: a stage follows where the one before reached its.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    title: Annotated[str, Field(min_length=1, max_length=200)]
+    program: Annotated[str, Field(pattern=_PLAIN)] = "program.py"
+    scorer: Annotated[str, Field(pattern=_PLAIN)] = "scorer.py"
+    metric: Annotated[str, Field(max_length=200)] = ""
+    minimise: bool = False
+    failure_score: Annotated[float, Field(allow_inf_nan=False)] = 0.0
+    best_known: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    best_known_source: str = ""
+    stages: tuple[Annotated[float, Field(allow_inf_nan=False)], ...] = ()
+
+
+@dataclass(frozen=True)
+class ProgramTask:
+    """A program task.
+
+    Attributes:
+        folder: where it lies.
+        declared: what its `task.toml` says.
+        statement: what is asked, in Markdown.
+        files: all other files of the folder, by name.
+        form: how the scorer measures: `"verify"` what a program returned, or `"evaluate"` the program.
+        seeded: whether what is called with the program takes a seed: then hidden seeds judge.
+    """
+
+    folder: Path
+    declared: Declared
+    statement: str
+    files: Mapping[str, bytes] = field(repr=False)
+    form: Form
+    seeded: bool
+
+    @property
+    def name(self) -> str:
+        """The folder's name."""
+        return self.folder.name
+
+    @property
+    def program(self) -> str:
+        """Text of the program that evolution begins with."""
+        return self.files[self.declared.program].decode()
+
+    @cached_property
+    def digest(self) -> str:
+        """What changes when the same program may score differently."""
+        beside = {name: data.hex() for name, data in self.files.items() if name != self.declared.program}
+        return digest_json([self.declared.model_dump(mode="json"), beside])
+
+
+def read_program_task(folder: Path) -> ProgramTask:
+    """Read a task's folder. Nothing of it is run.
+
+    Raises:
+        ConfigError: if something is missing or wrong in it.
+    """
+    path = folder / FILE
+    with reading(path, "TOML", "correct it, see docs/evolve.md", model=Declared):
+        declared = Declared.model_validate(toml_table(read_text(path)))
+    statement, files, size = "", dict[str, bytes](), 0
+    for found in sorted(folder.iterdir()):
+        if found.name == FILE or found.is_dir() or found.name.startswith("."):
+            continue
+        with reading(
+            found, "a plain file", f"take it away, or make it smaller: a task has {MOST_BYTES >> 20} MiB at most"
+        ):
+            files[found.name] = read_bytes(found, MOST_BYTES - size)
+        size += len(files[found.name])
+    for name, what in ((declared.program, "program"), (declared.scorer, "scorer")):
+        if name not in files:
+            raise ConfigError(f"{path}: {what} is {name!r}, and {folder} has no such file; correct the name or add it")
+        with reading(folder / name, "text", "give a source file"):
+            files[name].decode()
+    if STATEMENT in files:
+        with reading(folder / STATEMENT, "text", "write it in Markdown"):
+            statement = files.pop(STATEMENT).decode()
+    form, seeded = _form(declared, folder / declared.scorer, files)
+    return ProgramTask(folder, declared, statement, files, form, seeded)
+
+
+def library_folder() -> Path:
+    """Return the folder of the tasks that come with Heredity."""
+    from importlib.resources import files
+
+    return Path(str(files(LIBRARY) / "programs"))
+
+
+def task_folders(library: Path) -> dict[str, Path]:
+    """Return the tasks' folders below one, by name."""
+    return {path.parent.name: path.parent for path in sorted(library.glob(f"*/{FILE}"))}
+
+
+def functions_in(source: str, path: Path) -> dict[str, tuple[str, ...]]:
+    """Return a module's functions with the names of their parameters.
+
+    Raises:
+        ConfigError: if it is not valid Python.
+    """
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise ConfigError(f"{path} is not valid Python: {error}; correct it") from error
+    return {
+        node.name: tuple(a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs))
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef)
+    }
+
+
+def _form(declared: Declared, scorer: Path, files: Mapping[str, bytes]) -> tuple[Form, bool]:
+    """Return how a scorer measures, and whether with seeds."""
+    has = functions_in(files[declared.scorer].decode(), scorer)
+    if "verify" in has:
+        program = files[declared.program].decode()
+        if not declared.program.endswith(".py"):
+            raise ConfigError(
+                f"{scorer} has verify(answer), which goes with a program in Python, not {declared.program}"
+            )
+        own = functions_in(program, scorer.parent / declared.program)
+        if "solve" not in own:
+            raise ConfigError(f"{declared.program} has no function solve(); its result is what verify(answer) is given")
+        return "verify", "seed" in own["solve"] or "seed" in has["verify"]
+    if "evaluate" in has or "evaluate_stage1" in has:
+        return "evaluate", "seed" in has.get("evaluate", ())
+    raise ConfigError(
+        f"{scorer} has no function verify(answer) and none evaluate(program_path); write one of them, see docs/evolve.md"
+    )

@@ -1,0 +1,176 @@
+"""Programs measured by scorers: scores, failures and whose they are, and programs that try to score themselves."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from heredity.resources import Candidate, SourceTree
+from heredity.results.status import FailureSource
+from heredity.rollouts.contract import Job
+from heredity.rollouts.kind import Opening, Workers
+from heredity.rollouts.program.kind import KIND
+from heredity.rollouts.program.runner import score_of
+from heredity.rollouts.trajectory import Trajectory
+from heredity.sandbox.bubblewrap_root import available
+from heredity.sandbox.limits import Limits
+from heredity.tasks.registry import taskset
+
+pytestmark = pytest.mark.skipif(available() is not None, reason="needs bubblewrap")
+
+VERIFY = """
+SECRET = "the expected answer"
+def verify(answer):
+    if not isinstance(answer, (int, float)):
+        raise ValueError(f"give a number, not {answer!r:.40}")
+    return {"size": answer, "twice": 2 * answer}, "as it is"
+"""
+
+
+def task(
+    folder: Path, scorer: str, program: str = "def solve():\n    return 1\n", toml: str = 'metric = "size"'
+) -> str:
+    folder.mkdir(exist_ok=True)
+    (folder / "task.toml").write_text(f'title = "One"\n{toml}\n')
+    (folder / "program.py").write_text(program)
+    (folder / "scorer.py").write_text(scorer)
+    return f"program/{folder}"
+
+
+def measured(name: str, programs: Sequence[str | dict[str, str]]) -> list[Trajectory]:
+    one = taskset(name)
+    (drawn,) = one.draw("train", 1, 3)
+    trees = [SourceTree({"program.py": p} if isinstance(p, str) else p) for p in programs]
+
+    async def run() -> list[Trajectory]:
+        runner = KIND.open(Opening(workers=Workers(count=2)))
+        try:
+            jobs = [Job(one.info, Candidate.program(tree), drawn) for tree in trees]
+            found = {i: t async for i, t in runner.run(jobs, Limits(episode_s=20.0))}
+            return [found[i] for i in range(len(jobs))]
+        finally:
+            await runner.close()
+
+    return asyncio.run(run())
+
+
+def test_scores_metrics_and_texts(tmp_path: Path) -> None:
+    (one,) = measured(task(tmp_path / "a", VERIFY), ["print('hello')\ndef solve():\n    return 3\n"])
+    assert (one.status, one.total_reward) == ("ok", 3.0)
+    assert one.columns["info/metrics"][0] == {"size": 3.0, "twice": 6.0}
+    assert one.columns["info/texts"][0] == {"feedback": "as it is"}
+    assert "hello" in one.stderr
+    assert one.cost["cpu_s"] > 0
+
+
+CHEATS = {
+    "prints a score": 'import json, os\nprint(json.dumps({"metrics": {"size": 99}}))\ndef solve():\n    return 1\n',
+    "answers as the scorer would": 'def solve():\n    return {"metrics": {"size": 99}}\n',
+    "ends with an answer of its own": (
+        "import json, os\ndef solve():\n"
+        '    [os.write(fd, json.dumps({"metrics": {"size": 99}}).encode()) for fd in range(3, 9) if _open(fd)]\n    os._exit(0)\n'
+        "def _open(fd):\n    try:\n        os.fstat(fd)\n    except OSError:\n        return False\n    return True\n"
+    ),
+    "reads the scorer": "def solve():\n    return open('/work/scorer.py').read()\n",
+    "writes another scorer": (
+        "import pathlib\ndef solve():\n    pathlib.Path('/work/scorer.py').write_text('def verify(a): return 99')\n    return 1\n"
+    ),
+    "looks for it anywhere": (
+        "import pathlib\ndef solve():\n"
+        "    found = [p for top in ('/work', '/tmp', '/source', '/proc/1/root/work') for p in pathlib.Path(top).rglob('*')]\n"
+        "    texts = [p.read_text(errors='replace') for p in found if p.is_file() and p.stat().st_size < 10**5]\n"
+        "    return 99 if any('the expected ' + 'answer' in t for t in texts) else 1\n"
+    ),
+    "is a number of its own kind": "class N(float):\n    def __gt__(self, o): return True\ndef solve():\n    return N('nan')\n",
+    "brings modules that the scorer's process would load": "def solve():\n    return 1\n",
+    "stays behind": (
+        "import os, time\ndef solve():\n    if os.fork() == 0:\n        time.sleep(30)\n        os._exit(0)\n    return 1\n"
+    ),
+}
+
+
+def test_a_program_cannot_score_itself_where_its_answer_is_verified(tmp_path: Path) -> None:
+    beside = {
+        "json.py": "def load(f): return {}\n",
+        "random.py": "raise SystemExit\n",
+        "scorer.py": "def verify(a): return 99\n",
+    }
+    programs: list[str | dict[str, str]] = [
+        {"program.py": text, **(beside if "brings" in name else {})} for name, text in CHEATS.items()
+    ]
+    scores = {
+        name: one.total_reward
+        for name, one in zip(CHEATS, measured(task(tmp_path / "a", VERIFY), programs), strict=True)
+    }
+    assert {name: score for name, score in scores.items() if score > 1} == {}
+
+
+def test_failures_are_the_programs_or_the_scorers(tmp_path: Path) -> None:
+    name = task(tmp_path / "a", VERIFY)
+    programs = [
+        "def solve():\n    return 1 / 0\n",
+        "def solve():\n    return 'words'\n",
+        "def solve(:\n",
+        "import os\nos.kill(os.getpid(), 9)\n",
+        "def solve():\n    return object()\n",
+    ]
+    found = measured(name, programs)
+    assert [t.failure_source for t in found] == [FailureSource.CANDIDATE] * 5
+    assert [t.status for t in found] == ["act_error", "invalid_action", "act_error", "oom", "act_error"]
+    failures = [t.failure for t in found]
+    assert failures[0] is not None
+    assert "ZeroDivisionError" in failures[0].message
+    assert "program.py" in failures[0].traceback
+    assert failures[1] is not None
+    assert "give a number" in failures[1].message
+    (broken,) = measured(task(tmp_path / "b", "def verify(answer):\n    return answer['missing']\n"), programs[1:2])
+    assert broken.failure_source is FailureSource.ENVIRONMENT
+
+
+EVALUATOR = """
+import importlib.util
+from openevolve.evaluation_result import EvaluationResult
+def program(path):
+    spec = importlib.util.spec_from_file_location("program", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+def evaluate(program_path):
+    value = program(program_path).run()
+    return EvaluationResult(metrics={"combined_score": value, "speed": 2.0}, artifacts={"said": "of " + str(value)})
+def evaluate_stage1(program_path):
+    return {"combined_score": program(program_path).run() / 10}
+def evaluate_stage2(program_path):
+    return {"combined_score": program(program_path).run()}
+"""
+
+
+def test_evaluators_of_openevolve_are_scorers_as_they_are(tmp_path: Path) -> None:
+    plain = task(tmp_path / "a", EVALUATOR, toml="")
+    one, broken = measured(plain, ["def run():\n    return 4.0\n", "def run():\n    return None\n"])
+    assert one.total_reward == 4.0
+    assert one.columns["info/texts"][0] == {"said": "of 4.0"}
+    assert broken.status == "non_finite_return"
+    staged = task(tmp_path / "b", EVALUATOR, toml="stages = [0.5]")
+    low, high = measured(staged, ["def run():\n    return 4.0\n", "def run():\n    return 6.0\n"])
+    assert (low.total_reward, high.total_reward) == (0.4, 6.0)
+
+
+def test_less_is_better_turns_the_sign(tmp_path: Path) -> None:
+    (one,) = measured(
+        task(tmp_path / "a", VERIFY, toml='metric = "twice"\nminimise = true'), ["def solve():\n    return 3\n"]
+    )
+    assert one.total_reward == -6.0
+
+
+def test_which_metric_counts() -> None:
+    assert score_of({"a": 1.0, "combined_score": 5.0}, "") == 5.0
+    assert score_of({"a": 1.0, "b": 2.0, "c": None}, "") == 1.5
+    assert score_of({"a": 1.0, "b": 2.0}, "b") == 2.0
+    assert score_of({"a": 1.0}, "b") is None
+    assert score_of({"combined_score": None, "a": 1.0}, "") is None
+    assert json.dumps(score_of({}, "")) == "null"

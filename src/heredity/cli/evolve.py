@@ -65,10 +65,6 @@ def evolve(
     folder = out or Path("runs") / f"evolve-{name}-{time.strftime('%Y%m%d-%H%M%S')}"
     declared = _declared(metric, minimise, failure_score, cascade)
     task, taskset = _task(folder, program, scorer, beside, declared, statement)
-    if not (model or agent or task.declared.program.endswith(".py")):
-        raise ConfigError(
-            f"{task.declared.program} is no Python, so a model or an agent has to change it; add --model or --agent"
-        )
     sections: dict[str, dict[str, Any]] = {
         "run": {"protocol": "program-evolution", "name": f"evolve-{name}", "tasksets": [taskset], "seeds": seeds},
         "evolver": {"launcher": agent, "model": model} if agent else {"method": method},
@@ -86,6 +82,11 @@ def _run(folder: Path, task: ProgramTask, sections: dict[str, dict[str, Any]], *
     from heredity.experiments.evolving import StartError, measure, winner, write_configuration
     from heredity.experiments.suite import open_suite
 
+    asked = "gateway" in sections or "launcher" in sections["evolver"]
+    if not (asked or task.declared.program.endswith(".py")):
+        raise ConfigError(
+            f"{task.declared.program} is no Python, so a model or an agent has to change it; add --model or --agent"
+        )
     config = load(write_configuration(folder, sections))
     require_all(config, folder, json_output=json_output)
     if not (folder / "runs").exists():

@@ -1,0 +1,8 @@
+class Solution:
+    def seated(self, count, wishes):
+        answer = []
+        for wish in wishes:
+            while wish in answer:
+                wish = (wish + 1) % count
+            answer.append(wish)
+        return answer

@@ -1,0 +1,9 @@
+class Solution:
+    def plots(self, posts):
+        # Counts a plot once for each of its diagonals.
+        diagonals = {}
+        for i, (a, b) in enumerate(posts):
+            for c, d in posts[:i]:
+                key = (a + c, b + d, (a - c) ** 2 + (b - d) ** 2)
+                diagonals[key] = diagonals.get(key, 0) + 1
+        return sum(many * (many - 1) for many in diagonals.values())

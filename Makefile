@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 # Tests wait for processes as much as they compute: one more at a time than there are cores.
 JOBS ?= $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 1)")
 
+# Bytecode is kept, also where the environment forbids it: else each of the many interpreters that tests start compiles all it imports.
+export PYTHONDONTWRITEBYTECODE =
+
 .PHONY: demo test test-all lint bench lock clean
 
 demo: $(VENV)/.base  ## Run the demonstration suite: 3 environments x 4 methods x 2 seeds, then show the leaderboard.

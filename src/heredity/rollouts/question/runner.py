@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
-from heredity.actors.contract import Answer, Problem, Programs, RoundFeedback, Solving
+from heredity.actors.contract import Answer, Problem, Programs, ProvidedTool, RoundFeedback, Solving
 from heredity.actors.conversation import Conversation
 from heredity.actors.parts import render
 from heredity.actors.solver import Solver
@@ -28,6 +28,9 @@ from heredity.tasks.questions import Verification, present, verify
 PublicTests = Callable[[Task, str], Awaitable[str | None]]
 """What a task says in public of an answer; None if there is nothing to say against it."""
 
+TaskTools = Callable[[Task], Awaitable[Sequence[ProvidedTool]]]
+"""The tools that come with a task, such as those that read its documents."""
+
 
 class SolvingRunner:
     """Rollouts questions with solvers: tasksets of the kind `"question"`.
@@ -39,6 +42,7 @@ class SolvingRunner:
         settings: how each rollout goes.
         concurrent: most rollouts at the same time.
         public: gives the feedback `"public"` between rounds.
+        provided: gives the tools that come with a task, beside those of a candidate. What it raises ends the run.
 
     Raises:
         ConfigError: if the settings are out of range, or ask for public feedback and nothing gives it.
@@ -53,10 +57,12 @@ class SolvingRunner:
         settings: Solving | None = None,
         concurrent: int = 8,
         public: PublicTests | None = None,
+        provided: TaskTools | None = None,
     ) -> None:
         self.settings = settings or Solving()
         _check(self.settings, concurrent, public)
         self._model, self._judge, self._programs, self._public = model, judge, programs, public
+        self._provided = provided
         self._places = asyncio.Semaphore(concurrent)
 
     def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
@@ -106,9 +112,13 @@ class SolvingRunner:
     async def _attempt(self, record: QuestionRecord, solver: Solver | ConfigError) -> Trajectory:
         if isinstance(solver, ConfigError):
             return record.failed(Status.IMPORT_ERROR, FailureSource.CANDIDATE, str(solver))
+        tools = await self._provided(record.job.task) if self._provided else ()
+        if taken := {tool.spec.name for tool in tools} & {tool.name for tool in solver.parts.tools}:
+            clash = f"tool/{min(taken)} has the name of a tool that comes with the task; give it another name"
+            return record.failed(Status.IMPORT_ERROR, FailureSource.CANDIDATE, clash)
         problem = self.problem(record.job.task)
         record.question = render(problem)
-        answer = await solver.attempt(problem, record.conversation, self._programs, self._feedback(record))
+        answer = await solver.attempt(problem, record.conversation, self._programs, self._feedback(record), tools)
         scores = [(await self._verdict(record, text)).score for text in answer.rounds]
         if answer.status != AnswerStatus.OK:
             return record.unanswered(answer, scores)

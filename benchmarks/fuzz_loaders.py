@@ -31,11 +31,12 @@ from typing import Any
 
 from fuzz_refusals import LACKS, lacking
 from fuzz_seeds import LOADERS, Loader
+from fuzz_seeds_code import CODE
 from fuzz_seeds_records import RECORDS, RUN
 
 from heredity.errors import HeredityError
 
-ALL = (*LOADERS, *RECORDS)
+ALL = (*LOADERS, *RECORDS, *CODE)
 STALL_S = 5.0
 _KILL_S = 10
 _MEMORY = 6 << 30

@@ -16,7 +16,9 @@ MOST_CHARS = 1200
 
 LACKS = ("field", "value", "remedy", "plain")
 _PLACE = re.compile(
-    r"^[\w./#-]+: |\bline \d|\[\w+\]|\b\w+\.\d+\b|\b[a-z_]+\.[a-z_]\w+\b|\bfield\b|\bcolumn\b", re.IGNORECASE
+    r"^[\w./#-]+: |\bline \d|\[\w+\]|\b\w+\.\d+\b|\b[a-z_]+\.[a-z_]\w+\b|\bfield\b|\bcolumn\b"
+    r"|\bunknown (?:difficulty|language|tag|split|problem)\b",
+    re.IGNORECASE,
 )
 _SOMETHING = (
     r"'[^']*['…;]|\[\[|\"[^\"]*\"| is [\[{]| = \S|\b\d|\b(?:None|null|nan|inf|True|False)\b",
@@ -25,7 +27,7 @@ _SOMETHING = (
     r"\bin no split|\bno number of JSON|\bholds an? \w+;",
     r"\bnot (?:valid )?(?:JSON|TOML|YAML|CSV|UTF-8|a|an|what|base64)\b|\bno (?:JSON|CSV|parquet|\w+ (?:file|folder))",
     r"\bis (?:missing|empty|cut|damaged|none)\b|\b(?:has|holds) (?:no|neither|shards)\b|\b(?:was|has) changed\b|\black[s ]",
-    r"\bhas \w+(?:, \w+)+;",
+    r"\bhas \w+(?:, \w+)+;|\bdefines no \w+",
 )
 _VALUE = re.compile("|".join(_SOMETHING))
 _TO_DO = (

@@ -106,6 +106,10 @@ def test_malformed_inputs_of_every_loader_are_taken_or_refused_with_place_value_
     assert outcomes["refused"] > outcomes["accepted"]
 
 
+PLAN = b'{"seed": "x", "train": 4, "batch_size": 2, "epochs": 1, "batches": [], "digest": ""}'
+ODD = b"tags = ['a']\n[signature]\nname = 'f'\nparameters = {a = 3}\n"
+
+
 @pytest.mark.parametrize(
     ("loader", "change", "said"),
     [
@@ -117,6 +121,12 @@ def test_malformed_inputs_of_every_loader_are_taken_or_refused_with_place_value_
         ("alfworld game", {"game.tw-pddl": b"{}"}, "game.tw-pddl: pddl_problem is None; expected a text"),
         ("alpaca", {"alpaca_eval/alpaca_eval.json": b'[{"instruction": "\\ud800", "output": ""}]'}, "is not what AlpacaEval"),
         ("models of broker", {"models.toml": b"gateway = 3"}, r"models.toml: \[gateway\]"),
+        ("batch plan", {"plan.json": PLAN}, r"plan\.json is no saved plan .* give a file"),
+        ("code problem abacus-root", {"problem.toml": b"a = ["}, r"problem\.toml is not TOML: .*; correct it there"),
+        ("code problem abacus-root", {"problem.toml": ODD}, r"signature\.parameters\.a: type '3' is unknown; give"),
+        ("code problem abacus-root", {"statement.md": b"\xff"}, r"statement\.md is not UTF-8 text"),
+        ("team memory", {"kept.jsonl": b"\xff"}, r"kept\.jsonl is not UTF-8 text"),
+        ("team history", {"kept.jsonl": b"[1]"}, r"line 1 is no JSON object: '\[1\]'; correct the line"),
     ],
 )  # fmt: skip
 def test_what_a_campaign_has_found_is_refused_with_field_value_and_remedy(

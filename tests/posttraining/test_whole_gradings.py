@@ -118,7 +118,7 @@ async def test_text_game_is_graded_whole_and_twice_alike(room: Room) -> None:
     first, again = [await room.grade("text-game", base, 150) for _ in range(2)]
     assert tally(first) == {("ok", "none"): 150}
     won = sum(t.total_reward for t in first) / 150
-    assert 0.3 < won < 0.6, "the base is made to win some 45%"
+    assert 0.08 < won < 0.3, "the base is made to win some 16%"
     assert [(list(t.columns["action"]), t.total_reward) for t in first] == [
         (list(t.columns["action"]), t.total_reward) for t in again
     ]

@@ -91,7 +91,7 @@ def check_types(where: str, table: Any, types: Mapping[str, tuple[type, ...]]) -
     for key, value in table.items():
         if not isinstance(value, types[key]) or isinstance(value, bool):
             expected = " or ".join(_TYPE_NAMES[kind] for kind in types[key])
-            raise ConfigError(f"{where}: {key} is {value!r}; expected {expected}")
+            raise ConfigError(f"{where}: {key} is {quoted(value)}; expected {expected}")
 
 
 def check_keys(where: str, table: Any, keys: Iterable[str]) -> None:
@@ -101,7 +101,7 @@ def check_keys(where: str, table: Any, keys: Iterable[str]) -> None:
         ConfigError: naming the key, and the nearest known ones.
     """
     if not isinstance(table, Mapping):
-        raise ConfigError(f"{where} is {table!r}; expected a table")
+        raise ConfigError(f"{where} is {quoted(table)}; expected a table")
     keys = list(keys)
     for key in cast("Mapping[str, Any]", table):
         if key not in keys:

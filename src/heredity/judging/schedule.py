@@ -148,9 +148,9 @@ def read_plan(path: Path, schedule: Schedule, train: int) -> BatchPlan:
         seed, drawn_for = data["seed"], {name: data[name] for name in ("train", "batch_size", "epochs")}
         plan = _made(schedule, seed, train, [(b["epoch"], tuple(b["tasks"])) for b in data["batches"]])
         digest = data["digest"]
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise ConfigError(
-            f"{path} is no saved plan ({error!r}); give a file of the folder plans/ of a suite"
+            f"{path} is no saved plan ({error!r:.200}); give a file of the folder plans/ of a suite"
         ) from error
     for name, here in (("train", train), ("batch_size", schedule.batch_size), ("epochs", schedule.epochs)):
         if drawn_for[name] != here:

@@ -14,7 +14,8 @@ from heredity.actors.contract import Solving
 from heredity.actors.solver import Solver
 from heredity.errors import ConfigError, RecordError
 from heredity.gateway.gateway import Gateway
-from heredity.outside import read_bytes, read_text
+from heredity.outside import json_value, read_bytes, read_text
+from heredity.refusals import reading
 from heredity.resources import Candidate, SourceTree
 from heredity.resources.assembly import candidate_from_folder
 from heredity.rollouts.programs import SandboxedPrograms
@@ -326,15 +327,19 @@ def read_memory(path: str) -> list[Entry]:
     if not path or not Path(path).exists():
         return []
     entries: list[Entry] = []
-    for number, line in enumerate(read_text(Path(path)).splitlines(), 1):
+    with reading(path, "text", "put a file of JSON lines there, or remove it"):
+        whole = read_text(Path(path))
+    for number, line in enumerate(whole.splitlines(), 1):
         try:
-            data: Any = json.loads(line)
+            data: Any = json_value(line)
             note = cast("dict[str, Any]", data)
             entries.append(
                 Entry(str(note["text"]), str(note.get("author", "")), "general", str(note.get("kind", "insight")))
             )
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise ConfigError(f"{path}, line {number} is no note: {error}; each is an object with `text`") from error
+            raise ConfigError(
+                f"{path}, line {number} is no note: {error!s:.200}; write an object with `text`"
+            ) from error
     return entries
 
 

@@ -266,7 +266,7 @@ class TeamSettings(Table):
         for name, agent in self.agents.items():
             if not NAME_PATTERN.fullmatch(name) or name in RESERVED:
                 raise ValueError(
-                    f"agents.{name}: agents have names of letters, digits, '.', '_', '-', and not {', '.join(map(repr, RESERVED))}"
+                    f"agents.{name:.40}: names have letters, digits, '.', '_', '-', and are not {', '.join(map(repr, RESERVED))}"
                 )
             for other in agent.asks:
                 if other not in self.agents or other == name:
@@ -284,10 +284,10 @@ class TeamSettings(Table):
         for name in self.mcp:
             if not re.fullmatch(r"[A-Za-z0-9_-]{1,32}", name) or name in TOOLS:
                 raise ValueError(
-                    f"mcp.{name}: a server has a name of up to 32 letters, digits, '_' and '-', and not that of a tool"
+                    f"mcp.{name:.40}: a server has a name of up to 32 letters, digits, '_' and '-', and not that of a tool"
                 )
         for name in [name for name, model in self.models().items() if not model]:
-            raise ValueError(f"{name} has no model; set team.model, or its own")
+            raise ValueError(f"{name:.40} has no model; set team.model, or its own")
         return self
 
     def tools(self) -> frozenset[str]:

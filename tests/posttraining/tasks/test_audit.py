@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,11 +16,26 @@ from heredity.ids import generator
 from heredity.posttraining.tasks import audit, posttraining_task
 from heredity.posttraining.tasks.audit import AuditCheck, Verdict, audit_task
 from heredity.posttraining.tasks.contract import ENUMERABLE, PostTrainingTask
+from heredity.posttraining.tasks.dealing import DealtTaskset
 from heredity.posttraining.tasks.overlap import HiddenTexts, OwnTexts
 from heredity.posttraining.tasks.registry import view_texts
 
-SOUND = ("arithmetic", "arithmetic-hard", "rewriting", "commands", "shop", "search", "preference", "preference-judged")
-SMALL = ("text-game",)
+SOUND = (
+    *("arithmetic", "arithmetic-hard", "rewriting", "text-game"),
+    *("commands", "shop", "search", "preference", "preference-judged"),
+)
+
+
+def few_items(space: int = 800, stated: int | None = None) -> PostTrainingTask:
+    """Return a task with so few items that an agent could list them; it says how many, or as many as stated."""
+    task = posttraining_task("text-game").parts[0]
+    levels = [{"level": f"@{number:05}"} for number in range(space)]
+
+    def deal(entropy: int) -> Mapping[str, Sequence[Mapping[str, str]]]:
+        dealt = [levels[i] for i in generator(entropy, "tests", "deal").permutation(space)]
+        return {"validation": dealt[:150], "heldout": dealt[150:350], "train": dealt[350:]}
+
+    return replace(task, inner=DealtTaskset(task.inner.info, deal), space=stated or space)
 
 
 def heldout_items(task: PostTrainingTask, entropy: int = 0) -> tuple[str, ...]:
@@ -49,10 +64,9 @@ def test_shipped_tasks_can_neither_be_listed_nor_met(name: str) -> None:
     assert not any("enumerable" in label for label in task.labels)
 
 
-@pytest.mark.parametrize("name", SMALL)
-def test_shipped_tasks_of_few_items_say_so_and_hold_none_of_them_in_their_materials(name: str) -> None:
-    task = posttraining_task(name)
-    assert set(found(audit_task(name))) == {"items in all", "drawn again"}
+def test_a_task_of_few_items_is_labelled_and_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = few_items()
+    assert set(planted(monkeypatch, task, {})) == {"items in all", "drawn again"}
     assert any(label.startswith("enumerable: ") for label in task.labels)
 
 
@@ -67,7 +81,7 @@ def test_whoever_makes_a_hundred_thousand_sums_meets_few_that_are_held_out() -> 
 
 
 def test_a_task_that_states_more_items_than_it_draws_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    boasting = replace(posttraining_task("text-game").parts[0], space=10**9, labels=())
+    boasting = few_items(stated=10**9)
     assert boasting.labels == ()
     said = planted(monkeypatch, boasting, {})["drawn again"]
     assert "and the task states 1000000000" in said
@@ -102,7 +116,9 @@ def test_a_text_with_a_word_changed_is_a_near_duplicate(monkeypatch: pytest.Monk
     assert "in the materials" not in said
 
 
-def test_the_command_names_what_it_found_and_ends_with_1() -> None:
+def test_the_command_names_what_it_found_and_ends_with_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    few = few_items()
+    monkeypatch.setattr(audit, "posttraining_task", lambda name: few if "text" in name else posttraining_task(name))
     done = CliRunner().invoke(app, ["tasks", "audit", "posttraining/text-game", "--json"])
     assert done.exit_code == 1
     checks = {check["name"]: check for check in json.loads(done.stdout)}

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import math
 from pathlib import Path
 
 import pytest
 from tests.posttraining.tasks.grading import graded
 
+from heredity.ids import generator
 from heredity.library.tasks.posttraining.corridor import ACTIONS, STEPS, Corridor
-from heredity.library.tasks.posttraining.text_game import levels, solve
+from heredity.library.tasks.posttraining.text_game import SPACE, solve
 from heredity.posttraining.tasks import PostTrainingTaskset, posttraining_task, workspace_files
 
 
@@ -22,7 +24,9 @@ from heredity.posttraining.tasks import PostTrainingTaskset, posttraining_task, 
         ("@kD.", "R", "@kD.", 0.0),  # the door stops whoever has no key
         ("k@D.", "R", "k@D.", 0.0),  # nobody jumps over the door
         ("@.kD", "l", "@.kD", 0.0),  # a wall
-        ("@^kD", "R", ".^&D", 0.0),  # over the pit
+        ("@^kD", "R", ".^&D", 0.0),  # over a pit
+        ("@#kD", "r", "@#kD", 0.0),  # a rock
+        ("@#kD", "R", ".#&D", 0.0),  # over a rock
         ("@kD.", "?", "@kD.", 0.0),
     ],
 )
@@ -48,8 +52,8 @@ def test_a_game_ends_after_its_steps() -> None:
 
 
 def test_every_level_is_won_by_its_solution_and_by_none_shorter() -> None:
-    assert len(levels()) > 800
-    for level in levels()[::97]:
+    for drawn in PostTrainingTaskset(posttraining_task("text-game")).draw("heldout", 9, 3):
+        level = drawn.spec["level"]
         path = solve(level)
         reached = {level: Corridor(level)}
         for _ in range(len(path) - 1):
@@ -59,6 +63,13 @@ def test_every_level_is_won_by_its_solution_and_by_none_shorter() -> None:
         for action in path:
             game.step(action)
         assert game.score == 1.0
+
+
+def test_as_many_levels_as_are_stated_can_be_solved() -> None:
+    rng = generator(0, "tests", "space")
+    corridors = ["".join(rng.permutation([*"@kD^^^#......."])) for _ in range(2000)]
+    share = sum(3 <= len(solve(level)) <= STEPS for level in corridors) / len(corridors)
+    assert share == pytest.approx(SPACE / (14 * 13 * 12 * math.comb(11, 3) * 8), abs=0.044)  # four standard errors
 
 
 def _after(game: Corridor, action: str) -> Corridor:
@@ -97,6 +108,6 @@ def test_the_game_of_a_workspace_runs_alone_on_levels_that_are_not_graded(tmp_pa
     spec.loader.exec_module(module)
     practice = [json.loads(line)["level"] for line in files["data/levels.jsonl"].splitlines()]
     hidden = {t.spec["level"] for s in ("train", "heldout") for t in PostTrainingTaskset(task).draw(s, 150, 5)}
-    assert len(set(practice)) == 400
+    assert len(set(practice)) == 2000
     assert not hidden & set(practice)
     assert module.Corridor(practice[0]).observation == practice[0]

@@ -88,15 +88,17 @@ async def test_playing_and_learning_from_the_shortest_wins_gains_more_than_noise
     checkpoint = Checkpoint(make_characters(tmp_path, task.recipe))
     base = await scores(task, checkpoint, "heldout")
     levels = [row["level"] for row in rows(task, "data/levels.jsonl")]
-    shown = [(r["prompt"], r["completion"]) for r in rows(task, "data/train.jsonl")]
-    shortest: dict[str, list[tuple[str, str]]] = {}
+    kept: dict[str, tuple[int, str]] = {}
+    draws = generator(0, "tests", "practice")
     for _ in range(3):
-        for game in won(checkpoint, levels * 4):
-            level = game[0][0]
-            shortest[level] = min(game, shortest.get(level, game), key=len)
-        checkpoint.tune(shown + [pair for game in shortest.values() for pair in game], SECONDS / 3, 100)
+        chosen = [levels[i] for i in draws.choice(len(levels), 300, replace=False)]
+        for game in won(checkpoint, chosen * 4):
+            for left, (seen, action) in enumerate(reversed(game)):
+                if seen not in kept or left < kept[seen][0]:
+                    kept[seen] = left, action
+        checkpoint.tune([(seen, action) for seen, (_, action) in kept.items()], SECONDS / 3, 100)
     gains = await scores(task, checkpoint, "heldout") - base
-    assert 0.2 < base.mean() < 0.6
+    assert 0.1 < base.mean() < 0.3
     assert lower_bound(gains) > 0.05
 
 

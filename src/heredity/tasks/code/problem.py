@@ -22,7 +22,8 @@ from typing import Any, cast
 
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.ids import digest_json
-from heredity.outside import read_text, toml_table
+from heredity.outside import json_value, read_text, toml_table
+from heredity.refusals import hint, quoted, reading
 from heredity.tasks.code.languages import LANGUAGES, Language
 from heredity.tasks.code.signature import Function, Signature
 
@@ -132,41 +133,46 @@ def read_problem(folder: Path) -> Problem:
         ConfigError: if something is missing or wrong in it.
     """
     if missing := [name for name in _REQUIRED if not (folder / name).is_file()]:
-        raise ConfigError(f"{folder} has no {missing[0]}; a problem has {', '.join(_REQUIRED)}")
-    data = toml_table(read_text(folder / "problem.toml"))
-    where = f"{folder / 'problem.toml'}"
+        raise ConfigError(f"{folder} has no {missing[0]}; add it: a problem has {', '.join(_REQUIRED)}")
+    path = folder / "problem.toml"
+    where = str(path)
+    with reading(path, "TOML", "correct it there"):
+        data = toml_table(read_text(path))
     if unknown := sorted(data.keys() - _FIELDS):
-        raise ConfigError(f"{where}: {unknown[0]} is unknown; fields are {', '.join(sorted(_FIELDS))}")
+        raise ConfigError(f"{where}: unknown key {quoted(unknown[0])}; {hint(unknown[0], sorted(_FIELDS))}")
     signature = _signature(data.get("signature"), f"{where}: signature")
     tags = data.get("tags")
     if not isinstance(tags, list) or not tags or not all(isinstance(tag, str) for tag in cast("list[Any]", tags)):
-        raise ConfigError(f"{where}: tags is {tags!r}; give a list of words")
+        raise ConfigError(f"{where}: tags is {quoted(tags)}; give a list of words")
     compare = _choice({"compare": "exact", **data}, "compare", COMPARISONS, where)
     if (compare == CHECKER) != (folder / "checker.py").is_file():
         raise ConfigError(
-            f'{where}: compare is {compare!r}; it is "checker" where there is a checker.py, and not elsewhere'
+            f'{where}: compare is {quoted(compare)}; it is "checker" where there is a checker.py, and not elsewhere'
         )
     memory = data.get("memory_mb", 256)
     if not isinstance(memory, int) or not 16 <= memory <= 4096:
-        raise ConfigError(f"{where}: memory_mb is {memory!r}; give 16 to 4096")
+        raise ConfigError(f"{where}: memory_mb is {quoted(memory)}; give 16 to 4096")
+    examples = data.get("examples", [])
+    if not isinstance(examples, list):
+        raise ConfigError(f"{where}: examples is {quoted(examples)}; give [[examples]] with case and answer")
     return Problem(
         name=folder.name,
         title=str(data.get("title", folder.name)),
         difficulty=_choice(data, "difficulty", DIFFICULTIES, where),
         tags=tuple(sorted(cast("list[str]", tags))),
-        statement=read_text(folder / "statement.md"),
+        statement=_text(folder / "statement.md"),
         signature=signature,
-        examples=tuple(_example(example, signature, where) for example in data.get("examples", [])),
+        examples=tuple(_example(example, signature, where) for example in cast("list[Any]", examples)),
         compare=compare,
         memory_bytes=memory << 20,
         files={
-            name: read_text(folder / name)
+            name: _text(folder / name)
             for name in (*_REQUIRED, *(("checker.py",) if compare == CHECKER else ()))
             if name.endswith(".py")
         },
         rejected=_solutions(folder, ("wrong", "slow")),
         accepted={
-            "reference.py": (LANGUAGES["python3"], read_text(folder / "reference.py")),
+            "reference.py": (LANGUAGES["python3"], _text(folder / "reference.py")),
             **_solutions(folder, ("solutions",)),
         },
         no_slow=str(data.get("slow", "")),
@@ -194,7 +200,7 @@ def problem(name: str) -> Problem:
     Raises:
         ConfigError: if there is none, or something is wrong in it.
     """
-    if (Path(name) / "problem.toml").is_file():
+    if Path(name).is_dir():
         return read_problem(Path(name))
     before, at, seed = name.rpartition("@")
     if at and before and "/" not in seed and "#" not in seed:
@@ -218,25 +224,33 @@ def _signature(data: Any, where: str) -> Signature:
     if "class" not in table:
         return Signature((Function.parse(table, where),))
     made = Function.parse({"name": "init", "parameters": table.get("parameters", {})}, where)
-    methods = [Function.parse(method, f"{where}.methods") for method in table.get("methods", [])]
+    given = table.get("methods", [])
+    if not isinstance(given, list):
+        raise ConfigError(f"{where}.methods is {quoted(given)}; give [[signature.methods]]")
+    methods = [Function.parse(method, f"{where}.methods") for method in cast("list[Any]", given)]
     return Signature((made, *methods), str(table["class"]))
 
 
-def _example(data: Mapping[str, Any], signature: Signature, where: str) -> Example:
+def _text(path: Path) -> str:
+    with reading(path, "text", "put the file there"):
+        return read_text(path)
+
+
+def _example(data: Any, signature: Signature, where: str) -> Example:
     try:
         # An answer may be a list with nothing in a place, which TOML cannot say.
-        case, answer = json.loads(data["case"]), json.loads(data["answer"])
+        case, answer = json_value(data["case"]), json_value(data["answer"])
         signature.encoded(case)
-    except (KeyError, ValueError, TypeError, ConfigError) as error:
+    except (KeyError, ValueError, TypeError, AttributeError, ConfigError) as error:
         raise ConfigError(
-            f"{where}: an example is {dict(data)!r}: {error}; give case and answer as JSON texts"
+            f"{where}: an example is {quoted(data)}: {error!s:.200}; give case and answer as JSON texts"
         ) from error
     return Example(case, answer, str(data.get("why", "")))
 
 
 def _choice(data: Mapping[str, Any], field: str, choices: Sequence[str], where: str) -> str:
     if data.get(field) not in choices:
-        raise ConfigError(f"{where}: {field} is {data.get(field)!r}; give one of {', '.join(choices)}")
+        raise ConfigError(f"{where}: {field} is {quoted(data.get(field))}; give one of {', '.join(choices)}")
     return str(data[field])
 
 
@@ -246,7 +260,7 @@ def _solutions(folder: Path, names: Sequence[str]) -> dict[str, tuple[Language, 
     for name in names:
         for path in sorted((folder / name).glob("*")):
             if path.suffix in by_suffix:
-                found[f"{name}/{path.name}"] = by_suffix[path.suffix], read_text(path)
+                found[f"{name}/{path.name}"] = by_suffix[path.suffix], _text(path)
     return found
 
 

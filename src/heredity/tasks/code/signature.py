@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from heredity.errors import CandidateError, ConfigError
+from heredity.refusals import quoted
 
 INT, FLOAT, STRING, BOOL = "int", "float", "string", "bool"
 SCALARS = (INT, FLOAT, STRING, BOOL)
@@ -66,8 +67,8 @@ class Type:
             if item.name in (*SCALARS, "list"):
                 return Type("list", item)
         raise ConfigError(
-            f"type {text!r} is unknown; give int, float, string, bool, tree, linked-list, none, or list[…] of the first four or of "
-            f"lists, at most {_MAX_DEPTH} deep"
+            f"type {quoted(text)} is unknown; give int, float, string, bool, tree, linked-list, none, or list[…] of the first four "
+            f"or of lists, at most {_MAX_DEPTH} deep"
         )
 
     def __str__(self) -> str:
@@ -103,25 +104,30 @@ class Function:
     result: Type
 
     @staticmethod
-    def parse(data: Mapping[str, Any], where: str) -> Function:
+    def parse(given: Any, where: str) -> Function:
         """Read `{"name": …, "parameters": {name: type}, "returns": type}`.
 
         Raises:
             ConfigError: if it is none.
         """
+        if not isinstance(given, Mapping):
+            raise ConfigError(f"{where} is {quoted(given)}; give a table with a name, parameters and returns")
+        data = cast("Mapping[str, Any]", given)
         name, parameters = data.get("name"), data.get("parameters", {})
         if not isinstance(name, str) or not _IDENTIFIER.fullmatch(name):
-            raise ConfigError(f"{where}.name is {name!r}; give a name in camelCase of at most 40 letters and digits")
+            raise ConfigError(
+                f"{where}.name is {quoted(name)}; give a name in camelCase of at most 40 letters and digits"
+            )
         if not isinstance(parameters, Mapping):
-            raise ConfigError(f"{where}.parameters is {parameters!r}; give a table of names and types")
+            raise ConfigError(f"{where}.parameters is {quoted(parameters)}; give a table of names and types")
         found: list[Parameter] = []
         for key, value in parameters.items():
             if not _IDENTIFIER.fullmatch(str(key)):
-                raise ConfigError(f"{where}.parameters has the name {key!r}; give one in camelCase")
-            found.append(Parameter(str(key), Type.parse(str(value))))
+                raise ConfigError(f"{where}.parameters has the name {quoted(key)}; give one in camelCase")
+            found.append(Parameter(str(key), _typed(value, f"{where}.parameters.{key}")))
             if found[-1].type.name == NONE:
                 raise ConfigError(f"{where}.parameters.{key} is none; give it a type")
-        return Function(name, tuple(found), Type.parse(str(data.get("returns", NONE))))
+        return Function(name, tuple(found), _typed(data.get("returns", NONE), f"{where}.returns"))
 
     def types(self) -> Iterator[Type]:
         """Yield all types that its values have, the innermost first."""
@@ -171,6 +177,8 @@ class Signature:
         Raises:
             ConfigError: if it does not fit the signature.
         """
+        if not isinstance(case, list | tuple):
+            raise ConfigError(f"a case is {quoted(case)}; give a list of arguments, or of calls")
         words: list[str] = []
         if self.form == "program":
             return str(case[0])
@@ -210,6 +218,13 @@ class Signature:
         if next(words, None) is not None:
             raise CandidateError("the answer has more in it than the signature says")
         return answer
+
+
+def _typed(value: Any, where: str) -> Type:
+    try:
+        return Type.parse(str(value)[:1000])
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from error
 
 
 def _write_arguments(function: Function, values: Sequence[Any], words: list[str]) -> None:

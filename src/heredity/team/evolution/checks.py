@@ -15,7 +15,8 @@ from typing import Any, cast
 
 from heredity.errors import ConfigError, RecordError
 from heredity.ids import digest_json
-from heredity.outside import read_text
+from heredity.outside import json_value, read_text
+from heredity.refusals import quoted, reading
 from heredity.resources import Candidate
 from heredity.team.evolution.lineage import Lineage
 from heredity.team.evolution.trials import Case
@@ -133,7 +134,7 @@ def _earlier(history: Sequence[Mapping[str, Any]], now: Mapping[str, str]) -> li
 
 def _case(where: str, line: Mapping[str, Any]) -> Case:
     if not isinstance(line.get("task"), str) or not isinstance(line.get("answer"), str):
-        raise ConfigError(f'{where} is no canary; each is an object with "task" and "answer", both texts')
+        raise ConfigError(f'{where} is no canary; write an object with "task" and "answer", both texts')
     body = {"task": line["task"]}
     return Case(f"canary.{digest_json([body, line['answer']])[:12]}", "task", "", body, line["answer"])
 
@@ -142,13 +143,17 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     if not path.exists():
         return []
     lines: list[dict[str, Any]] = []
-    for number, text in enumerate(read_text(path).splitlines(), 1):
+    with reading(path, "text", "put a file of JSON lines there, or remove it"):
+        whole = read_text(path)
+    for number, text in enumerate(whole.splitlines(), 1):
         try:
-            value: Any = json.loads(text)
+            value: Any = json_value(text)
         except ValueError as error:
-            raise ConfigError(f"{path}, line {number} is not JSON: {error}") from error
+            raise ConfigError(f"{path}, line {number} is not JSON: {error}; correct the line, or remove it") from error
         if not isinstance(value, dict):
-            raise ConfigError(f"{path}, line {number} is no JSON object: {text!r:.80}")
+            raise ConfigError(
+                f"{path}, line {number} is no JSON object: {quoted(text)}; correct the line, or remove it"
+            )
         lines.append(cast("dict[str, Any]", value))
     return lines
 

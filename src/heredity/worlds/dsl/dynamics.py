@@ -149,7 +149,8 @@ class Compiled:
         said = f"there is no {error} in it" if isinstance(error, KeyError) else str(error)
         if isinstance(error, HookError):
             return type(error)(f"{self.description.meta.name}: rules.{rule}: {said[:400]}", error.traceback)
-        return RuleError(f"{self.description.meta.name}: rules.{rule}: {said[:200]}")
+        remedy = "" if isinstance(error, RuleError) else "; correct that rule"
+        return RuleError(f"{self.description.meta.name}: rules.{rule}: {said[:200]}{remedy}")
 
 
 class RulesDynamics(Dynamics[State]):

@@ -264,7 +264,7 @@ class _Check:
     def _expr(self, node: ast.expr) -> ast.expr:
         match node:
             case ast.Constant(value=int() | float() as value) if not abs(value) <= MAX_NUMBER:
-                raise self.wrong(node, f"a number beyond {MAX_NUMBER:g}")
+                raise self.wrong(node, f"a number beyond {MAX_NUMBER:g}; use a smaller one")
             case ast.Constant(value=bool() | int() | float() | str() | None):
                 return node
             case ast.Name(id=name):

@@ -88,7 +88,7 @@ def _frozen(value: Any, path: str, depth: int) -> Any:
             else {}
         )
     if isinstance(value, int | float) and not abs(value) <= MAX_NUMBER:
-        raise ConfigError(f"{path} has a number beyond {MAX_NUMBER:g}")
+        raise ConfigError(f"{path} has a number beyond {MAX_NUMBER:g}; use a smaller one")
     if value is None or isinstance(value, bool | int | float | str):
         return value
     raise ConfigError(f"{path} holds {value!r:.60}, which is no JSON value; put texts in quotes")

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Container, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from copy import copy
-from functools import cache
-from itertools import permutations
+from functools import lru_cache
+from itertools import islice
 from pathlib import Path
+
+import numpy as np
 
 from heredity.actors.contract import Solving
 from heredity.gateway import Model
@@ -23,18 +24,22 @@ from heredity.posttraining.tasks.contract import TRAIN_FILE, BaseRecipe, PostTra
 from heredity.posttraining.tasks.dealing import DealtTaskset, Spec, jsonl
 from heredity.posttraining.tasks.episodes import GLIMPSE, GameProcess, LocalGameProcess, episode_info
 
-ALPHABET = ".@&kD^" + ACTIONS
-_SIZE = 8
+ALPHABET = ".@&kD^#" + ACTIONS
+_SIZE = 14
+_THINGS = "@kD^^^#"
 _SHORTEST = 3
-_DEMONSTRATED, _GRADED, _HELDOUT, _PRACTICE = 80, 150, 200, 400
+SPACE = 1_073_864
+"""How many levels can be won in time and take at least three actions: all 2,882,880 corridors with these things were tried."""
+
+_DEMONSTRATED, _GRADED, _HELDOUT, _PRACTICE = 250, 150, 200, 2000
 
 _DESCRIPTION = f"""\
 # A game in a corridor
 
-The model sees a corridor of {_SIZE} cells as one line, such as `.k.@.^D.`, and replies with one character: `l` or `r` for a step,
-`L` or `R` for a jump over one cell. It has to land on the key `k`, then go through the door `D`, within {corridor.STEPS} actions;
-the pit `^` ends the game. With the key it is shown as `&` and not `@`. There is no chat template: the prompt is the line itself,
-and only the line.
+The model sees a corridor of {_SIZE} cells as one line, such as `.^k#.@..^..D^.`, and replies with one character: `l` or `r` for a
+step, `L` or `R` for a jump over one cell. It has to land on the key `k`, then go through the door `D`, within {corridor.STEPS}
+actions; a pit `^` ends the game, a rock `#` only stops. With the key it is shown as `&` and not `@`. There is no chat template:
+the prompt is the line itself, and only the line.
 
 - `game.py`: the game, for online rollouts: `Corridor(level)` with `observation`, `done` and `score`; `reset()` begins, and
   `step(action)` returns what is seen, what it pays, and whether the game has ended.
@@ -48,20 +53,18 @@ A submission plays {_GRADED} other levels, greedily; its score is the share of g
 
 def text_game() -> PostTrainingTask:
     """Return the task."""
-    order = generator(0, "posttraining", "text-game", "known").permutation(len(levels()))
-    shuffled = [levels()[i] for i in order]
-    demonstrated, others = shuffled[:_DEMONSTRATED], shuffled[_DEMONSTRATED:]
+    demonstrated = list(islice(_levels(generator(0, "posttraining", "text-game", "known"), ()), _DEMONSTRATED))
     shown = [row for level in demonstrated for row in _demonstration(level)]
-    # A game that was demonstrated passes through what other games begin with: these are to practise on alone.
-    told = {row["prompt"] for row in shown}.union(re.findall(r"[.@kD^]{8}", Path(corridor.__file__).read_text("utf-8")))
-    met, others = [level for level in others if level in told], [level for level in others if level not in told]
+    # A game that was demonstrated passes through what other games begin with: nobody is graded on these.
+    told = {row["prompt"] for row in shown}.union(
+        re.findall(r"[.@kD^#]{14}", Path(corridor.__file__).read_text("utf-8"))
+    )
 
+    @lru_cache(maxsize=4)
     def deal(entropy: int) -> Mapping[str, Sequence[Mapping[str, str]]]:
-        dealt = [others[i] for i in generator(entropy, "posttraining", "text-game", "deal").permutation(len(others))]
-        hidden = _GRADED + _HELDOUT
-        practice = [*dealt[hidden:], *met][:_PRACTICE]
-        splits = {"validation": dealt[:_GRADED], "heldout": dealt[_GRADED:hidden], "train": practice}
-        return {split: [{"level": level} for level in own] for split, own in splits.items()}
+        drawn = _levels(generator(entropy, "posttraining", "text-game", "deal"), told)
+        counts = {"validation": _GRADED, "heldout": _HELDOUT, "train": _PRACTICE}
+        return {split: [{"level": level} for level in islice(drawn, count)] for split, count in counts.items()}
 
     def materials(entropy: int) -> Mapping[str, bytes]:
         game = Path(corridor.__file__).read_bytes()
@@ -71,7 +74,7 @@ def text_game() -> PostTrainingTask:
         "text-game",
         f"{__name__}:open_game_process",
         kind=GLIMPSE,
-        version="2",
+        version="3",
         description=_DESCRIPTION,
         family="games",
     )
@@ -90,8 +93,8 @@ def text_game() -> PostTrainingTask:
         heldout=_HELDOUT,
         structure={"capability": 2, "interaction": 4, "reward": 2, "horizon": 3},
         secret="level",
-        space=len(levels()),
-        recipe=BaseRecipe(ALPHABET, tuple((row["prompt"], row["completion"]) for row in shown), steps=200),
+        space=SPACE,
+        recipe=BaseRecipe(ALPHABET, tuple((row["prompt"], row["completion"]) for row in shown), steps=250),
     )
 
 
@@ -101,33 +104,36 @@ async def open_game_process(spec: Spec, judge: Model | None) -> AsyncGenerator[G
     yield LocalGameProcess(Corridor(spec["level"]))
 
 
-@cache
-def levels() -> tuple[str, ...]:
-    """Return every level that can be solved and takes at least three actions, in a fixed order."""
-    solvable: list[str] = []
-    for places in permutations(range(_SIZE), 4):
+def _levels(rng: np.random.Generator, told: Container[str]) -> Iterator[str]:
+    """Draw different levels that can be won in time, take at least three actions, and are not told; all are equally likely."""
+    seen = set[str]()
+    while True:
         cells = ["."] * _SIZE
-        for position, thing in zip(places, "@kD^", strict=True):
-            cells[position] = thing
+        for place, thing in zip(rng.permutation(_SIZE)[: len(_THINGS)], _THINGS, strict=True):
+            cells[place] = thing
         level = "".join(cells)
-        if len(solve(level)) >= _SHORTEST:
-            solvable.append(level)
-    return tuple(solvable)
+        if level not in seen and level not in told and _SHORTEST <= len(solve(level)) <= corridor.STEPS:
+            seen.add(level)
+            yield level
 
 
 def solve(level: str) -> str:
     """Return a shortest sequence of actions that wins a level, found by breadth-first search; `""` if there is none."""
-    reached, waiting = {level}, deque([("", Corridor(level))])
+    game = Corridor(level)
+    begin = game.place, game.has_key
+    reached, waiting = {begin}, deque([("", begin)])
     while waiting:
-        path, before = waiting.popleft()
+        path, at = waiting.popleft()
         for action in ACTIONS:
-            game = copy(before)
-            game.step(action)
+            game.reset()
+            game.place, game.has_key = at
+            game.move(action)
             if game.score:
                 return path + action
-            if not game.done and game.observation not in reached:
-                reached.add(game.observation)
-                waiting.append((path + action, game))
+            after = game.place, game.has_key
+            if not game.done and after not in reached:
+                reached.add(after)
+                waiting.append((path + action, after))
     return ""
 
 

@@ -23,6 +23,7 @@ from heredity.posttraining.tasks.dealing import DealtTaskset, Spec, jsonl
 from heredity.posttraining.tasks.env.rollout import FORM, Transcript, asked, written
 from heredity.posttraining.tasks.env.search import normal
 from heredity.posttraining.tasks.episodes import GameProcess, episode_info, episode_solving
+from heredity.refusals import quoted
 from heredity.tasks.questions.benchmarks import find
 from heredity.tasks.questions.judge import grade
 
@@ -232,7 +233,8 @@ def _rows(path: Path) -> Sequence[Mapping[str, str]]:
     for number, row in enumerate(read, 1):
         if row["answer_type"] not in _RUBRICS:
             kinds = " or ".join(_RUBRICS)
-            raise ConfigError(f"row {number} of {path} has the answer type {row['answer_type']!r}; expected {kinds}")
+            found = quoted(row["answer_type"])
+            raise ConfigError(f"row {number} of {path} has the answer type {found}; expected {kinds}")
         if row["problem"] and row["answer"]:
             kept = {"question": row["problem"], "answer": row["answer"], "answer_type": row["answer_type"]}
             rows.setdefault(" ".join(row["problem"].split()), kept)

@@ -284,10 +284,7 @@ class Store:
                 raise DamagedRecordError(
                     f"{self.path} is damaged ({error}); it was left as it is: export what is intact, or take a backup"
                 ) from error
-            odd = "" if self.path.is_file() or not self.path.exists() else " (it is no plain file)"
-            raise RecordError(
-                f"{self.path} could not be used{odd}: {error}; name another, or make it readable"
-            ) from error
+            raise RecordError(f"{self.path} could not be used: {error}; name another, or make it readable") from error
 
     @contextmanager
     def transaction(self) -> Generator[None]:
@@ -387,9 +384,7 @@ class Store:
 
 def _version(digest: str, body: str) -> Version:
     if digest_bytes(body.encode("utf-8", "surrogateescape")) != digest:
-        raise DamagedRecordError(
-            f"the record of version {digest[:12]} is damaged, its digest is another; export the others, or take a backup"
-        )
+        raise DamagedRecordError(f"the record of version {digest[:12]} is damaged; the others are not touched")
     return Version.from_json(json.loads(body))
 
 

@@ -79,3 +79,8 @@ async def test_a_candidates_tool_does_not_take_the_place_of_one_of_the_task(fold
 async def test_a_file_that_is_missing_is_named(folder: Path) -> None:
     with pytest.raises(ConfigError, match=r"train/0 comes with .*gone\.txt"):
         await answered(folder, ListedModel([]), files=("gone.txt",))
+
+
+async def test_two_files_of_one_name_are_refused(folder: Path) -> None:
+    with pytest.raises(ConfigError, match="two files of one name"):
+        await answered(folder, ListedModel([]), files=("a/bridge.txt", "bridge.txt"))

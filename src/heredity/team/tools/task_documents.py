@@ -27,7 +27,7 @@ def task_documents(programs: Programs, folder: Path | None = None) -> TaskTools:
         folder: where files lie whose paths are not absolute; by default the folder of this process.
 
     Raises:
-        ConfigError: when a task's tools are asked for, if one of its files is not there.
+        ConfigError: when a task's tools are asked for, if one of its files is not there, or two have one name.
         MissingExtraError: then, if what reads one of them is not installed.
     """
 
@@ -36,6 +36,8 @@ def task_documents(programs: Programs, folder: Path | None = None) -> TaskTools:
         if not named:
             return ()
         files = {Path(name).name: (folder or Path()) / name for name in named}
+        if len(files) < len(named):
+            raise ConfigError(f"{task.id} comes with two files of one name ({', '.join(named)}); rename one of them")
         for path in files.values():
             if not path.is_file():
                 raise ConfigError(

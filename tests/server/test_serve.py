@@ -94,6 +94,6 @@ async def test_a_submission_over_a_real_socket(tmp_path: Path) -> None:
     async with serve(SessionApp(session, workspace).asgi) as endpoints, httpx.AsyncClient() as client:
         started = time.perf_counter()
         body = (await client.post(f"{endpoints.url}/submit", json={"env_instances": [0]})).json()
-        assert time.perf_counter() - started < 5
+        assert time.perf_counter() - started < 30
     assert body["status"] == "ok"
     assert (workspace.feedback / "submit_000" / "summary.json").exists()

@@ -73,12 +73,13 @@ def code_features(tree: SourceTree) -> Features:
 def read_bundle(candidate: Candidate, reader: SourceReader) -> Bundle:
     """Return the bundle of a candidate.
 
-    Parts other than the policy program (prompts, weights) count as data. Without `policy.py` there are no modules.
+    Parts other than the policy program (prompts, weights) count as data. Without `policy.py` a program begins in any
+    of the modules at its top.
     """
     tree = candidate.parts.get(AGENT, SourceTree({}))
     sources: dict[str, bytes] = {}
     facts: dict[str, SourceFacts] = {}
-    queue = [ENTRY] if ENTRY in tree else []
+    queue = [ENTRY] if ENTRY in tree else [path for path in tree if path.endswith(".py") and "/" not in path]
     while queue:
         path = queue.pop()
         if path in sources:

@@ -74,8 +74,8 @@ async def test_it_answers_every_form_of_the_optimizers() -> None:
         "lessons": [{"text": LESSONS["clean"].says}],
         "proposed": proposed,
     }
-    # Whether an answer is right is asked within a task, of whom it is about.
-    for form, made in ((form, made) for form, made in FORMS.items() if form != "assess"):
+    # Whether an answer is right is asked within a task, of whom it is about; programs that a scorer measures are no harnesses.
+    for form, made in ((form, made) for form, made in FORMS.items() if form not in ("assess", "evolve")):
         reply = await asked(form, variables={PROMPT: TEXT}, evidence=[item(0, ["clean"])], limits={}, **data)
         assert made.reply.keys() - {"helpful", "harmful"} <= reply.keys(), form
     with pytest.raises(ProviderError, match="cannot 'grade'"):

@@ -130,7 +130,7 @@ async def test_a_problem_that_is_unsound_is_told_why(judge: Judge, tmp_path: Pat
             "difficulty is 'trivial'; give one of easy",
         ),
         ({"problem.toml": FILES["problem.toml"].replace("[[1, 2]]", "[1, 2]")}, "an example is"),
-        ({"problem.toml": "extra = 1\n" + FILES["problem.toml"]}, "extra is unknown"),
+        ({"problem.toml": "extra = 1\n" + FILES["problem.toml"]}, "unknown key 'extra'"),
         ({"problem.toml": FILES["problem.toml"].replace("memory_mb = 64", "memory_mb = 1")}, "give 16 to 4096"),
     ],
 )

@@ -162,7 +162,7 @@ async def test_tools_of_all_kinds_are_confined_and_bounded(store: Path, tmp_path
         began = time.monotonic()
         hanging = await client.call_tool("hang")
         assert (hanging.is_error, "timeout" in said(hanging)) == (True, True)
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - began < 50
         printed = await client.call_tool("print")
         assert (printed.is_error, said(printed)) == (False, "printed")
         vast = await client.call_tool("vast")

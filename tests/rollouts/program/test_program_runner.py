@@ -23,7 +23,7 @@ from heredity.tasks.registry import taskset
 pytestmark = pytest.mark.skipif(available() is not None, reason="needs bubblewrap")
 
 VERIFY = """
-SECRET = "the expected answer"
+SECRET = "nine herons over a slate roof"
 def verify(answer):
     if not isinstance(answer, (int, float)):
         raise ValueError(f"give a number, not {answer!r:.40}")
@@ -83,7 +83,7 @@ CHEATS = {
         "import pathlib\ndef solve():\n"
         "    found = [p for top in ('/work', '/tmp', '/source', '/proc/1/root/work') for p in pathlib.Path(top).rglob('*')]\n"
         "    texts = [p.read_text(errors='replace') for p in found if p.is_file() and p.stat().st_size < 10**5]\n"
-        "    return 99 if any('the expected ' + 'answer' in t for t in texts) else 1\n"
+        "    return 99 if any('nine herons over a ' + 'slate roof' in t for t in texts) else 1\n"
     ),
     "is a number of its own kind": "class N(float):\n    def __gt__(self, o): return True\ndef solve():\n    return N('nan')\n",
     "brings modules that the scorer's process would load": "def solve():\n    return 1\n",

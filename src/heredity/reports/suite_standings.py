@@ -42,7 +42,7 @@ def leaderboard(suite: SuiteResults, words: Words, tones: Mapping[str, Tone]) ->
         "share the better rank, and who has no score is last. The normalised score sets the "
         f"{words.reference} to 0 and the best evolver to 1, and is summarised by its interquartile mean. Intervals and the chance "
         f"to be first are over what chance may draw again: seeds, cases, and {words.tasksets} where there are six or more; with "
-        f"fewer than six runs, or than three on a {words.taskset}, nobody can tell."
+        f"fewer than six runs, or than three on any {words.taskset}, nobody can tell."
     )
     if not suite.leaderboard:
         return Section("leaderboard", "Leaderboard", (Text("No run of this suite has been judged yet."),), "lead")

@@ -10,8 +10,8 @@ export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: demo test test-all lint bench lock clean
 
-demo: $(VENV)/.base  ## Run the demonstration suite: 3 environments x 4 methods x 2 seeds, then show the leaderboard.
-	$(BIN)/heredity run demo
+demo: $(VENV)/.base  ## Run the demonstration suite: 2 environments x 4 methods x 2 seeds, then show the leaderboard.
+	$(BIN)/heredity demo
 
 test: lint  ## Lint, check types, run the fast tests.
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not slow and not network"

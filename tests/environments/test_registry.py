@@ -1,13 +1,19 @@
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from heredity.environments import environment_ids, environment_spec, environment_specs, installed, make, registry
+from heredity.environments.making import make_from_spec
 from heredity.environments.spec import EnvironmentSpec
+from heredity.environments.taskset import SOURCE
 from heredity.errors import ConfigError, HostError, MissingExtraError, UnknownNameError
+from heredity.tasks.registry import taskset
 
 ABSENT = EnvironmentSpec(
     "Absent-v0", "absent", "Absent-v0", 10, 0.0, "Not there.", extra="absent", requires=("no_such_simulator",)
@@ -113,3 +119,35 @@ def test_an_id_that_gymnasium_knows_gets_its_family_wherever_it_was_imported_bef
     assert direct.family == by_module.family == "minigrid"
     assert direct.max_episode_steps == 100
     assert direct.modules == ("minigrid",)
+
+
+def test_an_environment_of_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "narrow_corridor.py"
+    file.write_text(
+        (Path(__file__).parents[2] / "examples" / "corridor.py").read_text().replace("Corridor-v0", "Narrow-v0")
+    )
+    name = SOURCE.located("gymnasium/narrow_corridor.py:Narrow-v0", tmp_path)
+    assert name == f"gymnasium/{file}:Narrow-v0"
+    info = taskset(name).info
+    # Who plays learns its name and what is in it, and not where it lies.
+    assert info.public["env"] == "narrow_corridor.py:Narrow-v0"
+    assert str(tmp_path) not in json.dumps(dict(info.public)) + info.description
+    assert re.search(r"narrow_corridor\.py [0-9a-f]{8}", info.version)
+    assert SOURCE.located("gymnasium/CartPole-v1", tmp_path) == "gymnasium/CartPole-v1"
+    env = make_from_spec(info.spec)
+    assert env.reset(seed=3)[0].shape == (2,)
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [
+        ("gone.py", "is not there; correct its path"),
+        ("json.py", "has the name of another module"),
+        ("a-b.py", "letters, digits and _"),
+    ],
+)
+def test_a_file_that_is_no_module_is_refused(tmp_path: Path, name: str, complaint: str) -> None:
+    if name != "gone.py":
+        (tmp_path / name).write_text("")
+    with pytest.raises(ConfigError, match=complaint):
+        _ = taskset(f"gymnasium/{tmp_path / name}:Narrow-v0").info

@@ -289,7 +289,7 @@ def test_a_taskset_named_twice_is_refused() -> None:
 @pytest.mark.parametrize("name", ["demo", "core16"])
 def test_the_suites_that_come_with_heredity_are_valid(name: str) -> None:
     config = load(suite_file(name))
-    expected = {"demo": 3 * 4 * 2, "core16": 16 * 5 * 3}
+    expected = {"demo": 2 * 4 * 2, "core16": 16 * 5 * 3}
     assert len(cells(config)) == expected[name]
 
 
@@ -303,3 +303,14 @@ def test_an_attempt_may_take_as_long_as_an_episode_unless_it_is_said() -> None:
     longer = resolve(BASE, changes={"limits.episode_s": 900.0})
     assert longer.solver.solving(longer.limits.episode_s).seconds == 900.0
     assert resolve(BASE, changes={"solver.seconds": 30.0}).solver.solving(300.0).seconds == 30.0
+
+
+def test_runs_are_called_by_files_and_not_by_their_folders() -> None:
+    one = ["gymnasium//home/me/corridor.py:C-v0", "questions/file:/data/q.csv?verifier=judge", "worlds/grid_treasure"]
+    config = resolve({"run": {"tasksets": ["gymnasium/CartPole-v1"]}})
+    made = cells(config.model_copy(update={"run": config.run.model_copy(update={"tasksets": one})}))
+    names = {cell.id.partition("--")[0] for cell in made}
+    assert names == {"corridor.py-C-v0", "questions-file-q.csv-verifier-judge", "worlds-grid_treasure"}
+    two = ["program//a/task", "program//b/task"]
+    made = cells(config.model_copy(update={"run": config.run.model_copy(update={"tasksets": two})}))
+    assert {cell.id.partition("--")[0] for cell in made} == {"program-a-task", "program-b-task"}

@@ -13,8 +13,9 @@ from heredity.cli.broker import broker
 from heredity.cli.doctor import doctor
 from heredity.cli.evaluate import evaluate
 from heredity.cli.evolve import evolve
+from heredity.cli.init import init
 from heredity.cli.plan import plan
-from heredity.cli.runs import compare, report, resume, run
+from heredity.cli.runs import compare, demo, report, resume, run
 from heredity.cli.schema import schema
 from heredity.cli.trace import trace
 from heredity.cli.verify import verify
@@ -34,6 +35,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.command()(demo)
+app.command()(init)
 app.command()(run)
 app.command()(resume)
 app.command()(report)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,6 +74,32 @@ def run(
         if fresh:
             forget_unbegun(suite)
         raise
+
+
+def demo(
+    folder: Path = typer.Option(Path("runs"), "--folder", help="Where suites are kept."),
+    open_page: bool = typer.Option(
+        True, "--open/--no-open", help="Open the report in a browser, where there is a screen."
+    ),
+    json_output: bool = _JSON,
+) -> None:
+    """Run the demonstration suite, about a minute, and open its report.
+
+    Example: heredity demo --no-open
+    """
+    from heredity.experiments.config import load
+    from heredity.experiments.suite import new_suite_folder, open_suite
+    from heredity.experiments.suites import suite_file
+
+    config = load(suite_file("demo"))
+    suite = new_suite_folder(folder, config)
+    require_all(config, suite, json_output=json_output)
+    result = execute(suite, open_suite(suite, config), json_output=json_output)
+    if open_page and not json_output and (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        import webbrowser
+
+        webbrowser.open((result.folder / "report.html").absolute().as_uri())
+    _conclude(result, json_output=json_output)
 
 
 def resume(

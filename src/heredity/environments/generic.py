@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
-from heredity.environments.making import import_modules, make_from_spec
+from heredity.environments.making import import_modules, is_file, make_from_spec
 from heredity.environments.spec import EnvironmentSpec, Family
 from heredity.errors import ConfigError, HostError, UnknownNameError
 from heredity.ids import generator
@@ -25,7 +26,7 @@ def measured_spec(name: str, families: Sequence[Family], names: Iterable[str] = 
     actions from fixed seeds, less the span from the lowest to the highest.
 
     Args:
-        name: an id that gymnasium knows, or `"module:Id-v0"`.
+        name: an id that gymnasium knows, or `"module:Id-v0"`, or `"/path/of/module.py:Id-v0"`.
         families: whose modules may register the id, or whose code it may be.
         names: other names to suggest.
 
@@ -57,7 +58,8 @@ def _draft(name: str, families: Sequence[Family], names: Iterable[str]) -> Envir
     if registered is None:
         raise UnknownNameError("environment", name, {*names, *gymnasium.registry})
     family = _family_of(registered.entry_point, families)
-    label = family.name if family else (module.partition(".")[0] or "gymnasium")
+    own = Path(module).stem if is_file(module) else module.partition(".")[0]
+    label = family.name if family else (own or "gymnasium")
     modules = (module,) if module else (family.modules if family else ())
     worker = {"env_id": name, "entry_id": entry_id, "kwargs": {}, "modules": modules}
     return EnvironmentSpec(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import importlib.util
 import io
 import sys
 import warnings
 from collections.abc import Generator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heredity.environments.drawing import prepare_drawing
@@ -42,15 +44,26 @@ def make_from_spec(spec: Mapping[str, Any], render_mode: str | None = None) -> g
     return Renewed(lambda: _make(spec, render_mode))
 
 
+def is_file(module: str) -> bool:
+    """Return whether a module is given by the path of its file, such as `/home/me/corridor.py`."""
+    return module.endswith(".py")
+
+
 def import_modules(modules: Sequence[str], *, env_id: str, extra: str | None = None) -> None:
     """Import what registers an environment with gymnasium.
 
+    Args:
+        modules: their names, or paths of files. A file is imported under its own name, and finds what lies beside it.
+        env_id: what needs them.
+        extra: of ours, that brings them.
+
     Raises:
         MissingExtraError: if a module of one of our extras is not installed.
-        ConfigError: if another module cannot be found.
+        ConfigError: if another module cannot be found, or a file has the name of another module.
         HostError: if a module fails while it is imported.
     """
-    for module in modules:
+    for given in modules:
+        module = _beside(Path(given), env_id) if is_file(given) else given
         if module in sys.modules:
             continue
         try:
@@ -65,6 +78,21 @@ def import_modules(modules: Sequence[str], *, env_id: str, extra: str | None = N
             ) from error
         except Exception as error:
             raise HostError(f"module {module!r} of environment {env_id!r} failed to load: {error!r}") from error
+
+
+def _beside(file: Path, env_id: str) -> str:
+    """Return the name of the module that a file is, which can be imported from now on."""
+    if not file.is_file():
+        raise ConfigError(f"environment {env_id!r} needs the file {file}, which is not there; correct its path")
+    if not file.stem.isidentifier():
+        raise ConfigError(f"{file} cannot be imported by its name; give it one of letters, digits and _")
+    if str(file.parent) not in sys.path:
+        sys.path.append(str(file.parent))
+    importlib.invalidate_caches()
+    found = importlib.util.find_spec(file.stem)
+    if found is None or found.origin is None or not Path(found.origin).samefile(file):
+        raise ConfigError(f"{file} has the name of another module ({found and found.origin}); rename it")
+    return file.stem
 
 
 def _make(spec: Mapping[str, Any], render_mode: str | None) -> gymnasium.Env[Any, Any]:

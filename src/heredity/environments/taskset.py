@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
-from heredity.environments.making import make_from_spec
+from heredity.environments.making import is_file, make_from_spec
 from heredity.environments.registry import PREFIX, environment_ids, environment_spec, make
 from heredity.environments.spaces import describe_space
 from heredity.environments.spec import EnvironmentSpec
 from heredity.errors import ConfigError, UnknownNameError
-from heredity.ids import digest_json, generator
+from heredity.ids import digest_bytes, digest_json, generator
+from heredity.plugins import located
 from heredity.tasks import SPLITS, Task, Taskset, TasksetInfo
 
 __all__ = ["SOURCE", "EnvironmentTaskset", "GymnasiumTasksets", "make_from_spec"]
@@ -50,7 +52,9 @@ class EnvironmentTaskset:
         built_with = digest_json([spec.to_worker(), spec.failure_return])[:8]
         return TasksetInfo(
             name=PREFIX + spec.id,
-            version=", ".join([*(f"{name} {number}" for name, number in packages.items()), f"spec {built_with}"]),
+            version=", ".join(
+                [*(f"{name} {number}" for name, number in packages.items()), *_files(spec), f"spec {built_with}"]
+            ),
             kind="episode",
             spec=spec.to_worker(),
             public=_public(spec, packages),
@@ -89,6 +93,11 @@ class GymnasiumTasksets:
         """Return the taskset of an environment; see `environment_spec` for the errors."""
         return EnvironmentTaskset(environment_spec(name))
 
+    def located(self, name: str, base: Path) -> str:
+        """Return a name with the path of its file, if it has one, made absolute, as seen from the folder `base`."""
+        module, colon, entry_id = name.removeprefix(PREFIX).rpartition(":")
+        return f"{PREFIX}{located(module, base)}{colon}{entry_id}" if is_file(module) else name
+
 
 SOURCE = GymnasiumTasksets()
 """What `heredity.tasks.registry` loads."""
@@ -105,6 +114,18 @@ def package_versions(spec: EnvironmentSpec) -> dict[str, str]:
     return versions
 
 
+def _files(spec: EnvironmentSpec) -> list[str]:
+    """Return the files that an environment is registered in, each with a digest: what is in them is a version of it."""
+    files = [Path(module) for module in spec.modules if is_file(module)]
+    return [f"{file.name} {digest_bytes(file.read_bytes())[:8]}" for file in files]
+
+
+def _shown(env_id: str) -> str:
+    """Return an environment's id without the folder of its file, which is nobody's business who plays it."""
+    module, _, entry_id = env_id.rpartition(":")
+    return f"{Path(module).name}:{entry_id}" if is_file(module) else env_id
+
+
 def _public(spec: EnvironmentSpec, packages: dict[str, str]) -> dict[str, Any]:
     env = make(spec)
     try:
@@ -114,7 +135,7 @@ def _public(spec: EnvironmentSpec, packages: dict[str, str]) -> dict[str, Any]:
     finally:
         env.close()
     return {
-        "env": spec.id,
+        "env": _shown(spec.id),
         "env_version": ", ".join(f"{name} {number}" for name, number in packages.items()),
         "max_episode_steps": spec.max_episode_steps,
         "obs_space": obs_space,
@@ -126,7 +147,7 @@ def _public(spec: EnvironmentSpec, packages: dict[str, str]) -> dict[str, Any]:
 
 def _description(spec: EnvironmentSpec) -> str:
     return (
-        f"# {spec.id}\n\n{spec.description.strip()}\n\n"
+        f"# {_shown(spec.id)}\n\n{spec.description.strip()}\n\n"
         f"An episode lasts at most {spec.max_episode_steps} steps. Its score is the sum of its rewards; higher is "
         f"better. A failed episode scores {spec.failure_return:g} or less.\n"
     )

@@ -34,6 +34,8 @@ _VARIED = ("gateway.execution", "gateway.optimisation", "engine.lockstep")
 the same views."""
 
 _MOST_RUNS = 20_000
+_FOLDER = re.compile(r"(^|[/:+])/(?:[^/?+#]+/)+")
+"""The folder of a file, or of another folder, that a taskset's name gives the absolute path of."""
 
 
 def load(path: Path, overrides: Sequence[str] = (), changes: Mapping[str, Any] | None = None) -> Config:
@@ -103,16 +105,23 @@ def cells(config: Config) -> list[Cell]:
     variants = [_variant(config, dict(choice)) for choice in itertools.product(*axes)]
     single = len(variants) * len(config.run.tasksets) * len(config.run.seed_list) == 1
     variants += _baselines(config, {label for label, _ in variants}, single=single)
-    runs: dict[str, Cell] = {}
+    abouts, runs = _abouts(config.run.tasksets), dict[str, Cell]()
     for taskset, (label, variant), seed in itertools.product(config.run.tasksets, variants, config.run.seed_list):
         resolved = _set(variant, {"run.tasksets": [taskset], "run.seeds": [seed]})
-        # What stands behind # is one of a file's tasksets, and name enough.
-        about = taskset.rpartition("#")[2].removeprefix("gymnasium/")
-        cell_id = "--".join((_short(slug(about)), _short(slug(label)), f"s{seed}"))
+        cell_id = "--".join((_short(slug(abouts[taskset])), _short(slug(label)), f"s{seed}"))
         if cell_id in runs:
             raise ConfigError(f"two runs of the suite would both be called {cell_id}; remove the repeated entry")
         runs[cell_id] = Cell(id=cell_id, taskset=taskset, seed=seed, label=label, config=resolved)
     return list(runs.values())
+
+
+def _abouts(tasksets: Sequence[str]) -> dict[str, str]:
+    """Return what runs on each taskset are called by: its name, with no folder of a file, where it is unmistakable."""
+    # What stands behind # is one of a file's tasksets, and name enough.
+    whole = {taskset: taskset.rpartition("#")[2].removeprefix("gymnasium/") for taskset in tasksets}
+    brief = {taskset: _FOLDER.sub(r"\1", about) for taskset, about in whole.items()}
+    names = list(brief.values())
+    return {taskset: name if names.count(name) == 1 else whole[taskset] for taskset, name in brief.items()}
 
 
 def slug(text: str) -> str:

@@ -1,0 +1,73 @@
+"""`heredity init`: a small project of one's own to begin with, one for each use."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from pathlib import Path
+
+import typer
+
+from heredity.errors import ConfigError, UnknownNameError
+
+
+def init(
+    kind: str = typer.Argument(
+        "", help="policy, prompts, harness, post-training, worlds or program; without it, they are listed."
+    ),
+    folder: Path | None = typer.Argument(None, help="Where to write it: a folder that is empty or not there (KIND)."),
+    json_output: bool = typer.Option(False, "--json", help="Print JSON instead of text."),
+) -> None:
+    """Write a small project that runs as it is: a configuration, something of one's own, a test, a README.
+
+    Example: heredity init policy my-policy
+    """
+    kinds = _kinds()
+    if not kind:
+        _list(kinds, json_output=json_output)
+        return
+    if kind not in kinds:
+        raise UnknownNameError("kind of project", kind, kinds)
+    target = folder or Path(kind)
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise ConfigError(f"{target} is there already, and not empty; name another folder: heredity init {kind} FOLDER")
+    written = _copied(kinds[kind], target)
+    if json_output:
+        typer.echo(json.dumps({"kind": kind, "folder": str(target), "files": written}, indent=1))
+        return
+    typer.echo("\n".join(f"wrote {target / name}" for name in written))
+    typer.echo(f"next: cd {target} && heredity run suite.toml   (README.md says what else)")
+
+
+def _kinds() -> dict[str, Path]:
+    """Return the folder of each kind of project."""
+    root = Path(str(files("heredity.library") / "projects"))
+    return {path.name: path for path in sorted(root.iterdir()) if (path / "README.md").is_file()}
+
+
+def _list(kinds: dict[str, Path], *, json_output: bool) -> None:
+    from heredity.cli.columns import columns
+
+    abouts = {
+        name: path.joinpath("README.md").read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
+        for name, path in kinds.items()
+    }
+    if json_output:
+        typer.echo(json.dumps([{"kind": name, "about": about} for name, about in abouts.items()], indent=1))
+    else:
+        typer.echo(columns(("project", "what it is"), list(abouts.items())))
+        typer.echo("\nheredity init KIND FOLDER writes one")
+
+
+def _copied(source: Path, target: Path) -> list[str]:
+    """Copy a project's files, none of what running Python left beside them; return their names."""
+    names = sorted(
+        str(path.relative_to(source))
+        for path in source.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    )
+    for name in names:
+        path = target / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes((source / name).read_bytes())
+    return names

@@ -1,0 +1,87 @@
+"""Projects to begin with: each is written whole, fits the configuration, runs, goes on after a kill and passes its own test."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from heredity.cli.main import app
+from heredity.errors import ConfigError, UnknownNameError
+from heredity.experiments.config import load
+
+KINDS = ("harness", "policy", "post-training", "program", "prompts", "worlds")
+
+
+def heredity(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "heredity", *arguments]
+
+
+def written(kind: str, folder: Path) -> Path:
+    result = CliRunner().invoke(app, ["init", kind, str(folder), "--json"])
+    assert result.exit_code == 0, result.output
+    assert {"README.md", "suite.toml", "test_project.py"} <= set(json.loads(result.stdout)["files"])
+    return folder
+
+
+def test_kinds_are_listed() -> None:
+    listed = json.loads(CliRunner().invoke(app, ["init", "--json"]).stdout)
+    assert tuple(one["kind"] for one in listed) == KINDS
+    assert all(one["about"] for one in listed)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_project_fits_the_configuration(kind: str, tmp_path: Path) -> None:
+    folder = written(kind, tmp_path / kind)
+    config = load(folder / "suite.toml")
+    assert not [path for path in folder.rglob("*") if path.suffix == ".pyc"]
+    # What is of one's own is found from wherever the suite is run.
+    if kind != "harness":
+        assert str(folder) in config.model_dump_json()
+    else:
+        assert str(folder / "harness") in config.model_dump_json()
+
+
+def test_nothing_is_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(ConfigError, match="not empty; name another folder"):
+        CliRunner().invoke(app, ["init", "policy", str(tmp_path)], catch_exceptions=False)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+    with pytest.raises(UnknownNameError, match="policy"):
+        CliRunner().invoke(app, ["init", "polcy", str(tmp_path / "new")], catch_exceptions=False)
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_project_runs_goes_on_and_passes_its_own_test(kind: str, tmp_path: Path) -> None:
+    if kind == "post-training" and find_spec("torch") is None:
+        pytest.skip("needs torch")
+    folder = written(kind, tmp_path / kind)
+    tested = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert tested.returncode == 0, tested.stdout
+    begun = subprocess.Popen(
+        heredity("run", "suite.toml", "--out", "out"), cwd=folder, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    )
+    while begun.poll() is None and not any((folder / "out" / "runs").glob("*/journal.jsonl")):
+        time.sleep(0.05)
+    os.kill(begun.pid, signal.SIGKILL)
+    begun.wait()
+    done = subprocess.run(heredity("resume", "out", "--json"), cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["failures"] == {}
+    assert (folder / "out" / "report.html").stat().st_size > 10_000

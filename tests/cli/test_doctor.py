@@ -75,3 +75,23 @@ def test_the_exit_code_says_whether_an_attack_succeeded(
     as_table = CliRunner().invoke(app, ["--attack"])
     assert f"{succeeded} succeeded" in as_table.stdout
     assert as_table.exit_code == code
+
+
+@pytest.mark.parametrize("purpose", [*module.PURPOSES, "post-training"])
+def test_every_use_says_what_it_needs_and_how_to_get_it(app: typer.Typer, purpose: str) -> None:
+    result = CliRunner().invoke(app, ["--for", purpose, "--json"])
+    checks = json.loads(result.stdout)["checks"]
+    assert len(checks) > 3
+    assert all(check["remedy"] for check in checks if check["needed"] and not check["ok"])
+
+
+def test_a_team_is_told_of_tools_that_are_not_here(app: typer.Typer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("heredity.sandbox.browser_bubblewrap.NAMES", ("no-such-browser",))
+    monkeypatch.setattr(module, "_version", lambda package: None if package == "playwright" else "1")  # pyright: ignore[reportUnknownLambdaType]
+    report = json.loads(CliRunner().invoke(app, ["--for", "team", "--json"]).stdout)
+    lacking = {check["name"]: check for check in report["checks"] if not check["ok"]}
+    assert {"Chromium", "extra: browser"} <= set(lacking)
+    assert lacking["extra: browser"]["remedy"] == "pip install 'heredity[browser]'"
+    assert "chromium" in lacking["Chromium"]["remedy"]
+    # A team makes do without them.
+    assert not lacking["Chromium"]["needed"]

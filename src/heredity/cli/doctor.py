@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
@@ -31,17 +31,23 @@ _NAME = re.compile(r"[\w.-]+")
 _EXTRA = re.compile(r"extra == ['\"]([\w-]+)['\"]")
 
 
+CODE = "code"
+"""What `--for` may name of the judge of programs."""
+
+TEAM = "team"
+"""What `--for` may name of teams, which make do without tools that are not here."""
+
+_TEAM_EXTRAS = ("browser", "web", "documents", "mcp", "a2a", "embeddings", "llm")
+
 PURPOSES = {
     "policy": "demo",
     "questions": "questions-offline",
     "harness": "harness-offline",
     "worlds": "worlds-six",
+    TEAM: "team-offline",
+    "program": "programs",
 }
 """What `--for` may name beside suites and protocols, each with the installed suite that stands for it."""
-
-
-CODE = "code"
-"""What `--for` may name of the judge of programs."""
 
 
 def doctor(
@@ -52,7 +58,8 @@ def doctor(
         str,
         typer.Option(
             "--for",
-            help="Only what this needs: a suite's name or file, policy, questions, harness, post-training, worlds or code.",
+            help="Only what this needs: a suite's name or file, policy, questions, harness, post-training, worlds, team, "
+            "program or code.",
             show_default=False,
         ),
     ] = "",
@@ -72,7 +79,8 @@ def doctor(
     elif purpose == CODE:
         _show([*_isolation(), *_outside_commands(), *_languages(install=install)], purpose, json_output=json_output)
     else:
-        _show(_needed_for(purpose) if purpose else examine(), purpose, json_output=json_output)
+        tools = list(_tools_of_teams()) if purpose == TEAM else []
+        _show(_needed_for(purpose) + tools if purpose else examine(), purpose, json_output=json_output)
 
 
 def _languages(*, install: bool) -> Iterator[Check]:
@@ -251,9 +259,28 @@ def _installed() -> Iterator[Check]:
         yield Check(
             f"environments: {family}", len(here) == len(specs), False, detail, f"pip install 'heredity[{extra}]'"
         )
-    for extra, packages in _extras().items():
+    yield from _extra_checks(_extras())
+
+
+def _extra_checks(names: Iterable[str]) -> Iterator[Check]:
+    extras = _extras()
+    for extra in names:
+        packages = extras.get(extra, [])
         complete = all(_version(package) for package in packages)
         yield Check(f"extra: {extra}", complete, False, _versions(packages), f"pip install 'heredity[{extra}]'")
+
+
+def _tools_of_teams() -> Iterator[Check]:
+    from heredity.errors import HeredityError
+    from heredity.sandbox.browser_bubblewrap import find_browser
+
+    yield from _extra_checks(_TEAM_EXTRAS)
+    try:
+        found, problem = str(find_browser()), ""
+    except HeredityError as error:
+        found, problem = "", str(error)
+    yield Check("Chromium", not problem, False, found or "none", problem)
+    yield from _outside_commands()
 
 
 def _extras() -> dict[str, list[str]]:

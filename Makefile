@@ -8,7 +8,7 @@ JOBS ?= $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 1)")
 # Bytecode is kept, also where the environment forbids it: else each of the many interpreters that tests start compiles all it imports.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test test-all lint bench lock clean
+.PHONY: demo test test-all lint bench docs lock clean
 
 demo: $(VENV)/.base  ## Run the demonstration suite: 2 environments x 4 methods x 2 seeds, then show the leaderboard.
 	$(BIN)/heredity demo
@@ -29,6 +29,9 @@ bench: $(VENV)/.dev  ## Run every benchmark.
 	$(BIN)/heredity bench submit
 	$(BIN)/python benchmarks/journal.py
 
+docs: $(VENV)/.docs  ## Build the documentation as a site, in build/site; a warning is an error.
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
 lock:  ## Pin the dependencies anew (needs uv).
 	uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --extra video --extra reasoning \
 		-o requirements/base.lock pyproject.toml
@@ -36,6 +39,8 @@ lock:  ## Pin the dependencies anew (needs uv).
 		--extra reasoning --extra documents --extra mcp --extra a2a --extra embeddings --extra otel --extra gepa --extra browser --extra web --group dev -o requirements/dev.lock pyproject.toml
 	uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --group local \
 		-c requirements/dev.lock -o requirements/local.lock pyproject.toml
+	uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --group docs \
+		-c requirements/dev.lock -o requirements/docs.lock pyproject.toml
 
 clean:  ## Remove the virtual environment and caches; runs are kept.
 	rm -rf $(VENV) .pytest_cache .ruff_cache build dist
@@ -59,4 +64,8 @@ $(VENV)/.local: requirements/local.lock $(VENV)/.dev
 
 $(VENV)/.dev: requirements/dev.lock $(VENV)/.base
 	$(BIN)/python -m pip install --disable-pip-version-check -q -r requirements/dev.lock
+	touch $@
+
+$(VENV)/.docs: requirements/docs.lock $(VENV)/.base
+	$(BIN)/python -m pip install --disable-pip-version-check -q -r requirements/docs.lock
 	touch $@

@@ -1,0 +1,116 @@
+"""What `mkdocs build` adds to these pages: one for each command, the API reference, the architecture, linked sources.
+
+The reference has every module that a page imports from, so that whatever is shown is explained.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+LINK = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<target>[^)\s]+)\)")
+FENCE = re.compile(r"^(```.*?^```)", re.MULTILINE | re.DOTALL)
+IMPORT = re.compile(r"^(?:from|import) (heredity(?:_harness)?(?:\.\w+)*)\b", re.MULTILINE)
+SECTION = re.compile(r"^## (.+)$", re.MULTILINE)
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add what is generated, and say in the navigation where it is."""
+    origins: dict[str, str] = {}
+    pages = {**_commands(config["nav"]), **_reference(config["nav"])}
+    pages["architecture.md"] = ("ARCHITECTURE.md", (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"))
+    _entry(config["nav"], "Extend").insert(0, {"Architecture": "architecture.md"})
+    for path in [*DOCS.rglob("*.md"), ROOT / "ARCHITECTURE.md"]:
+        for match in LINK.finditer(FENCE.sub("", path.read_text(encoding="utf-8"))):
+            file = Path(os.path.normpath(path.parent / match["target"].partition("#")[0]))
+            if file.is_file() and not file.is_relative_to(DOCS) and file.suffix != ".md":
+                name = str(file.relative_to(ROOT))
+                text = f"# {name}\n\n````{file.suffix[1:]}\n{file.read_text(encoding='utf-8')}````\n"
+                pages[f"source/{name}.md"] = (name, text)
+    for name, (origin, text) in pages.items():
+        files.append(File.generated(config, name, content=text))
+        origins[name] = origin
+    config["extra"]["origins"] = origins
+    config["extra"]["generated"] = {origin: name for name, origin in origins.items()}
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
+    """Point links to where a page of the site is, rather than a file of the repository."""
+    own = page.file.src_uri
+    origin = config["extra"]["origins"].get(own, f"docs/{own}")
+    generated = config["extra"]["generated"]
+
+    def pointed(match: re.Match[str]) -> str:
+        target, _, anchor = match["target"].partition("#")
+        if "://" in target or target.startswith("mailto:"):
+            return match[0]
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(origin), target)) if target else origin
+        if path == "docs/commands.md" and anchor.startswith("heredity"):
+            place, anchor = f"commands/{anchor}.md", ""
+        else:
+            place = generated.get(path) or (path.removeprefix("docs/") if path.startswith("docs/") else None)
+        if path == "README.md":
+            place = "index.md"
+        if place is None:
+            return match["text"]
+        relative = posixpath.relpath(place, posixpath.dirname(own) or ".") if place != own else ""
+        return f"[{match['text']}]({relative}{'#' + anchor if anchor else ''})"
+
+    parts = FENCE.split(markdown)
+    return "".join(part if part.startswith("```") else LINK.sub(pointed, part) for part in parts)
+
+
+def _entry(nav: list[dict[str, Any]], title: str) -> list[Any]:
+    return next(entry[title] for entry in nav if title in entry)
+
+
+def _commands(nav: list[dict[str, Any]]) -> dict[str, tuple[str, str]]:
+    """Return a page for each command, from the sections of `commands.md`; that page keeps what is said of all."""
+    text = (DOCS / "commands.md").read_text(encoding="utf-8")
+    opening, *parts = SECTION.split(text)
+    pages: dict[str, tuple[str, str]] = {}
+    groups: dict[str, list[Any]] = defaultdict(list)
+    rows: list[str] = []
+    for title, body in zip(parts[::2], parts[1::2], strict=True):
+        name = f"commands/{title.replace(' ', '-')}.md"
+        pages[name] = ("docs/commands.md", f"# {title}\n{body}")
+        about = re.split(r"\n\n|(?<=[.;:]) ", body.strip())[0].replace("\n", " ").rstrip(".;:")
+        rows.append(f"| [`{title}`](#{title.replace(' ', '-')}) | {about} |")
+        words = title.split()
+        grouped = sum(other.split()[:2] == words[:2] for other in parts[::2]) > 1
+        groups[" ".join(words[:2]) if grouped else ""].append({title: name})
+    listed = _entry(nav, "Commands")
+    listed.extend(groups.pop(""))
+    listed.extend({title: entries} for title, entries in groups.items())
+    _ALL["commands.md"] = opening + "\n| command | |\n|---|---|\n" + "\n".join(rows) + "\n"
+    return pages
+
+
+_ALL: dict[str, str] = {}
+"""Pages whose text on the site is another one than in the file."""
+
+
+def on_page_read_source(page: Any, config: Any) -> str | None:
+    """Return what stands in a page's place."""
+    return _ALL.get(page.file.src_uri)
+
+
+def _reference(nav: list[dict[str, Any]]) -> dict[str, tuple[str, str]]:
+    """Return a page for each module that the documentation imports from."""
+    sources = [ROOT / "README.md", *DOCS.rglob("*.md"), *(ROOT / "examples").glob("*.py")]
+    modules = sorted({m for path in sources for m in IMPORT.findall(path.read_text(encoding="utf-8"))} - {"heredity"})
+    pages = {f"reference/{m}.md": (f"reference/{m}", f"# {m}\n\n::: {m}\n") for m in modules}
+    groups: dict[str, list[Any]] = defaultdict(list)
+    for module in modules:
+        groups[".".join(module.split(".")[:2])].append({module: f"reference/{module}.md"})
+    _entry(nav, "Reference").extend({title: entries} for title, entries in groups.items())
+    return pages

@@ -20,8 +20,8 @@ test-all: lint $(VENV)/.local  ## Also run the slow tests, and those of the loca
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not network"
 
 lint: $(VENV)/.dev
-	$(BIN)/ruff check src tests benchmarks examples
-	$(BIN)/ruff format --check src tests benchmarks examples
+	$(BIN)/ruff check src tests benchmarks examples docs/site.py
+	$(BIN)/ruff format --check src tests benchmarks examples docs/site.py
 	$(BIN)/pyright
 
 bench: $(VENV)/.dev  ## Run every benchmark.

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -61,3 +62,13 @@ def test_suggestions_are_known_names_and_few(name: str, names: list[str], limit:
     suggested = nearest(name, names, limit)
     assert set(suggested) <= set(names)
     assert len(suggested) <= limit
+
+
+def test_a_folder_that_is_here_is_suggested_as_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "codez").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert str(UnknownNameError("launcher", "codez", ["codex"], or_path=True)).endswith(
+        "; for the folder codez here, write ./codez"
+    )
+    for name in ("codez", "codey"):
+        assert "did you mean codex?" in str(UnknownNameError("split", name, ["codex"], or_path=name == "codey"))

@@ -23,6 +23,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 _FEW = 24  # names that are listed whole where none resembles what was asked for
 _LONGEST_NAME = 200  # of a name that is repeated
@@ -49,14 +50,20 @@ class ConfigError(HeredityError):
 
 
 class UnknownNameError(ConfigError):
-    """A name that is not registered; the message suggests the nearest known names, or all where they are few."""
+    """A name that is not registered; the message suggests the nearest known names, or all where they are few.
 
-    def __init__(self, what: str, name: str, names: Iterable[str]) -> None:
+    Args:
+        or_path: whether the path of a folder would have done, too: a folder here of that name is suggested before all else.
+    """
+
+    def __init__(self, what: str, name: str, names: Iterable[str], *, or_path: bool = False) -> None:
         self.name = name
         names = list(names)
         self.suggestions = nearest(name, names)
         hint = ""
-        if self.suggestions:
+        if or_path and Path(name).is_dir():
+            hint = f"; for the folder {name} here, write ./{name}"
+        elif self.suggestions:
             hint = f"; did you mean {' or '.join(self.suggestions)}?"
         elif 0 < len(names) <= _FEW:
             hint = f"; known: {', '.join(sorted(names))}"

@@ -63,12 +63,14 @@ class Group(Generic[T]):
         noun: what one of them is called in messages.
         contract: what an entry has to load, in words that follow "give".
         conforms: whether what was loaded is that.
+        or_path: whether the path of a folder, with a `/`, does in the place of a name.
     """
 
     name: str
     noun: str
     contract: str
     conforms: Callable[[Any], bool]
+    or_path: bool = False
 
     def names(self) -> tuple[str, ...]:
         """Return all names, sorted; nothing is imported for it.
@@ -95,7 +97,7 @@ class Group(Generic[T]):
         """
         entries = _entries(self.name)
         if name not in entries:
-            raise UnknownNameError(self.noun, name, sorted(entries))
+            raise UnknownNameError(self.noun, name, sorted(entries), or_path=self.or_path)
         return self.check(entries[name])
 
     def check(self, entry: EntryPoint) -> T:

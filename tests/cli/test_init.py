@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -85,3 +86,26 @@ def test_a_project_runs_goes_on_and_passes_its_own_test(kind: str, tmp_path: Pat
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["failures"] == {}
     assert (folder / "out" / "report.html").stat().st_size > 10_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_the_readme_of_a_project_tells_to_type_can_be_typed(kind: str, tmp_path: Path) -> None:
+    if kind == "post-training" and find_spec("torch") is None:
+        pytest.skip("needs torch")
+    folder = written(kind, tmp_path / kind)
+    (block,) = re.findall(
+        r"^```bash\n(.*?)^```", (folder / "README.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+    script = re.sub(r"suite-…", r"suite-*", block)
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        ["bash", "-euxo", "pipefail", "-c", script],
+        cwd=folder,
+        env={**os.environ, "PATH": path},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]

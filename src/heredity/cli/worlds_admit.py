@@ -50,15 +50,14 @@ def admit(
     from heredity.worlds.gates.admit import GATES
     from heredity.worlds.gates.admit import admit as execute
     from heredity.worlds.gates.contract import Subject
-    from heredity.worlds.world import sound_worlds, world
+    from heredity.worlds.world import is_path, sound_worlds, world
 
     if (Path(name) / "env_main.py").is_file():
         hidden = secrets.randbelow(2**31) if seed is None else seed
         _finish(world_folders.admission(Path(name), hidden), out or Path(name), as_json=as_json)
         return
-    made = _of_folder(Path(name)) if "/" in name or name in (".", "..") else world(name)
-    installed = "/" not in name and name not in (".", "..")
-    if installed and out is None:
+    made = _of_folder(Path(name)) if is_path(name) else world(name)
+    if not is_path(name) and out is None:
         raise ConfigError(f"{name} is installed, and its folder is left as it is; name a folder with --out")
     if seed is None:
         seed = 0 if made.dynamics.hooks is None else secrets.randbelow(2**31)

@@ -10,7 +10,11 @@ from heredity.launchers.programs import Program
 from heredity.plugins import Group
 
 LAUNCHERS = Group[Launcher | type[Launcher]](
-    "heredity.launchers", "launcher", "an object with `launch`", lambda found: callable(getattr(found, "launch", None))
+    "heredity.launchers",
+    "launcher",
+    "an object with `launch`",
+    lambda found: callable(getattr(found, "launch", None)),
+    or_path=True,
 )
 
 

@@ -239,7 +239,7 @@ def _world(name: str) -> World:
     if name in faults:
         raise ConfigError(faults[name])
     if name not in places:
-        raise UnknownNameError("world", name, places)
+        raise UnknownNameError("world", name, places, or_path=True)
     package, folder = places[name]
     if not (folder / "dynamics.py").exists():
         return World(folder)

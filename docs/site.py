@@ -12,7 +12,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from mkdocs.structure.files import File, Files
+from mkdocs.structure.files import File, Files, InclusionLevel
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -36,7 +36,8 @@ def on_files(files: Files, config: Any) -> Files:
                 text = f"# {name}\n\n````{file.suffix[1:]}\n{file.read_text(encoding='utf-8')}````\n"
                 pages[f"source/{name}.md"] = (name, text)
     for name, (origin, text) in pages.items():
-        files.append(File.generated(config, name, content=text))
+        level = InclusionLevel.NOT_IN_NAV if name.startswith("source/") else InclusionLevel.UNDEFINED
+        files.append(File.generated(config, name, content=text, inclusion=level))
         origins[name] = origin
     config["extra"]["origins"] = origins
     config["extra"]["generated"] = {origin: name for name, origin in origins.items()}

@@ -304,6 +304,10 @@ def command_lines() -> list[tuple[str, list[str]]]:
 
 @pytest.mark.parametrize(("location", "words"), [pytest.param(*each, id=each[0]) for each in command_lines()])
 def test_a_command_of_the_documentation_can_be_parsed(location: str, words: list[str]) -> None:
+    parsed(words)
+
+
+def parsed(words: list[str]) -> None:
     group: Any = typer.main.get_command(app)
     context = group.make_context("heredity", words)
     name, command, rest = group.resolve_command(context, words)
@@ -348,11 +352,19 @@ def test_every_option_of_a_command_is_documented_and_no_other(path: str) -> None
     assert all(f"`{name.upper()}" in listed for name in arguments)
 
 
+@pytest.mark.parametrize("path", [path for path, command in COMMANDS.items() if not hasattr(command, "commands")])
+def test_the_help_of_a_command_ends_with_an_example_of_it(path: str) -> None:
+    text = inspect.cleandoc(COMMANDS[path].callback.__doc__ or "")
+    example = text.rpartition("\n\nExample: ")[2].replace("\n", " ")
+    assert example.startswith(path)
+    parsed(shlex.split(example)[1:])
+
+
 def test_commands_that_do_not_exist_would_be_noticed() -> None:
     with pytest.raises(Exception, match="No such option"):
-        test_a_command_of_the_documentation_can_be_parsed("", ["run", "a.toml", "--no-such-thing"])
+        parsed(["run", "a.toml", "--no-such-thing"])
     with pytest.raises(Exception, match="No such command"):
-        test_a_command_of_the_documentation_can_be_parsed("", ["evolved"])
+        parsed(["evolved"])
 
 
 # --- configurations

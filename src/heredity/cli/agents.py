@@ -21,7 +21,10 @@ JsonOutput = Annotated[bool, typer.Option("--json", help="Print JSON instead of 
 
 @app.command("list")
 def list_agents(*, as_json: JsonOutput = False) -> None:
-    """List them, with their versions, and where they are installed."""
+    """List them, with their versions, and where they are installed.
+
+    Example: heredity agents list
+    """
     agents = [
         {"name": p.name, "version": p.version, "folder": str(p.folder) if p.installed else None}
         for p in programs().values()
@@ -41,7 +44,10 @@ def list_agents(*, as_json: JsonOutput = False) -> None:
 def install(
     name: Annotated[str, typer.Argument(help="claude-code, codex or mini-swe-agent.", show_default=False)],
 ) -> None:
-    """Install one: minutes, and hundreds of megabytes from the registries of npm or Python."""
+    """Install one: minutes, and hundreds of megabytes from the registries of npm or Python.
+
+    Example: heredity agents install codex
+    """
     program = _program(name)
     if not program.installed:
         typer.echo(f"installing {name} {program.version} in {program.folder} …")
@@ -54,7 +60,10 @@ def check(
     *,
     as_json: JsonOutput = False,
 ) -> None:
-    """Start each once, and see whether it is the version that it should be; exit with 1 if one is not."""
+    """Start each once, and see whether it is the version that it should be; exit with 1 if one is not.
+
+    Example: heredity agents check codex
+    """
     chosen = [_program(name)] if name else [program for program in programs().values() if program.installed]
     problems = {program.name: program.problem() for program in chosen}
     if as_json:

@@ -23,7 +23,10 @@ def annotate(
     view: list[str] = typer.Option(None, "--view", help="train, canary, or a judged view; repeat for more (all)."),
     json_output: bool = typer.Option(False, "--json", help="Print the counts as JSON and nothing else on stdout."),
 ) -> None:
-    """Label the rollouts of a run, training and judging, and count labels by snapshot."""
+    """Label the rollouts of a run, training and judging, and count labels by snapshot.
+
+    Example: heredity annotate runs/mine --judge openai/gpt-5-mini
+    """
     from heredity.experiments.results import is_run, run_folders
     from heredity.protocols.harness_evolution.analysis.labels import read_rules
 

@@ -17,7 +17,10 @@ _REPEATS = typer.Option(5, "--repeats", min=1, help="How often each side is time
 
 @app.command()
 def rollouts(json_output: bool = _JSON, repeats: int = _REPEATS) -> None:
-    """Time sandboxed, recorded rollouts against the plain single-process loop with the same policy."""
+    """Time sandboxed, recorded rollouts against the plain single-process loop with the same policy.
+
+    Example: heredity bench rollouts --json
+    """
     from heredity.bench import rollouts as benchmark
 
     figures = benchmark.measure(repeats)
@@ -36,7 +39,10 @@ def rollouts(json_output: bool = _JSON, repeats: int = _REPEATS) -> None:
 def submit(
     json_output: bool = _JSON, repeats: int = typer.Option(200, "--repeats", min=20, help="Submissions.")
 ) -> None:
-    """Time one-episode CartPole submissions over HTTP, sandboxed and synced to disk."""
+    """Time one-episode CartPole submissions over HTTP, sandboxed and synced to disk.
+
+    Example: heredity bench submit --repeats 200
+    """
     from heredity.bench import submit as benchmark
 
     figures = benchmark.measure(repeats)
@@ -54,7 +60,10 @@ def kills(
     method: str = typer.Option("parametric", "--method", help="The deterministic method to run."),
     json_output: bool = _JSON,
 ) -> None:
-    """Kill a run at random instants, resume it, and compare it with one left alone."""
+    """Kill a run at random instants, resume it, and compare it with one left alone.
+
+    Example: heredity bench kills --kills 20 --method parametric
+    """
     from heredity.bench import kills as benchmark
 
     figures = benchmark.measure(count, method, notify=lambda line: typer.echo(line, err=True))
@@ -70,7 +79,10 @@ def kills(
 def registry(
     json_output: bool = _JSON, repeats: int = typer.Option(400, "--repeats", min=20, help="Operations of each kind.")
 ) -> None:
-    """Time durable operations on resources at 1,000, 10,000 and 100,000 versions against a bare SQLite insert."""
+    """Time durable operations on resources at 1,000, 10,000 and 100,000 versions against a bare SQLite insert.
+
+    Example: heredity bench registry --json
+    """
     from heredity.bench import registry as benchmark
 
     figures = benchmark.measure(operations=repeats)
@@ -87,7 +99,10 @@ def worlds(
     json_output: bool = _JSON,
     seconds: float = typer.Option(0.3, "--seconds", min=0.01, help="How long each world is stepped."),
 ) -> None:
-    """Time steps and resets of every world against a loop that does next to nothing."""
+    """Time steps and resets of every world against a loop that does next to nothing.
+
+    Example: heredity bench worlds --seconds 0.5
+    """
     from heredity.bench import worlds as benchmark
 
     figures = benchmark.measure(seconds)
@@ -106,7 +121,10 @@ def metrics(
     rows: int = typer.Option(1_000_000, "--rows", min=1_000, help="Task results of the run."),
     repeats: int = typer.Option(3, "--repeats", min=1, help="How often each format is measured; figures are medians."),
 ) -> None:
-    """Time recomputing every metric of a run of harness evolution, and weigh its memory, against a plain group-by."""
+    """Time recomputing every metric of a run of harness evolution, and weigh its memory, against a plain group-by.
+
+    Example: heredity bench metrics --rows 100000
+    """
     from heredity.bench import metrics as benchmark
 
     figures = benchmark.measure(rows, repeats)
@@ -126,7 +144,10 @@ def bus(
     messages: int = typer.Option(10_000, "--messages", min=100, help="Requests and answers of each repeat."),
     repeats: int = typer.Option(3, "--repeats", min=1, help="How often each side is timed; figures are medians."),
 ) -> None:
-    """Time durable messages between the participants of a team against bare queues, beside some who misbehave."""
+    """Time durable messages between the participants of a team against bare queues, beside some who misbehave.
+
+    Example: heredity bench bus --participants 8 --messages 1000
+    """
     from heredity.bench import bus as benchmark
 
     figures = benchmark.measure(participants, messages, repeats)
@@ -144,7 +165,10 @@ def judge(
     seconds: float = typer.Option(3.0, "--seconds", min=0.1, help="About how long each side is timed in each repeat."),
     repeats: int = typer.Option(3, "--repeats", min=1, help="How often each side is timed; figures are medians."),
 ) -> None:
-    """Time verdicts on small cases of a compiled program, all cores at work, against the bare program."""
+    """Time verdicts on small cases of a compiled program, all cores at work, against the bare program.
+
+    Example: heredity bench judge --seconds 5
+    """
     from heredity.bench import judge as benchmark
 
     figures = benchmark.measure(seconds, repeats)
@@ -161,7 +185,10 @@ def view(
     rollouts: int = typer.Option(100_000, "--rollouts", min=1_000, help="Rollouts of the suite that is opened."),
     repeats: int = typer.Option(5, "--repeats", min=1, help="How often it is opened; the figure is the median."),
 ) -> None:
-    """Time opening a folder of many rollouts in `heredity view`, and rows from anywhere in its lists."""
+    """Time opening a folder of many rollouts in `heredity view`, and rows from anywhere in its lists.
+
+    Example: heredity bench view --rollouts 100000
+    """
     from heredity.bench import view as benchmark
 
     figures = benchmark.measure(rollouts, repeats)

@@ -34,7 +34,10 @@ def broker(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a line at the start, one at the end.")] = False,
 ) -> None:
-    """Serve language models to other programs on this machine, without keys and within limits, until Ctrl-C."""
+    """Serve language models to other programs on this machine, without keys and within limits, until Ctrl-C.
+
+    Example: heredity broker --model openai/gpt-5-mini --cost 2.5
+    """
     from heredity.gateway.gateway import Gateway
     from heredity.gateway.settings import GatewaySettings
     from heredity.server.broker import Account, BrokerApp, Limits

@@ -28,7 +28,10 @@ Language = Annotated[str, typer.Option("--language", help="python3, cpp, java, g
 
 @app.command("list")
 def list_problems(*, as_json: AsJson = False) -> None:
-    """List the problems with their difficulty and tags, and the languages that can be judged on this machine."""
+    """List the problems with their difficulty and tags, and the languages that can be judged on this machine.
+
+    Example: heredity code list
+    """
     from heredity.rollouts.code.toolchains import missing
     from heredity.tasks.code.languages import LANGUAGES
     from heredity.tasks.code.problem import library_folder, problem_folders, read_problem
@@ -52,7 +55,10 @@ def show(
     name: Annotated[str, typer.Argument(help="A problem, or the path of its folder.", show_default=False)],
     language: Language = "python3",
 ) -> None:
-    """Show what a solver is told: statement, examples, starter."""
+    """Show what a solver is told: statement, examples, starter.
+
+    Example: heredity code show branch-sums --language kotlin
+    """
     from heredity.tasks.code.languages import language as language_of
     from heredity.tasks.code.problem import problem
 
@@ -68,7 +74,10 @@ def judge_file(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Judge a solution: compile it, run it on each case in the sandbox, and say what came of it; exit code 1 unless it passes."""
+    """Judge a solution: compile it, run it on each case in the sandbox, and say what came of it; exit code 1 unless it passes.
+
+    Example: heredity code judge answer.py --problem branch-sums
+    """
     from heredity.outside import read_text
     from heredity.rollouts.code.replies import code_judge
     from heredity.tasks.code.languages import LANGUAGES
@@ -107,7 +116,10 @@ def check(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Check problems: references agree, wrong and slow solutions are rejected, accepted ones pass, harnesses compile."""
+    """Check problems: references agree, wrong and slow solutions are rejected, accepted ones pass, harnesses compile.
+
+    Example: heredity code check branch-sums --language python
+    """
     from heredity.rollouts.code.check import Checking, Kept, checks
     from heredity.rollouts.code.replies import code_judge
     from heredity.rollouts.code.toolchains import installed
@@ -156,7 +168,10 @@ def ranks(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Measure a problem's stored solutions in time and memory, and say how steady ranks among them are; place one of yours."""
+    """Measure a problem's stored solutions in time and memory, and say how steady ranks among them are; place one of yours.
+
+    Example: heredity code ranks branch-sums --language python
+    """
     from heredity.outside import read_text
     from heredity.rollouts.code.ranks import Ranker
     from heredity.rollouts.code.replies import code_judge

@@ -70,7 +70,7 @@ def doctor(
 ) -> None:
     """Say what this machine can isolate and run, and what to install; with --attack, try to break out of the sandbox.
 
-    Everything that a suite lacks here, at once: `heredity doctor --for core16`.
+    Example: heredity doctor --for core16
     """
     if install and purpose != CODE:
         raise typer.BadParameter("--install goes with --for code")

@@ -30,7 +30,10 @@ def list_environments(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """List the registered environments, and whether each is installed."""
+    """List the registered environments, and whether each is installed.
+
+    Example: heredity env list --family gymnasium
+    """
     from heredity.environments import environment_specs, installed
 
     rows = [
@@ -66,7 +69,10 @@ def check(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Run the conformance suite on an environment; the exit code is 1 if a check fails."""
+    """Run the conformance suite on an environment; the exit code is 1 if a check fails.
+
+    Example: heredity env check corridor.py:Corridor-v0
+    """
     from heredity.environments import environment_spec
     from heredity.environments.conformance import check_spec
 
@@ -98,7 +104,10 @@ def play(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Play one episode with random, zero or scripted actions, or with a policy, and write it as a video."""
+    """Play one episode with random, zero or scripted actions, or with a policy, and write it as a video.
+
+    Example: heredity env play CartPole-v1 --video cartpole.mp4
+    """
     from heredity.environments import environment_spec
     from heredity.environments.video import check_suffix
     from heredity.environments.video import play as play_episode

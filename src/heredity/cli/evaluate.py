@@ -34,7 +34,10 @@ def evaluate(
     out: Path | None = typer.Option(None, "--out", help="The folder of the results; continued if it is there already."),
     json_output: bool = typer.Option(False, "--json", help="Print the result as JSON and nothing else on stdout."),
 ) -> None:
-    """Judge snapshots of runs again, alone: nothing is trained, and the runs are not changed."""
+    """Judge snapshots of runs again, alone: nothing is trained, and the runs are not changed.
+
+    Example: heredity evaluate runs/mine --snapshot best --view ood --repeats 3
+    """
     from heredity.protocols.harness_evolution.evaluation import Wanted, evaluate
 
     lists = (snapshot, view, model, ood)

@@ -42,7 +42,10 @@ def list_resources(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """List the resources and the version of each."""
+    """List the resources and the version of each.
+
+    Example: heredity resources list --find "unit conversion"
+    """
     with _registry(store) as registry:
         if find is not None and hidden:
             raise ConfigError("--find looks through what is registered; leave out --hidden")
@@ -62,7 +65,10 @@ def list_resources(
 
 @app.command()
 def show(name: Name, version: Which = None, store: StorePath = STORE, *, as_json: AsJson = False) -> None:
-    """Show what a version is, and its files."""
+    """Show what a version is, and its files.
+
+    Example: heredity resources show prompt/solver
+    """
     type_, own = _split(name)
     with _registry(store) as registry:
         info = registry.get_info(type_, own, version)
@@ -91,7 +97,10 @@ def diff(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Show what changed between two versions."""
+    """Show what changed between two versions.
+
+    Example: heredity resources diff prompt/solver 1.0.0 1.1.0
+    """
     from heredity.resources.differences import difference
 
     type_, own = _split(name)
@@ -107,7 +116,10 @@ def diff(
 
 @app.command()
 def log(name: Name, store: StorePath = STORE, *, as_json: AsJson = False) -> None:
-    """Show every version of a resource with its parents, the newest first, and where its branches point."""
+    """Show every version of a resource with its parents, the newest first, and where its branches point.
+
+    Example: heredity resources log prompt/solver
+    """
     type_, own = _split(name)
     with _registry(store) as registry:
         versions = registry.store.list(type_, own)
@@ -151,7 +163,10 @@ def restore(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Point a branch at a version; nothing is removed."""
+    """Point a branch at a version; nothing is removed.
+
+    Example: heredity resources restore prompt/solver 1.0.0
+    """
     type_, own = _split(name)
     with _registry(store) as registry:
         restored = registry.restore(type_, own, version, branch=branch)
@@ -169,7 +184,10 @@ def export_resources(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Write every version to a JSON file."""
+    """Write every version to a JSON file.
+
+    Example: heredity resources export everything.json
+    """
     with _registry(store, intact=intact) as registry:
         damage = registry.store.check()
         if damage and not intact:
@@ -190,7 +208,10 @@ def import_resources(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Add the versions of a JSON file, or register the resources of a folder; the store is made if there is none."""
+    """Add the versions of a JSON file, or register the resources of a folder; the store is made if there is none.
+
+    Example: heredity resources import everything.json --store mine.db
+    """
     with _registry(store, create=True) as registry:
         count = len(registry.init(source)) if source.is_dir() else registry.load_from_json(source)
     if as_json:
@@ -208,7 +229,10 @@ def contract(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Print a resource's contract, what it does and takes, as a SKILL.md."""
+    """Print a resource's contract, what it does and takes, as a SKILL.md.
+
+    Example: heredity resources contract tool/search --out skills
+    """
     from heredity.resources.contracts import contract_of
 
     type_, own = _split(name)

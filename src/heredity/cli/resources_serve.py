@@ -38,7 +38,10 @@ def serve(
     *,
     unsafe: Unsafe = False,
 ) -> None:
-    """Serve a store, which is made if there is none: /resources over HTTP, its tools and prompts over MCP."""
+    """Serve a store, which is made if there is none: /resources over HTTP, its tools and prompts over MCP.
+
+    Example: heredity resources serve --mcp stdio
+    """
     try:
         run_interruptibly(_serve(store, port=port, mcp=mcp, token=token or None, unsafe=unsafe))
     except InterruptedRunError as error:
@@ -58,7 +61,10 @@ def run(
     unsafe: Unsafe = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
-    """Run a registered tool in the sandbox and print its result, or fill in a prompt."""
+    """Run a registered tool in the sandbox and print its result, or fill in a prompt.
+
+    Example: heredity resources run tool/add a=1 b=2
+    """
     from heredity.resources import Registry, Store
 
     type_, _, own = name.partition("/")

@@ -107,7 +107,10 @@ def resume(
     jobs: int | None = _JOBS,
     json_output: bool = _JSON,
 ) -> None:
-    """Continue an interrupted suite: nothing is run or charged twice."""
+    """Continue an interrupted suite: nothing is run or charged twice.
+
+    Example: heredity resume runs/demo-20260101-120000
+    """
     from heredity.experiments.suite import open_suite, with_jobs
 
     config = open_suite(suite)
@@ -117,7 +120,10 @@ def resume(
 
 
 def report(folder: Path = typer.Argument(help="A suite's or a run's folder."), json_output: bool = _JSON) -> None:
-    """Rebuild metrics.json, report.md and report.html from the records."""
+    """Rebuild metrics.json, report.md and report.html from the records.
+
+    Example: heredity report runs/demo-20260101-120000
+    """
     from heredity.experiments.results import rebuild
 
     rebuilt = rebuild(folder)
@@ -137,7 +143,10 @@ def compare(
     out: Path | None = typer.Option(None, "--out", help="Write the comparison's metrics and report into this folder."),
     json_output: bool = _JSON,
 ) -> None:
-    """Compare runs of several suites as one; only runs judged on the same hidden cases are paired."""
+    """Compare runs of several suites as one; only runs judged on the same hidden cases are paired.
+
+    Example: heredity compare runs/first runs/second --out runs/both
+    """
     from heredity.experiments.comparison import compare_folders
     from heredity.experiments.results import write_derived
 

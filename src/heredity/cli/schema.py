@@ -23,7 +23,10 @@ class Format(StrEnum):
 
 
 def schema(what: Annotated[Format, typer.Argument(help="results, config, journal, card or world.")]) -> None:
-    """Print the JSON Schema of a format, with the parts of every protocol that is installed."""
+    """Print the JSON Schema of a format, with the parts of every protocol that is installed.
+
+    Example: heredity schema journal
+    """
     made = {
         Format.results: results_schema,
         Format.config: config_schema,

@@ -17,7 +17,10 @@ _NAME = Annotated[str, typer.Argument(help="A site, such as local-web.", show_de
 
 @app.command("list")
 def listed() -> None:
-    """Print the names of the sites that are installed."""
+    """Print the names of the sites that are installed.
+
+    Example: heredity sites list
+    """
     from heredity.tasks.questions.sites import SITES
 
     for name in SITES.names():

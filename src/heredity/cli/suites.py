@@ -33,7 +33,10 @@ def suites(
 
 @app.command()
 def show(name: Annotated[str, typer.Argument(help="A suite, such as demo.", show_default=False)]) -> None:
-    """Print a suite's TOML: `heredity suites show demo > mine.toml` is a beginning of one's own."""
+    """Print a suite's TOML: `heredity suites show demo > mine.toml` is a beginning of one's own.
+
+    Example: heredity suites show demo
+    """
     from heredity.experiments.suites import suite_file
 
     typer.echo(suite_file(name).read_text(encoding="utf-8"), nl=False)

@@ -27,7 +27,10 @@ SAMPLE_ENTROPY = 0
 
 @app.command("list")
 def list_tasksets(*, as_json: AsJson = False) -> None:
-    """List the tasksets that say their names; files of questions and other environments can be named as well."""
+    """List the tasksets that say their names; files of questions and other environments can be named as well.
+
+    Example: heredity tasks list
+    """
     from heredity.tasks.registry import taskset_names
 
     names = taskset_names()
@@ -43,7 +46,10 @@ def show(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a taskset is, and a sample of its tasks (not those of any run)."""
+    """Show what a taskset is, and a sample of its tasks (not those of any run).
+
+    Example: heredity tasks show questions/aime --split train --count 2
+    """
     from heredity.tasks.registry import taskset
 
     chosen = taskset(name)
@@ -71,7 +77,10 @@ def check(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Check that task folders are well-formed, that their solutions pass, and that doing nothing does not."""
+    """Check that task folders are well-formed, that their solutions pass, and that doing nothing does not.
+
+    Example: heredity tasks check ./my-tasks --backend bubblewrap
+    """
     from heredity.rollouts.container.check import check_tasks
     from heredity.sandbox.containers.backends import open_backend
 
@@ -106,7 +115,7 @@ def audit(
 ) -> None:
     """Look whether what a post-training task holds out can be listed, or stands in what it gives to an agent.
 
-    Such as: heredity tasks audit posttraining/arithmetic posttraining/commands
+    Example: heredity tasks audit posttraining/arithmetic
     """
     from heredity.posttraining.tasks.audit import Verdict, audit_task
 

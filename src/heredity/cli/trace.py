@@ -33,7 +33,10 @@ def trace(
     full: Annotated[bool, typer.Option("--full", help="Every span, and texts in full.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
-    """Show what took place in a run: rounds, attempts, model calls, tools, commits; how long, and what they used."""
+    """Show what took place in a run: rounds, attempts, model calls, tools, commits; how long, and what they used.
+
+    Example: heredity trace runs/mine --kind model --slowest 10
+    """
     folder = _run_of(run)
     if min_score is not None and not export.startswith("sft:"):
         raise ConfigError(f"--min-score {min_score:g} is for --export sft:FILE; leave it out")

@@ -31,7 +31,7 @@ def verify(
 ) -> None:
     """Check what a run or a suite claims: its journal, opened cases, blobs, scores and figures.
 
-    Such as: heredity verify runs/demo-20260101-120000 --replay --sample 20
+    Example: heredity verify runs/demo-20260101-120000 --replay --sample 20
     """
     from heredity.errors import ConfigError
     from heredity.experiments.verification import anchors

@@ -14,11 +14,17 @@ _EPISODES = typer.Option(
 def submit(
     episodes: str = _EPISODES, json_output: bool = typer.Option(False, "--json", help="Print the reply as JSON.")
 ) -> None:
-    """Submit the program in ./system to the session named by HEREDITY_SOCKET or HEREDITY_URL."""
+    """Submit the program in ./system to the session named by HEREDITY_SOCKET or HEREDITY_URL.
+
+    Example: heredity submit --episodes 8
+    """
     given = ["submit", *(["--episodes", episodes] if episodes else []), *(["--json"] if json_output else [])]
     raise typer.Exit(guest_client.main(given, program="heredity"))
 
 
 def finish(json_output: bool = typer.Option(False, "--json", help="Print the reply as JSON.")) -> None:
-    """Finish the session: no more feedback, judging begins."""
+    """Finish the session: no more feedback, judging begins.
+
+    Example: heredity finish
+    """
     raise typer.Exit(guest_client.main(["finish", *(["--json"] if json_output else [])], program="heredity"))

@@ -46,6 +46,8 @@ def audit(
     """Find what is wrong with world folders, and correct their bounds.
 
     The exit code is 1 if there are faults, or a folder could not be judged.
+
+    Example: heredity worlds audit ./my-worlds --out audited
     """
     _print(_audited(folders_in(folders), (steps, level or (), processes), unsafe, out), as_json=as_json)
 

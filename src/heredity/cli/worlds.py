@@ -58,7 +58,10 @@ def list_worlds(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """List the worlds: what pays, what is seen, whether words mean what they say, and what they ask of an agent."""
+    """List the worlds: what pays, what is seen, whether words mean what they say, and what they ask of an agent.
+
+    Example: heredity worlds list
+    """
     from heredity.cli.columns import columns
     from heredity.worlds.description import CAPABILITIES
     from heredity.worlds.world import sound_worlds
@@ -146,7 +149,10 @@ def show(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Show a world, or a world folder by its path: instruction, actions, symbols, and what an agent sees first."""
+    """Show a world, or a world folder by its path: instruction, actions, symbols, and what an agent sees first.
+
+    Example: heredity worlds show grid_treasure --picture treasure.png
+    """
     from heredity.worlds.folder import is_folder
     from heredity.worlds.listing import actions_text
     from heredity.worlds.pictures import png
@@ -203,7 +209,10 @@ def levels(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """List the levels that a world ships, with their bounds; or generate them anew from their seeds."""
+    """List the levels that a world ships, with their bounds; or generate them anew from their seeds.
+
+    Example: heredity worlds levels ./my-world --write ./my-world
+    """
     from heredity.cli.columns import columns
     from heredity.worlds.world import world
 
@@ -257,7 +266,10 @@ def verify(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Verify every level: solvable, the bound kept by all kinds of agents, no income from refused actions."""
+    """Verify every level: solvable, the bound kept by all kinds of agents, no income from refused actions.
+
+    Example: heredity worlds verify grid_treasure
+    """
     from heredity.cli.bars import bar
     from heredity.cli.columns import columns
     from heredity.worlds.folder import is_folder

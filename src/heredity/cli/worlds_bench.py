@@ -47,7 +47,10 @@ def bench(
     unsafe: Annotated[bool, typer.Option("--unsafe", help="Run programs with the isolation that works here.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
-    """Play the test levels of worlds with models and agents, and tabulate accuracy, steps and cost: AutoEnv's table 3."""
+    """Play the test levels of worlds with models and agents, and tabulate accuracy, steps and cost: AutoEnv's table 3.
+
+    Example: heredity worlds bench --agent greedy --worlds grid_treasure --runs 3
+    """
     from heredity.analysis.worlds import PUBLISHED
     from heredity.experiments.world_episodes import Exam, check_exam, is_release
     from heredity.worlds.world import sound_worlds

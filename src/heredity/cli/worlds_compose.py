@@ -42,10 +42,12 @@ def compose(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
-    """Compose new worlds from mechanics, without a model: `heredity worlds compose --seed 7 --out worlds`.
+    """Compose new worlds from mechanics, without a model.
 
     Every world goes through the seven gates of `heredity worlds admit`. The exit code is 1 if the one that was asked for is
     rejected.
+
+    Example: heredity worlds compose --seed 7 --out worlds
     """
     from heredity.cli.bars import bar
     from heredity.worlds.compose.admission import admissions

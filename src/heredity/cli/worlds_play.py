@@ -31,7 +31,10 @@ def play(
     difficulty: Annotated[int, typer.Option("--difficulty", min=1, max=3, help="Of a generated level.")] = 1,
     skin: Annotated[str, typer.Option("--skin", help="text, inverse, picture or inverse-picture.")] = "text",
 ) -> None:
-    """Play a world by hand: `move direction=north` or JSON; `help` lists the actions, `quit` or Ctrl-D ends."""
+    """Play a world by hand: `move direction=north` or JSON; `help` lists the actions, `quit` or Ctrl-D ends.
+
+    Example: heredity worlds play grid_treasure --skin inverse
+    """
     from heredity.worlds.folder import is_folder
     from heredity.worlds.listing import actions_text
     from heredity.worlds.taskset import WorldTaskset

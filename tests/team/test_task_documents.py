@@ -15,7 +15,7 @@ from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.limits import Limits
 from heredity.tasks import Task, TasksetInfo
 from heredity.tasks.questions import Question
-from heredity.team.tools.task_documents import task_documents
+from heredity.team.tools.task_tools import task_documents
 
 INFO = TasksetInfo("questions/mine", "1", "question", {}, {}, "Bridges.", 0.0)
 PLAIN = candidate(prompt_system="Use the documents.")

@@ -24,6 +24,7 @@ from heredity.errors import ConfigError, IsolationError, MissingExtraError
 from heredity.records import BlobStore, read_journal
 from heredity.rollouts.programs import SandboxedPrograms
 from heredity.sandbox import browser_bubblewrap
+from heredity.sandbox.hosts import AllowedHosts
 from heredity.team.agent import Traced
 from heredity.team.assembly import work
 from heredity.team.events import EFFECT_DONE
@@ -34,7 +35,6 @@ from heredity.team.tools.web import page as pages
 from heredity.team.tools.web.browser import WebBrowser, check, open_browser
 from heredity.team.tools.web.browsing import browser_tools
 from heredity.team.tools.web.page import Session, open_session
-from heredity.team.tools.web.rules import AllowedHosts
 
 
 def missing() -> str:

@@ -18,6 +18,7 @@ import pytest
 from heredity.errors import ConfigError
 from heredity.records import BlobStore, read_journal
 from heredity.rollouts.programs import SandboxedPrograms
+from heredity.sandbox.hosts import AllowedHosts, ForbiddenHostError, _public
 from heredity.team.agent import Traced
 from heredity.team.assembly import work
 from heredity.team.events import EFFECT_DONE
@@ -27,7 +28,6 @@ from heredity.team.tools.bounded_http import bounded_transport
 from heredity.team.tools.web import client as clients
 from heredity.team.tools.web.client import FetchError, WebClient
 from heredity.team.tools.web.fetching import Fetcher
-from heredity.team.tools.web.rules import AllowedHosts, ForbiddenHostError, _public
 from heredity.team.tools.web.searching import WebSearch
 
 GUEST = Path(documents.__file__).parent / "guest"

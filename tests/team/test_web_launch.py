@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from heredity.sandbox.hosts import AllowedHosts
 from heredity.team.tools.web.browser import WebBrowser
 from heredity.team.tools.web.proxy import WebProxy
-from heredity.team.tools.web.rules import AllowedHosts
 
 
 class Chromium:

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from heredity.errors import ConfigError
+from heredity.sandbox.hosts import AllowedHosts, ForbiddenHostError, UnreachableHostError, _public
 from heredity.team.tools.web import proxy as proxies
 from heredity.team.tools.web.proxy import WebProxy, open_proxy
-from heredity.team.tools.web.rules import AllowedHosts, ForbiddenHostError, UnreachableHostError, _public
 
 
 class Site:

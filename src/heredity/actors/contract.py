@@ -126,6 +126,35 @@ class ProvidedTool:
     run: Callable[[Mapping[str, Any]], Awaitable[str]]
 
 
+class ProvidedTools(tuple[ProvidedTool, ...]):
+    """The tools that the place of a task provides for one conversation of an attempt.
+
+    Attributes:
+        again: gives them for another conversation of the same attempt, such as a step of a team: what a conversation has open, as
+            the pages of a browser, is its own.
+        close: ends what was opened for it; for the first one of an attempt, all that the attempt has open.
+    """
+
+    again: Callable[[], ProvidedTools]
+    close: Callable[[], Awaitable[None]]
+
+    def __new__(
+        cls,
+        tools: Sequence[ProvidedTool] = (),
+        again: Callable[[], ProvidedTools] | None = None,
+        close: Callable[[], Awaitable[None]] | None = None,
+    ) -> Self:
+        """Make them of tools; those that have nothing open are the same again."""
+        made = super().__new__(cls, tools)
+        made.again = again or (lambda: ProvidedTools(tools))
+        made.close = close or _close_nothing
+        return made
+
+
+async def _close_nothing() -> None:
+    """Close nothing."""
+
+
 class Illustrated(str):
     """What a tool says, with pictures that the model is shown after the results of its calls; for models that see.
 

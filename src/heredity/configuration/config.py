@@ -20,10 +20,11 @@ from heredity.configuration.sections import (
     Locate,
     RunSection,
     Section,
-    SolverSection,
     SuiteSection,
     ViewsSection,
 )
+from heredity.configuration.solver import SolverSection
+from heredity.configuration.tools import CorpusSection, McpSection, SearchSection, ToolSection, ToolSettings, WebSection
 from heredity.errors import ConfigError
 from heredity.gateway.settings import GatewaySettings
 from heredity.plugins import located
@@ -40,6 +41,10 @@ class Config(Section):
     views: ViewsSection = Field(default_factory=ViewsSection)
     limits: LimitsSection = Field(default_factory=LimitsSection)
     solver: SolverSection = Field(default_factory=SolverSection)
+    corpus: CorpusSection = Field(default_factory=CorpusSection)
+    web: WebSection = Field(default_factory=WebSection)
+    search: SearchSection = Field(default_factory=SearchSection)
+    mcp: dict[str, McpSection] = Field(default_factory=dict[str, McpSection])
     gateway: GatewaySettings = Field(default_factory=GatewaySettings)
     engine: EngineSection = Field(default_factory=EngineSection)
     suite: SuiteSection = Field(default_factory=SuiteSection)
@@ -52,9 +57,15 @@ class Config(Section):
                 f"solver.seconds is {self.solver.seconds:g} and limits.episode_s is {self.limits.episode_s:g}, which ends an "
                 "attempt sooner; raise limits.episode_s, and leave solver.seconds out where it is to be the same"
             )
+        self.tools.agree()
         for section in self.sections().values():
             section.agree(self)
         return self
+
+    @property
+    def tools(self) -> ToolSettings:
+        """The tools that solvers are given."""
+        return ToolSettings(tuple(self.solver.tools), self.corpus, self.web, self.search, self.mcp)
 
     def of(self, section: type[S]) -> S:
         """Return a section by its type.
@@ -69,16 +80,25 @@ class Config(Section):
 
     @classmethod
     def paths_in(cls) -> dict[str, Locate]:
-        """Return the dotted keys that may name files, with what makes a value of one absolute."""
+        """Return the dotted keys that may name files, `*` for any table, with what makes a value of one absolute."""
         types = {name: field.annotation for name, field in cls.model_fields.items()}
-        sections = {name: kind for name, kind in types.items() if isinstance(kind, type) and issubclass(kind, Section)}
+        sections = {
+            name: kind
+            for name, kind in types.items()
+            if isinstance(kind, type) and issubclass(kind, Section | ToolSection)
+        }
         keys = {f"{name}.{key}": locate for name, section in sections.items() for key, locate in section.paths.items()}
-        return {**keys, "gateway.cache": located}
+        servers = {f"mcp.*.{key}": locate for key, locate in McpSection.paths.items()}
+        return {**keys, **servers, "gateway.cache": located}
 
     def conditions(self) -> dict[str, Any]:
         """Return what the score of a candidate on a task hangs on, by dotted keys."""
         keys = {f"{name}.{key}": v for name, part in self.sections().items() for key, v in part.conditions().items()}
-        return {**keys, **{f"gateway.{key}": value for key, value in self.gateway.conditions().items()}}
+        return {
+            **keys,
+            **self.tools.conditions(),
+            **{f"gateway.{key}": value for key, value in self.gateway.conditions().items()},
+        }
 
     def sections(self) -> dict[str, Section]:
         """Return all sections that are Heredity's own kind, by name."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import (
     AfterValidator,
@@ -19,7 +19,6 @@ from pydantic import (
     model_validator,
 )
 
-from heredity.actors.contract import Solving
 from heredity.errors import UnknownNameError
 from heredity.plugins import located
 from heredity.results.coverage import COVERAGE
@@ -337,31 +336,6 @@ class LimitsSection(Section):
     def limits(self) -> Limits:
         """Return the limits as the engine takes them."""
         return Limits(**self.model_dump())
-
-
-class SolverSection(Section):
-    """`[solver]`: how a question is attempted; see `heredity.actors.contract.Solving`.
-
-    Attributes:
-        seconds: wall seconds of a rollout; by default those of an episode (`limits.episode_s`), which bound it in any case.
-        concurrent: rollouts at the same time.
-    """
-
-    indifferent: ClassVar[tuple[str, ...]] = ("concurrent",)
-
-    max_turns: Count = 20
-    rounds: Count = 1
-    feedback: Literal["none", "self", "public", "verdict"] = "none"
-    temperature: Annotated[float, Field(ge=0)] | None = None
-    max_tokens: Count | None = None
-    seconds: Seconds | None = None
-    tool_seconds: Seconds = 10.0
-    tool_output_chars: Count = 8000
-    concurrent: Count = 8
-
-    def solving(self, most: float) -> Solving:
-        """Return the settings as the solver takes them, where nothing may take more than `most` seconds."""
-        return Solving(**self.model_dump(exclude={"concurrent", "seconds"}), seconds=self.seconds or most)
 
 
 class EngineSection(Section):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import AbstractAsyncContextManager
+from functools import partial
 
+from heredity.actors.contract import Programs
 from heredity.configuration.config import Cell, Config
 from heredity.experiments.outside_agents import agent_model
 from heredity.gateway import Model
 from heredity.rollouts import engine
 from heredity.rollouts.engine import EngineSettings
-from heredity.rollouts.kind import Workers
+from heredity.rollouts.kind import TaskTools, Workers
 
 
 def engine_settings(config: Config) -> EngineSettings:
@@ -23,7 +26,14 @@ def engine_settings(config: Config) -> EngineSettings:
         concurrent=solver.concurrent,
         workers=Workers(section.workers, section.lockstep, section.unsafe),
         containers=section.containers,
+        tools=_tools_of(config) if solver.tools else None,
     )
+
+
+def _tools_of(config: Config) -> Callable[[Programs], AbstractAsyncContextManager[TaskTools]]:
+    from heredity.team.tools.task_tools import open_task_tools
+
+    return partial(open_task_tools, config.tools, unsafe=config.engine.unsafe)
 
 
 class Engine(engine.Engine):

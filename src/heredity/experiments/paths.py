@@ -17,7 +17,7 @@ def with_absolute_paths(data: Mapping[str, Any], places: Mapping[str, Locate], b
 
     Args:
         data: the configuration.
-        places: the dotted keys that may name files, and what makes a value of one absolute.
+        places: the dotted keys that may name files, `*` for any table, and what makes a value of one absolute.
         base: a folder.
 
     Raises:
@@ -25,8 +25,15 @@ def with_absolute_paths(data: Mapping[str, Any], places: Mapping[str, Locate], b
     """
     result: dict[str, Any] = {name: dict(part) if isinstance(part, Mapping) else part for name, part in data.items()}
     for key, locate in places.items():
-        section, name = key.split(".")
-        for values, own in ((result.get(section), name), (result.get("matrix"), key)):
+        section, *every, name = key.split(".")
+        tables: Any = result.get(section)
+        if every and isinstance(tables, dict):
+            named = cast(dict[str, Any], tables)
+            result[section] = {
+                own: dict(table) if isinstance(table, Mapping) else table for own, table in named.items()
+            }
+        given: list[Any] = list(result.get(section, {}).values()) if every and isinstance(tables, dict) else [tables]
+        for values, own in (*((table, name) for table in given), (result.get("matrix"), key)):
             if isinstance(values, dict) and own in values:
                 values[own] = _absolute(values[own], locate, base)
     return result

@@ -25,7 +25,7 @@ from heredity.gateway.settings import MODELS, WELL_KNOWN, GatewaySettings, Provi
 from heredity.launchers import available, launcher
 from heredity.protocols.contract import Setting, SuiteContext
 from heredity.protocols.registry import PROTOCOLS
-from heredity.rollouts.kind import KINDS, Kind
+from heredity.rollouts.kind import KINDS, Kind, check_tools
 from heredity.sandbox import isolation
 from heredity.sandbox.check import LEAST_DISK, Check
 from heredity.sandbox.containers.backends import BACKENDS
@@ -119,6 +119,8 @@ class _Looking:
         for name in kinds:
             kind, check = _tried(f"kind of task {name}", lambda name=name: KINDS.load(name))
             yield from self._kind(kind) if kind else [check]
+        if self._config.solver.tools:
+            yield from self._tools([KINDS.load(name) for name in kinds if name in KINDS])
         for cell in self._suite:
             yield from self._evolver(cell)
         for name in dict.fromkeys(filter(None, self._models())):
@@ -132,6 +134,13 @@ class _Looking:
             gateway = cell.config.gateway
             yield from (gateway.execution, gateway.judge, *needs.models)
             yield agent_model(cell) if cell.evolver.outside else gateway.optimisation
+
+    def _tools(self, kinds: Sequence[Kind]) -> Iterator[Check]:
+        from heredity.team.tools.task_tools import lacking
+
+        yield _tried("solver.tools", lambda: check_tools(kinds))[1]
+        for name, check in lacking(self._config.tools, unsafe=self._config.engine.unsafe):
+            yield _tried(name, check)[1]
 
     def _kind(self, kind: Kind) -> Iterator[Check]:
         needs, config = kind.needs, self._config

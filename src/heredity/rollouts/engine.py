@@ -10,18 +10,18 @@ It knows kinds by what they declare (`heredity.rollouts.kind`), and nothing of b
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Self, TypeVar
 
-from heredity.actors.contract import Solving
+from heredity.actors.contract import Programs, Solving
 from heredity.errors import ConfigError
 from heredity.gateway import Model
 from heredity.gateway.gateway import Gateway
 from heredity.gateway.settings import GatewaySettings
 from heredity.resources import Candidate
 from heredity.rollouts.contract import Job, Runner
-from heredity.rollouts.kind import KINDS, Kind, Opening, Shared, Workers
+from heredity.rollouts.kind import KINDS, Kind, Opening, Shared, TaskTools, Workers, check_tools
 from heredity.rollouts.programs import ProgramLimits, SandboxedPrograms
 from heredity.rollouts.streams import closing
 from heredity.rollouts.trajectory import Trajectory
@@ -45,6 +45,7 @@ class EngineSettings:
         concurrent: most such rollouts of a runner at the same time.
         workers: how processes are made.
         containers: what runs container tasks; a name in `heredity.sandbox.containers.backends.BACKENDS`.
+        tools: opens the tools that candidates are given beside their own, with the sandbox for programs; None for no tools.
     """
 
     gateway: GatewaySettings = field(default_factory=GatewaySettings)
@@ -52,6 +53,7 @@ class EngineSettings:
     concurrent: int = 8
     workers: Workers = field(default_factory=Workers)
     containers: str = "bubblewrap"
+    tools: Callable[[Programs], AbstractAsyncContextManager[TaskTools]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,17 +92,20 @@ class Engine:
 
         Raises:
             UnknownNameError: if there is no such kind.
-            ConfigError: if a kind needs a model and none is configured.
+            ConfigError: if a kind needs a model and none is configured, or there are tools that no kind gives to candidates.
         """
         self._settings = settings
         self._kinds: dict[str, Kind] = {name: KINDS.load(name) for name in sorted(set(kinds))}
         for kind in self._kinds.values():
             kind.check(settings.gateway.execution)
+        if settings.tools is not None:
+            check_tools(self._kinds.values())
         self._gateway = Gateway(settings.gateway)
         # Judging shares no cache with the evolution: what was answered there must be answered anew.
         self._judging = Gateway(settings.gateway, namespace="judging") if settings.gateway.cache else self._gateway
         self._programs: SandboxedPrograms | None = None
         self._backend: Backend | None = None
+        self._tools: TaskTools | None = None
         self._shared = Shared()
         self._runners: dict[tuple[str, str, bool, Hashable], Runner] = {}
         self._views: dict[str, Views] = {}
@@ -201,6 +206,8 @@ class Engine:
             limits = ProgramLimits(wall_s=max(ProgramLimits().wall_s, settings.solving.seconds + _SLACK_S))
             programs = SandboxedPrograms(workers.count, limits, unsafe=workers.unsafe)
             self._programs = await self._stack.enter_async_context(programs)
+        if settings.tools is not None and self._programs is not None:
+            self._tools = await self._stack.enter_async_context(settings.tools(self._programs))
         if any(need.containers for need in needs):
             self._backend = await self._stack.enter_async_context(open_backend(settings.containers))
 
@@ -213,6 +220,7 @@ class Engine:
             judge=gateway.model("judge") if kind.needs.judge and settings.gateway.judge else None,
             programs=self._programs,
             backend=self._backend,
+            provided=self._tools if kind.needs.tools else None,
             workers=settings.workers,
             placement=placement,
             shared=self._shared,

@@ -17,12 +17,12 @@ down providers, this host and overtime by itself (`heredity.rollouts.rollout`).
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from heredity.actors.contract import SYSTEM, Programs, Solving
+from heredity.actors.contract import SYSTEM, Programs, ProvidedTools, Solving
 from heredity.actors.player import KeepingPrograms
 from heredity.errors import ConfigError
 from heredity.gateway import Model, Usage
@@ -35,6 +35,9 @@ from heredity.sandbox.containers.contract import Backend
 from heredity.tasks import Task, TasksetInfo
 
 T = TypeVar("T")
+
+TaskTools = Callable[[Task], Awaitable[ProvidedTools]]
+"""Gives the tools of an attempt at a task, such as those that read its documents; whoever asks for them closes them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,7 @@ class Needs:
         programs: the sandbox for programs.
         containers: a backend of containers.
         confined: whether the runner confines processes of candidates by itself.
+        tools: whether candidates are given the tools that a configuration names (`solver.tools`).
         placement: class of what says where rollouts are computed; None where there is no choice.
     """
 
@@ -59,6 +63,7 @@ class Needs:
     programs: bool = False
     containers: bool = False
     confined: bool = False
+    tools: bool = False
     placement: type | None = None
 
 
@@ -101,6 +106,7 @@ class Opening:
         judge: what judges attempts.
         programs: the sandbox for programs; whoever opened it closes it, as the backend.
         backend: makes containers.
+        provided: gives the tools that a configuration names; None if it names none.
         workers: how processes are made.
         placement: of the class `Needs.placement`, or None for the kind's own choice.
         shared: what runners have in common.
@@ -112,6 +118,7 @@ class Opening:
     judge: Model | None = None
     programs: KeepingPrograms | None = None
     backend: Backend | None = None
+    provided: TaskTools | None = None
     workers: Workers = field(default_factory=Workers)
     placement: Hashable | None = None
     shared: Shared = field(default_factory=Shared)
@@ -190,3 +197,17 @@ KINDS = Group[Kind](
     "heredity.kinds", "kind of task", "a heredity.rollouts.kind.Kind", lambda given: isinstance(given, Kind)
 )
 """All kinds of tasks, by name."""
+
+
+def check_tools(kinds: Iterable[Kind]) -> None:
+    """Check that tools which a configuration names would be given to somebody.
+
+    Raises:
+        ConfigError: if no kind gives them to candidates.
+    """
+    kinds = list(kinds)
+    if not any(kind.needs.tools for kind in kinds):
+        names = ", ".join(repr(kind.name) for kind in kinds)
+        raise ConfigError(
+            f"solver.tools: tasks of the kind {names} are attempted without them; leave them out, or ask questions"
+        )

@@ -36,14 +36,15 @@ Paths are seen from the folder of the file. `[gateway]` is that of every configu
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from heredity.errors import ConfigError, UnknownNameError
+from heredity.configuration import tools
+from heredity.configuration.tools import CorpusSection, McpSection, SearchSection, WebSection
+from heredity.errors import UnknownNameError
 from heredity.gateway.settings import GatewaySettings
 from heredity.ids import NAME_PATTERN
 from heredity.outside import read_text, toml_table
@@ -52,9 +53,8 @@ from heredity.team.memory import NAME as MEMORY
 from heredity.team.planning import ROUNDS
 from heredity.team.sections import AgentSection, Count, Seconds, Table
 from heredity.team.team import PLANNER
-from heredity.team.tools.web.rules import AllowedHosts
 
-TOOLS = ("search", "read", "python", "browse", "fetch", "search-web", "write_tool", "write_skill")
+TOOLS = (*tools.TOOLS, "write_tool", "write_skill")
 """Tools that agents name; every agent has `remember` and `recall` beside them."""
 
 RESERVED = (PLANNER, MEMORY, "evolution", "user")
@@ -99,77 +99,6 @@ class DebateSection(Table):
     rounds: Annotated[int, Field(ge=1, le=20)] = 2
 
 
-class CorpusSection(Table):
-    """The folder of documents that `search` and `read` work on, beside the files of the task."""
-
-    folder: str = ""
-
-
-class McpSection(Table):
-    """A server of the Model Context Protocol: one that is started in the sandbox, or one at an address.
-
-    Attributes:
-        command: program and arguments; or
-        url: its address (streamable HTTP).
-        token: the environment variable that holds the token it is sent.
-        folder: the folder that a command starts in and may write, `/workspace` inside; by default an empty one.
-        shows: files and folders that a command may read, at the same paths inside.
-        packages: installed Python packages that a command may import.
-        environment: variables of this process that a command is given.
-        network: whether a command may use the host's network.
-        tools: the tools that are offered; all by default.
-        seconds: how long a call may take.
-    """
-
-    command: tuple[str, ...] = Field(default=(), strict=False)
-    url: str = ""
-    token: str = ""
-    folder: str = ""
-    shows: tuple[str, ...] = Field(default=(), strict=False)
-    packages: tuple[str, ...] = Field(default=(), strict=False)
-    environment: tuple[str, ...] = Field(default=(), strict=False)
-    network: bool = False
-    tools: tuple[str, ...] = Field(default=(), strict=False)
-    seconds: Seconds = 60.0
-
-    @model_validator(mode="after")
-    def _one_way(self) -> McpSection:
-        if bool(self.command) == bool(self.url):
-            raise ValueError("a server has either a command, with which it is started, or a url; give one of them")
-        if self.url and not re.match(r"https?://[^\s/]", self.url):
-            raise ValueError(f'url: {self.url!r:.80} is no address; give one such as "http://127.0.0.1:8765/mcp"')
-        local = [name for name in ("folder", "shows", "packages", "environment", "network") if getattr(self, name)]
-        if self.url and local:
-            raise ValueError(f"{local[0]}: what a command is granted says nothing to a server at a url; leave it out")
-        if self.command and self.token:
-            raise ValueError("token: it is sent to servers at a url; name it in environment for one with a command")
-        return self
-
-
-class WebSection(Table):
-    """What agents reach of the web.
-
-    Attributes:
-        allow: hosts: `host:port`, `host` (ports 80 and 443), `*.domain`, or `*` for every public one.
-        private: whether names of hosts may lead to addresses of this machine and of the local network.
-        browser: the path of Chromium; empty to look for it.
-        memory_mib: how much memory the browser may hold, all of its processes together.
-    """
-
-    allow: tuple[str, ...] = Field(default=(), strict=False)
-    private: bool = False
-    browser: str = ""
-    memory_mib: Count = 4096
-
-    @model_validator(mode="after")
-    def _hosts(self) -> WebSection:
-        try:
-            AllowedHosts(self.allow)
-        except ConfigError as error:
-            raise ValueError(str(error)) from error
-        return self
-
-
 class EvolutionSection(Table):
     """How the team changes itself (docs/teams.md, "Evolution while working").
 
@@ -203,20 +132,6 @@ class EvolutionSection(Table):
     at_commit: Annotated[int, Field(ge=0)] = 3
     check_every: Annotated[int, Field(ge=0)] = 5
     seed: int = 0
-
-
-class SearchSection(Table):
-    """The service that `search-web` asks.
-
-    Attributes:
-        service: `"searxng"` (one's own, whose JSON is allowed), `"brave"` or `"tavily"`, and what answers as these do.
-        url: where it is, if not at its usual address.
-        key: the environment variable that holds its key.
-    """
-
-    service: Literal["searxng", "brave", "tavily"] = "searxng"
-    url: str = ""
-    key: str = ""
 
 
 class TeamSettings(Table):
@@ -273,19 +188,8 @@ class TeamSettings(Table):
                     raise ValueError(
                         f"agents.{name}.asks: {UnknownNameError('other agent', other, set(self.agents) - {name})}"
                     )
-            for tool in agent.tools:
-                if tool.partition(".")[0] not in {*TOOLS, *self.mcp} or (
-                    "." in tool and tool.partition(".")[0] in TOOLS
-                ):
-                    raise ValueError(f"agents.{name}.tools: {UnknownNameError('tool', tool, {*TOOLS, *self.mcp})}")
-            for tool in ("browse", "fetch"):
-                if tool in agent.tools and not self.web.allow:
-                    raise ValueError(f"agents.{name}.tools: {tool!r} needs hosts that may be reached; set web.allow")
-        for name in self.mcp:
-            if not re.fullmatch(r"[A-Za-z0-9_-]{1,32}", name) or name in TOOLS:
-                raise ValueError(
-                    f"mcp.{name:.40}: a server has a name of up to 32 letters, digits, '_' and '-', and not that of a tool"
-                )
+            tools.check_named(f"agents.{name}.tools", agent.tools, TOOLS, self.mcp, self.web)
+        tools.check_servers(self.mcp, TOOLS)
         for name in [name for name, model in self.models().items() if not model]:
             raise ValueError(f"{name:.40} has no model; set team.model, or its own")
         return self

@@ -15,7 +15,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
+from typing import Any
 
+from heredity.actors.contract import Answer, Problem, ProvidedTools
 from heredity.actors.conversation import Conversation, NoAnswerError
 from heredity.actors.solver import Solver
 from heredity.actors.tools import Toolbox
@@ -120,14 +122,44 @@ class TeamSolver(Solver):
 def _member(team: TeamParts, name: str, toolbox: Toolbox, memory: SharedMemory, attempt: _Attempt) -> SubAgent:
     agent, programs = team.design.agents[name], toolbox.programs
 
+    conversations: dict[int, ProvidedTools] = {}
+    given = toolbox.provided if isinstance(toolbox.provided, ProvidedTools) else ProvidedTools(toolbox.provided)
+
     def tools(context: Context) -> list[TeamTool]:
+        provided = conversations[id(context)] = given.again()
         others = [asking(other, team.design.agents[other].description, context) for other in agent.asks]
         offered = {_PYTHON: python_tool(programs), **writing_tools(programs, context)} if programs else {}
         named = [tool for tool_name, tool in offered.items() if tool_name in (agent.tools or ())]
-        return [*map(TeamTool, toolbox.provided), *others, *named, *memory.tools(context)]
+        own = [*others, *named, *memory.tools(context)]
+        taken = {tool.tool.spec.name for tool in own}
+        return [*(TeamTool(tool) for tool in provided if tool.spec.name not in taken), *own]
+
+    async def release(context: Context) -> None:
+        if opened := conversations.pop(id(context), None):
+            await opened.close()
 
     settings = replace(toolbox.conversation.settings, max_turns=agent.turns, rounds=1, feedback="none")
-    return SubAgent(Solver(team.of_agent(name)), attempt, tools, programs, settings)
+    return SubAgent(
+        _Counted(team.of_agent(name), toolbox.conversation), attempt, tools, programs, settings, release=release
+    )
+
+
+@dataclass(frozen=True)
+class _Counted(Solver):
+    """A member, whose calls of tools count among those of the attempt.
+
+    Attributes:
+        whole: the attempt's conversation.
+    """
+
+    whole: Conversation
+
+    async def attempt(self, problem: Problem, conversation: Conversation, *given: Any, **named: Any) -> Answer:
+        """Do a step (see `Solver.attempt`)."""
+        try:
+            return await super().attempt(problem, conversation, *given, **named)
+        finally:
+            self.whole.tool_calls += conversation.tool_calls
 
 
 class _Attempt:

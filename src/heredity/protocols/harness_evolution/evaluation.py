@@ -170,7 +170,7 @@ def _ready(part: Part, engine: Engine, wanted: Wanted) -> JudgedAgain:
 def _shared(config: Config) -> str:
     """Return what runs must have in common to use one engine: everything about it but which model attempts tasks."""
     settings = config.gateway.model_dump(exclude={"execution", "optimisation"})
-    return digest_json([settings, config.solver.model_dump(), config.engine.model_dump()])
+    return digest_json([settings, config.solver.model_dump(), config.engine.model_dump(), config.tools.conditions()])
 
 
 async def _engines(parts: Sequence[Part], stack: AsyncExitStack) -> dict[str, Engine]:

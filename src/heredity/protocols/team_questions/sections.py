@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from heredity.configuration.sections import EVERY_KEY, BudgetSection, Count, Locate, Section, ViewsSection
 from heredity.plugins import located
+
+if TYPE_CHECKING:
+    from heredity.configuration.config import Config
 
 
 class TeamQuestionsSection(Section):
@@ -35,6 +38,11 @@ class TeamQuestionsSection(Section):
     evolution: Literal["", "none", "within", "across"] = ""
     practice: Annotated[int, Field(ge=0)] = 0
     evolves: list[str] = Field(default_factory=list[str])
+
+    def agree(self, config: Config) -> None:
+        """Refuse tools that nobody would be given."""
+        if config.solver.tools:
+            raise ValueError(f"solver.tools: each agent names its own in {self.file}; leave it out")
 
 
 class TeamBudgetSection(BudgetSection):

@@ -20,6 +20,7 @@ def _open(opening: Opening) -> Runner:
         programs=opening.programs,
         settings=opening.settings,
         concurrent=opening.concurrent,
+        provided=opening.provided,
     )
 
 
@@ -43,6 +44,7 @@ KIND = Kind(
         offline="local/smollm2-135m",
         judge=True,
         programs=True,
+        tools=True,
     ),
     shown=_shown,
 )

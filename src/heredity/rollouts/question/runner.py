@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
-from heredity.actors.contract import Answer, Problem, Programs, ProvidedTool, RoundFeedback, Solving
+from heredity.actors.contract import Answer, Problem, Programs, ProvidedTools, RoundFeedback, Solving
 from heredity.actors.conversation import Conversation
 from heredity.actors.parts import render
 from heredity.actors.solver import Solver
@@ -17,6 +17,7 @@ from heredity.gateway.contract import NOTHING_USED
 from heredity.results.status import AnswerStatus, FailureSource, Status
 from heredity.rollouts.contract import Job
 from heredity.rollouts.conversation_record import ConversationRecord, built, check_solving, seeds_of
+from heredity.rollouts.kind import TaskTools
 from heredity.rollouts.rollout import RolloutError, attributed
 from heredity.rollouts.streams import as_completed
 from heredity.rollouts.trajectory import Trajectory
@@ -27,9 +28,6 @@ from heredity.tasks.questions import Verification, present, verify
 
 PublicTests = Callable[[Task, str], Awaitable[str | None]]
 """What a task says in public of an answer; None if there is nothing to say against it."""
-
-TaskTools = Callable[[Task], Awaitable[Sequence[ProvidedTool]]]
-"""The tools that come with a task, such as those that read its documents."""
 
 
 class SolvingRunner:
@@ -112,7 +110,13 @@ class SolvingRunner:
     async def _attempt(self, record: QuestionRecord, solver: Solver | ConfigError) -> Trajectory:
         if isinstance(solver, ConfigError):
             return record.failed(Status.IMPORT_ERROR, FailureSource.CANDIDATE, str(solver))
-        tools = await self._provided(record.job.task) if self._provided else ()
+        tools = await self._provided(record.job.task) if self._provided else ProvidedTools()
+        try:
+            return await self._attempt_with(tools, record, solver)
+        finally:
+            await tools.close()
+
+    async def _attempt_with(self, tools: ProvidedTools, record: QuestionRecord, solver: Solver) -> Trajectory:
         if taken := {tool.spec.name for tool in tools} & {tool.name for tool in solver.parts.tools}:
             clash = f"tool/{min(taken)} has the name of a tool that comes with the task; give it another name"
             return record.failed(Status.IMPORT_ERROR, FailureSource.CANDIDATE, clash)

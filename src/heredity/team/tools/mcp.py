@@ -163,7 +163,7 @@ class McpServer:
         self._calls = 0
 
     async def __aenter__(self) -> McpServer:
-        if find_spec("mcp") is None:
+        if not installed():
             raise MissingExtraError("tools of servers of the Model Context Protocol", "mcp")
         try:
             client = await self._connected()
@@ -182,7 +182,17 @@ class McpServer:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """End it, until a tool is called again."""
         await self._close()
+
+    def another(self, way: Way) -> McpServer:
+        """Return a server with the same tools that is reached another way, and started when one of them is called first."""
+        server = McpServer(self.name, way, seconds=self._seconds)
+        server._specs = self._specs
+        return server
 
     def tools(self, only: str = "") -> list[TeamTool]:
         """Return its tools, or the one that the server calls `only`.
@@ -296,6 +306,11 @@ class McpServer:
         own = re.sub(r"[^A-Za-z0-9_-]", "_", f"{self.name}_{tool.name}")[:_NAME]
         said = self._descriptions.get(tool.name) or shortened(tool.description or "", _DESCRIPTION)
         return ToolSpec(own, said or f"{tool.name} of {self.name}", {**schema, "type": "object"})
+
+
+def installed() -> bool:
+    """Return whether the package that speaks the protocol is installed."""
+    return find_spec("mcp") is not None
 
 
 async def _all_tools(client: Client) -> list[types.Tool]:

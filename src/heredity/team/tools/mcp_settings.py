@@ -9,7 +9,9 @@ A section `[mcp.NAME]` is written by whoever runs the team and may grant things:
 
 from __future__ import annotations
 
+import asyncio
 import os
+import shutil
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -17,6 +19,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from heredity.configuration.tools import McpSection
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.outside import json_value
 from heredity.refusals import reading
@@ -26,7 +29,7 @@ from heredity.resources.building import MCP
 from heredity.sandbox.engine_folder import EngineFolder
 from heredity.sandbox.piped import PipedCommand
 from heredity.team.agent import TeamTool
-from heredity.team.settings import McpSection, TeamSettings
+from heredity.team.settings import TeamSettings
 from heredity.team.tools.mcp import SECONDS, Http, McpServer, Stdio, Way
 
 
@@ -110,16 +113,59 @@ def way_of(name: str, section: McpSection, stack: AsyncExitStack, *, unsafe: boo
     Raises:
         ConfigError: if a folder or a variable that it names is not there.
     """
+    token, variables = granted(name, section)
     if section.url:
-        return Http(section.url, variable(f"mcp.{name}.token", section.token) if section.token else "")
+        return Http(section.url, token)
     folder = Path(section.folder) if section.folder else stack.enter_context(EngineFolder()) / "folder"
-    if section.folder and not folder.is_dir():
-        raise ConfigError(f"mcp.{name}.folder: {folder} is not a folder; make it, or name another")
     folder.mkdir(exist_ok=True)
-    variables = {given: variable(f"mcp.{name}.environment", given) for given in section.environment}
     shows = tuple(Path(path) for path in section.shows)
     command = PipedCommand(section.command, folder, shows, section.packages, variables, section.network)
     return Stdio(command, unsafe)
+
+
+def granted(name: str, section: McpSection) -> tuple[str, dict[str, str]]:
+    """Return the token that a server is sent, and the variables that a command is given.
+
+    Raises:
+        ConfigError: if a folder or a variable that it names is not there.
+    """
+    if section.folder and not Path(section.folder).is_dir():
+        raise ConfigError(f"mcp.{name}.folder: {section.folder} is not a folder; make it, or name another")
+    token = variable(f"mcp.{name}.token", section.token) if section.token else ""
+    return token, {given: variable(f"mcp.{name}.environment", given) for given in section.environment}
+
+
+class OwnWay:
+    """The way to a server that one attempt has for itself: with a copy of the folder that it is granted, gone when it is closed.
+
+    Args:
+        name: what the server is called.
+        section: how it is reached.
+        unsafe: run it with the isolation that works here.
+    """
+
+    def __init__(self, name: str, section: McpSection, unsafe: bool = False) -> None:
+        self._name, self._section, self._unsafe = name, section, unsafe
+        self._stack = AsyncExitStack()
+        self._way: Way | None = None
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[Any]:
+        """Open it (see `Way`); the same copy again where a server that ended is started again."""
+        if self._way is None:
+            section = self._section
+            if section.folder:
+                copy = self._stack.enter_context(EngineFolder()) / "copy"
+                await asyncio.to_thread(shutil.copytree, section.folder, copy, symlinks=True)
+                section = section.model_copy(update={"folder": str(copy)})
+            self._way = way_of(self._name, section, self._stack, unsafe=self._unsafe)
+        async with self._way.open() as opened:
+            yield opened
+
+    async def close(self) -> None:
+        """Remove the copy."""
+        await self._stack.aclose()
+        self._way = None
 
 
 def servers_of(resources: str) -> dict[str, SourceTree]:

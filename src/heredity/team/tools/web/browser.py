@@ -19,9 +19,9 @@ from heredity.errors import HostError, IsolationError, MissingExtraError
 from heredity.sandbox.browser_bubblewrap import DOWNLOADS, PORT, find_browser, nests, write_script
 from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.engine_folder import EngineFolder
+from heredity.sandbox.hosts import AllowedHosts
 from heredity.sandbox.watch import Bounds, Watch
 from heredity.team.tools.web.proxy import WebProxy, open_proxy
-from heredity.team.tools.web.rules import AllowedHosts
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser as Chromium

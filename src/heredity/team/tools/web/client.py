@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
 from heredity.errors import CandidateError, MissingExtraError
-from heredity.team.tools.web.rules import AllowedHosts
+from heredity.sandbox.hosts import AllowedHosts
 
 if TYPE_CHECKING:
     import httpcore

@@ -1,28 +1,34 @@
-"""What a team has of the web: its browser and the rules that hold for it, handed to agents as tools."""
+"""What a team or a solver has of the web: a browser and the rules that hold for it, handed out as tools."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Protocol
 
 from heredity.actors.contract import Programs
+from heredity.configuration.tools import BROWSE, FETCH, SEARCH_WEB, SearchSection, WebSection
+from heredity.sandbox.hosts import AllowedHosts
 from heredity.team.agent import TeamTool
-from heredity.team.participant import Context
-from heredity.team.settings import SearchSection, WebSection
 from heredity.team.tools.documents import DocumentReader
 from heredity.team.tools.web.browser import WebBrowser, open_browser
 from heredity.team.tools.web.browsing import browser_tools
 from heredity.team.tools.web.client import WebClient
 from heredity.team.tools.web.fetching import Fetcher
 from heredity.team.tools.web.page import Session
-from heredity.team.tools.web.rules import AllowedHosts
 from heredity.team.tools.web.searching import WebSearch
 
-BROWSE, FETCH, SEARCH = "browse", "fetch", "search-web"
+
+class Step(Protocol):
+    """What pages and files are opened for: a message that an agent handles, or a conversation."""
+
+    async def keep(self, data: bytes) -> str:
+        """Keep bytes, and return the name by which they are found; empty where they are not kept."""
+        ...
 
 
 class WebDoor:
-    """Makes the tools of a team that lead to the web; made by `open_door`."""
+    """Makes the tools that lead to the web; made by `open_door`."""
 
     def __init__(
         self,
@@ -34,20 +40,20 @@ class WebDoor:
         self._browser, self._fetcher, self._search, self._reader = browser, fetcher, search, reader
         self._sessions: dict[int, Session] = {}
 
-    def tools(self, name: str, context: Context, *, sees: bool = False) -> list[TeamTool]:
-        """Return the tools that an agent has by a name of `team.toml`, for a message that it handles; `sees` if its model does."""
+    def tools(self, name: str, step: Step, *, sees: bool = False) -> list[TeamTool]:
+        """Return the tools that somebody has by a name of the configuration, for a step; `sees` if its model does."""
         if name == FETCH and self._fetcher:
-            return [self._fetcher.tool(context.keep)]
-        if name == SEARCH and self._search:
+            return [self._fetcher.tool(step.keep)]
+        if name == SEARCH_WEB and self._search:
             return [self._search.tool()]
         if name != BROWSE or self._browser is None:
             return []
-        session = self._sessions.setdefault(id(context), Session(self._browser, self._reader, context.keep))
+        session = self._sessions.setdefault(id(step), Session(self._browser, self._reader, step.keep))
         return browser_tools(session, sees=sees)
 
-    async def close(self, context: Context) -> None:
-        """Close what was opened for a message that has been handled."""
-        if session := self._sessions.pop(id(context), None):
+    async def close(self, step: Step) -> None:
+        """Close what was opened for a step that is over."""
+        if session := self._sessions.pop(id(step), None):
             await session.close()
 
 
@@ -69,7 +75,7 @@ async def open_door(
     async with AsyncExitStack() as stack:
         allowed, browser = AllowedHosts(settings.allow, private=settings.private), None
         fetcher = Fetcher(WebClient(allowed), programs) if FETCH in names else None
-        searching = WebSearch(search.service, search.url, search.key) if SEARCH in names else None
+        searching = WebSearch(search.service, search.url, search.key) if SEARCH_WEB in names else None
         if BROWSE in names:
             opened = open_browser(allowed, settings.browser, settings.memory_mib << 20)
             browser = await stack.enter_async_context(opened)

@@ -20,11 +20,11 @@ from heredity.errors import MissingExtraError
 from heredity.gateway import ToolSpec
 from heredity.resources import SourceTree
 from heredity.results.text import clean
+from heredity.sandbox.hosts import ForbiddenHostError, UnreachableHostError
 from heredity.team.agent import TeamTool, Traced
 from heredity.team.tools.documents import ENDINGS, DocumentReader, UnreadableDocumentError
 from heredity.team.tools.web.client import FetchError, Response, WebClient
 from heredity.team.tools.web.page import PIECE, Keep
-from heredity.team.tools.web.rules import ForbiddenHostError, UnreachableHostError
 
 _SECONDS = 20.0
 _KEPT = 16

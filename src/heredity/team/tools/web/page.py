@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from heredity.errors import MissingExtraError
+from heredity.sandbox.hosts import ForbiddenHostError
 from heredity.team.agent import Traced
 from heredity.team.tools.documents import DocumentReader, UnreadableDocumentError
 from heredity.team.tools.web.browser import WebBrowser
-from heredity.team.tools.web.rules import ForbiddenHostError
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Dialog, Download, Locator, Page, Request

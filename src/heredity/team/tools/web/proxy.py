@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 import h11
 
-from heredity.team.tools.web.rules import AllowedHosts, ForbiddenHostError, Streams, UnreachableHostError, split_host
+from heredity.sandbox.hosts import AllowedHosts, ForbiddenHostError, Streams, UnreachableHostError, split_host
 
 MOST_CONNECTIONS = 256
 """Connections at once; further ones are refused."""

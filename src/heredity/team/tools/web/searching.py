@@ -19,9 +19,9 @@ from heredity.actors.contract import ProvidedTool
 from heredity.errors import ConfigError
 from heredity.gateway import ToolSpec
 from heredity.outside import json_value
+from heredity.sandbox.hosts import AllowedHosts, ForbiddenHostError, UnreachableHostError
 from heredity.team.agent import TeamTool
 from heredity.team.tools.web.client import FetchError, WebClient
-from heredity.team.tools.web.rules import AllowedHosts, ForbiddenHostError, UnreachableHostError
 
 MOST = 10
 """Results that are shown."""

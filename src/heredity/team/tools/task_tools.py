@@ -1,0 +1,222 @@
+"""Tools that a configuration gives to whoever answers questions: a single solver, or a team that is a candidate.
+
+    async with open_task_tools(config.tools, programs) as tools:
+        runner = SolvingRunner(model, programs=programs, provided=tools)
+
+They are opened once for a run, and each attempt has what could tell another one something for itself: pages of the browser, what
+was fetched, servers of the Model Context Protocol with a copy of their folder. So no attempt leaves anything to a later one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from heredity.actors.contract import Programs, ProvidedTool, ProvidedTools
+from heredity.configuration.tools import BROWSE, FETCH, PYTHON, READ, SEARCH, SEARCH_WEB, ToolSettings
+from heredity.errors import ConfigError, IsolationError, MissingExtraError
+from heredity.rollouts.kind import TaskTools
+from heredity.sandbox.bubblewrap_root import available
+from heredity.tasks import Task
+from heredity.team.tools.corpus import Corpus
+from heredity.team.tools.documents import DocumentReader
+from heredity.team.tools.mcp import McpServer, installed
+from heredity.team.tools.mcp_settings import OwnWay, granted
+from heredity.team.tools.python import python_tool
+from heredity.team.tools.web import browser, client
+from heredity.team.tools.web.door import WebDoor, open_door
+from heredity.team.tools.web.searching import WebSearch
+
+_NAMED = 20
+_QUESTIONS = "questions.jsonl"
+"""What `heredity sites write` puts beside the pages and documents of a site."""
+
+
+@asynccontextmanager
+async def open_task_tools(
+    given: ToolSettings, programs: Programs, *, unsafe: bool = False
+) -> AsyncGenerator[TaskTools]:
+    """Open what the tools of a configuration need, and close it afterwards.
+
+    Args:
+        given: which tools, and what they work on.
+        programs: the sandbox, in which documents and pages are read and code is run.
+        unsafe: start servers with the isolation that works here.
+
+    Yields:
+        What gives the tools of a task.
+
+    Raises:
+        ConfigError: if a folder, a variable or the browser is missing, a server has no such tool, or two tools have one name.
+        MissingExtraError: if a package that a tool needs is not installed.
+        HostError: if a server does not answer.
+        IsolationError: if a server or the browser cannot be confined here.
+    """
+    names = frozenset(given.names)
+    folder = Path(given.corpus.folder) if given.corpus.folder else None
+    if folder:
+        _check_folder(given.corpus.folder)
+    async with AsyncExitStack() as stack:
+        door = await stack.enter_async_context(open_door(given.web, given.search, names, programs))
+        corpus = await Corpus.load(folder, DocumentReader(programs))
+        opened = _Opened(given, programs, corpus, door, await _servers(given, unsafe=unsafe), unsafe)
+        _check_names(await opened.fixed(), opened.reaching(_Conversation()))
+        yield opened.of_task
+
+
+def task_documents(programs: Programs, folder: Path | None = None) -> TaskTools:
+    """Return what gives the tools `search` and `read` for the documents of a task.
+
+    These are the files that the metadata of the question names under `files`, as those of GAIA do, and nothing else: neither what
+    a question says nor a candidate adds a file. A task without files has no tools.
+
+    Args:
+        programs: what reads documents other than plain text, in the sandbox.
+        folder: where files lie whose paths are not absolute; by default the folder of this process.
+
+    Raises:
+        ConfigError: when a task's tools are asked for, if one of its files is not there, or two have one name.
+        MissingExtraError: then, if what reads one of them is not installed.
+    """
+
+    async def tools(task: Task) -> ProvidedTools:
+        return ProvidedTools(await _documents(task, Corpus({}), programs, folder))
+
+    return tools
+
+
+def lacking(given: ToolSettings, *, unsafe: bool = False) -> Iterator[tuple[str, Callable[[], object]]]:
+    """Yield what tools need, each with a check that raises what is wrong: nothing is started and nobody asked."""
+    folder = given.corpus.folder
+    if folder:
+        yield "corpus.folder", partial(_check_folder, folder)
+    if BROWSE in given.names:
+        yield "tool browse", partial(browser.check, given.web.browser)
+    if FETCH in given.names:
+        yield "tool fetch", client.check
+    if SEARCH_WEB in given.names:
+        yield "tool search-web", partial(WebSearch, given.search.service, given.search.url, given.search.key)
+    for name in given.mcp:
+        yield f"server mcp.{name}", partial(_check_server, name, given, unsafe)
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """What was opened for a run."""
+
+    given: ToolSettings
+    programs: Programs
+    corpus: Corpus
+    door: WebDoor
+    servers: Sequence[tuple[McpServer, tuple[str, ...]]]
+    unsafe: bool
+
+    async def of_task(self, task: Task) -> ProvidedTools:
+        """Return the tools of an attempt at a task."""
+        fixed = await self.fixed(task)
+        stack = AsyncExitStack()
+        for probed, only in self.servers:
+            way = OwnWay(probed.name, self.given.mcp[probed.name], self.unsafe)
+            server = probed.another(way)
+            stack.push_async_callback(way.close)
+            stack.push_async_callback(server.close)
+            fixed += _tools_of(server, only)
+
+        def conversation() -> ProvidedTools:
+            own = _Conversation()
+            close = partial(self.door.close, own)
+            # A second time where its own end was not reached, which is harmless.
+            stack.push_async_callback(close)
+            return ProvidedTools([*fixed, *self.reaching(own)], conversation, close)
+
+        return ProvidedTools(conversation(), conversation, stack.aclose)
+
+    async def fixed(self, task: Task | None = None) -> list[ProvidedTool]:
+        """Return the tools that keep nothing; without a task also those of the servers, to look at."""
+        names, folder = self.given.names, self.given.corpus.folder
+        tools = [python_tool(self.programs).tool] if PYTHON in names else []
+        if task is None:
+            return tools + [tool for server, only in self.servers for tool in _tools_of(server, only)]
+        if {SEARCH, READ} & set(names):
+            documents = await _documents(task, self.corpus, self.programs, Path(folder) if folder else None)
+            tools += [tool for tool in documents if tool.spec.name in names]
+        return tools
+
+    def reaching(self, conversation: _Conversation) -> list[ProvidedTool]:
+        """Return the tools that lead to the web."""
+        return [made.tool for name in self.given.names for made in self.door.tools(name, conversation)]
+
+
+class _Conversation:
+    """What tools keep for one conversation: nothing beside what it was told."""
+
+    async def keep(self, data: bytes) -> str:
+        """Keep nothing."""
+        del data
+        return ""
+
+
+async def _servers(given: ToolSettings, *, unsafe: bool) -> list[tuple[McpServer, tuple[str, ...]]]:
+    """Return the servers that are named, each once started to see its tools, with those that are named alone."""
+    servers: list[tuple[McpServer, tuple[str, ...]]] = []
+    for name, section in given.mcp.items():
+        own = OwnWay(name, section, unsafe)
+        server = McpServer(name, own, only=section.tools, seconds=section.seconds)
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(own.close)
+            await stack.enter_async_context(server)
+            named = [called for called in given.names if called.partition(".")[0] == name]
+            only = () if name in named else tuple(called.partition(".")[2] for called in named)
+            _tools_of(server, only)
+        servers.append((server, only))
+    return servers
+
+
+def _tools_of(server: McpServer, only: Sequence[str]) -> list[ProvidedTool]:
+    return [made.tool for own in only or ("",) for made in server.tools(own)]
+
+
+async def _documents(task: Task, corpus: Corpus, programs: Programs, folder: Path | None) -> list[ProvidedTool]:
+    """Return the tools of the documents at hand: those of the task, and of a corpus; none where there are none."""
+    named = [str(name) for name in (task.spec.get("metadata") or {}).get("files", ())]
+    files = {Path(name).name: (folder or Path()) / name for name in named}
+    if len(files) < len(named):
+        raise ConfigError(f"{task.id} comes with two files of one name ({', '.join(named)}); rename one of them")
+    for path in files.values():
+        if not path.is_file():
+            raise ConfigError(f"{task.id} comes with {path}, which is not there; put the files where the taskset says")
+    if files:
+        own = await Corpus.load(None, DocumentReader(programs), files)
+        corpus = Corpus({**corpus.documents, **own.documents})
+    if not corpus.documents:
+        return []
+    known = f" With the question come: {', '.join(list(files)[:_NAMED])}" if files else ""
+    made = [tool.tool for tool in corpus.tools()]
+    return [replace(tool, spec=replace(tool.spec, description=f"{tool.spec.description}{known}")) for tool in made]
+
+
+def _check_names(*tools: Sequence[ProvidedTool]) -> None:
+    names = [tool.spec.name for some in tools for tool in some]
+    twice = next((name for at, name in enumerate(names) if name in names[:at]), "")
+    if twice:
+        raise ConfigError(f"solver.tools: two tools would be called {twice!r}; give a server of [mcp] another name")
+
+
+def _check_folder(folder: str) -> None:
+    if not Path(folder).is_dir():
+        raise ConfigError(f"corpus.folder: {folder} is no folder; make it, or name another")
+    if (answers := Path(folder) / _QUESTIONS).exists():
+        raise ConfigError(
+            f"corpus.folder: {answers} holds questions with their answers, which would be found; move it away"
+        )
+
+
+def _check_server(name: str, given: ToolSettings, unsafe: bool) -> None:
+    if not installed():
+        raise MissingExtraError("tools of servers of the Model Context Protocol", "mcp")
+    granted(name, given.mcp[name])
+    if given.mcp[name].command and not unsafe and (reason := available()) is not None:
+        raise IsolationError(f"mcp.{name}: it is started by a command, which cannot be confined: {reason}")

@@ -7,7 +7,7 @@ config.of(ScheduleSection).gate  # one that only a protocol has, asked for by th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from pydantic import Field, create_model, model_validator
@@ -24,7 +24,16 @@ from heredity.configuration.sections import (
     ViewsSection,
 )
 from heredity.configuration.solver import SolverSection
-from heredity.configuration.tools import CorpusSection, McpSection, SearchSection, ToolSection, ToolSettings, WebSection
+from heredity.configuration.tools import (
+    TOOLS,
+    CorpusSection,
+    McpSection,
+    SearchSection,
+    ToolSection,
+    ToolSettings,
+    WebSection,
+    check_servers,
+)
 from heredity.errors import ConfigError
 from heredity.gateway.settings import GatewaySettings
 from heredity.plugins import located
@@ -57,7 +66,9 @@ class Config(Section):
                 f"solver.seconds is {self.solver.seconds:g} and limits.episode_s is {self.limits.episode_s:g}, which ends an "
                 "attempt sooner; raise limits.episode_s, and leave solver.seconds out where it is to be the same"
             )
+        check_servers(self.mcp, TOOLS)
         self.tools.agree()
+        self.agent_tools.agree()
         for section in self.sections().values():
             section.agree(self)
         return self
@@ -66,6 +77,11 @@ class Config(Section):
     def tools(self) -> ToolSettings:
         """The tools that solvers are given."""
         return ToolSettings(tuple(self.solver.tools), self.corpus, self.web, self.search, self.mcp)
+
+    @property
+    def agent_tools(self) -> ToolSettings:
+        """The tools that an outside agent is given."""
+        return replace(self.tools, names=tuple(self.evolver.tools), key="evolver.tools")
 
     def of(self, section: type[S]) -> S:
         """Return a section by its type.

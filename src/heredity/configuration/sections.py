@@ -181,6 +181,7 @@ class EvolverSection(Section):
         devices: device files of the host an agent may use, such as `/dev/nvidia0`.
         memory_bytes: most memory of an agent and all that it starts; half of the machine's by default.
         disk_bytes: most disk that an agent's own files may take.
+        tools: what an agent may ask this process for, as `solver.tools`.
     """
 
     indifferent: ClassVar[tuple[str, ...]] = EVERY_KEY
@@ -209,6 +210,7 @@ class EvolverSection(Section):
     devices: list[str] = Field(default_factory=list[str])
     memory_bytes: Annotated[int, Field(ge=64 << 20)] | None = None
     disk_bytes: Annotated[int, Field(ge=1 << 20)] = 50 << 30
+    tools: list[str] = Field(default_factory=list[str])
 
     @model_validator(mode="before")
     @classmethod
@@ -222,6 +224,12 @@ class EvolverSection(Section):
                 "give one of method (a built-in evolver), agent (a command) and launcher (an agent by name)"
             )
         return chosen if kinds else {**chosen, "method": "parametric"}
+
+    @model_validator(mode="after")
+    def _tools_of_agents(self) -> EvolverSection:
+        if self.tools and not self.outside:
+            raise ValueError(f"tools: the method {self.method!r} asks no tools; those of candidates are solver.tools")
+        return self
 
     @model_validator(mode="after")
     def _named_apart(self) -> EvolverSection:

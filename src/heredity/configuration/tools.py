@@ -36,6 +36,9 @@ SEARCH, READ, PYTHON, BROWSE, FETCH, SEARCH_WEB = "search", "read", "python", "b
 TOOLS = (SEARCH, READ, PYTHON, BROWSE, FETCH, SEARCH_WEB)
 """Tools that a configuration names; servers of `[mcp]` are named beside them."""
 
+_READING, _REACHING, _ASKING = frozenset({SEARCH, READ}), frozenset({FETCH, BROWSE}), frozenset({SEARCH_WEB})
+"""Which tools need `[corpus]`, `[web]` and `[search]`."""
+
 
 def _located(path: str, base: Path) -> str:
     return located(path, base) if path else path
@@ -158,12 +161,13 @@ class SearchSection(ToolSection):
 
 @dataclass(frozen=True, slots=True)
 class ToolSettings:
-    """The tools that solvers are given, and what these work on.
+    """The tools that somebody is given, and what these work on.
 
     Attributes:
         names: some of `TOOLS`, servers of `mcp`, or single tools of these (`"notes.add"`).
         corpus, web, search: the sections of the tools that need them.
         mcp: the servers by name.
+        key: what names them: `"solver.tools"`, or `"evolver.tools"` for an outside agent's.
     """
 
     names: tuple[str, ...] = ()
@@ -171,36 +175,57 @@ class ToolSettings:
     web: WebSection = field(default_factory=WebSection)
     search: SearchSection = field(default_factory=SearchSection)
     mcp: Mapping[str, McpSection] = field(default_factory=dict[str, McpSection])
+    key: str = "solver.tools"
+
+    @property
+    def used(self) -> frozenset[str]:
+        """What is named, of single tools their servers."""
+        return frozenset(name.partition(".")[0] for name in self.names)
+
+    @property
+    def servers(self) -> dict[str, McpSection]:
+        """The servers that are named."""
+        return {name: section for name, section in self.mcp.items() if name in self.used}
 
     def conditions(self) -> dict[str, Any]:
         """Return what the score of a candidate hangs on, by dotted keys; nothing where there are no tools."""
-        sections: dict[str, ToolSection] = {"corpus": self.corpus, "web": self.web, "search": self.search}
-        sections |= {f"mcp.{name}": section for name, section in self.mcp.items()}
+        by_tool = {"corpus": (self.corpus, _READING), "web": (self.web, _REACHING), "search": (self.search, _ASKING)}
+        sections: dict[str, ToolSection] = {name: part for name, (part, tools) in by_tool.items() if self.used & tools}
+        sections |= {f"mcp.{name}": section for name, section in self.servers.items()}
         return {f"{name}.{key}": value for name, part in sections.items() for key, value in part.conditions().items()}
 
     def agree(self) -> None:
-        """Check that what tools need is given, and that what is given is used.
+        """Check that what is named is there.
 
         Raises:
-            ValueError: if not; the message names the keys.
+            ValueError: if not; the message names the key.
         """
-        check_servers(self.mcp, TOOLS)
-        check_named("solver.tools", self.names, TOOLS, self.mcp, self.web)
+        check_named(self.key, self.names, TOOLS, self.mcp, self.web)
         twice = next((name for at, name in enumerate(self.names) if name in self.names[:at]), None)
         if twice is not None:
-            raise ValueError(f"solver.tools names {twice!r} twice; name it once")
-        used: dict[str, tuple[object, Collection[str]]] = {
-            "corpus.folder": (self.corpus.folder, (SEARCH, READ)),
-            "web.allow": (self.web.allow, (FETCH, BROWSE)),
-            "search.url": (self.search.url, (SEARCH_WEB,)),
-            "search.key": (self.search.key, (SEARCH_WEB,)),
-            **{f"mcp.{name}": (True, (name,)) for name in self.mcp},
+            raise ValueError(f"{self.key} names {twice!r} twice; name it once")
+
+    def check_used(self, used: Collection[str]) -> None:
+        """Check that what is given is used.
+
+        Args:
+            used: all tools and servers that somebody is given.
+
+        Raises:
+            ConfigError: if not; the message names the key.
+        """
+        given: dict[str, tuple[object, Collection[str]]] = {
+            "corpus.folder": (self.corpus.folder, _READING),
+            "web.allow": (self.web.allow, _REACHING),
+            "search.url": (self.search.url, _ASKING),
+            "search.key": (self.search.key, _ASKING),
+            **{f"mcp.{name}": (True, {name}) for name in self.mcp},
         }
-        named = {name.partition(".")[0] for name in self.names}
-        for key, (given, tools) in used.items():
-            if given and not named & set(tools):
-                raise ValueError(
-                    f"{key} is given, and no tool uses it; name {' or '.join(map(repr, tools))} in solver.tools, or leave it out"
+        for key, (value, tools) in given.items():
+            if value and not set(tools) & set(used):
+                raise ConfigError(
+                    f"{key} is given, and no tool uses it; name {' or '.join(map(repr, sorted(tools)))} in solver.tools or "
+                    "evolver.tools, or leave it out"
                 )
 
 

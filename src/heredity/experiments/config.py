@@ -10,6 +10,7 @@ import itertools
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -79,7 +80,12 @@ def resolve(
     given = {**dict(map(_parse_override, overrides)), **(changes or {})}
     here, places = Path.cwd(), _config_type(_with(data, given), source).paths_in()
     changed = with_absolute_paths(_with(with_absolute_paths(data, places, base or here), given), places, here)
-    return _with_tasksets_of_groups(_validated(changed, source))
+    config = _with_tasksets_of_groups(_validated(changed, source))
+    varied = [name for names in config.matrix.get("evolver.tools", []) for name in names]
+    config.tools.check_used(
+        {*config.tools.used, *replace(config.agent_tools, names=(*config.evolver.tools, *varied)).used}
+    )
+    return config
 
 
 def cells(config: Config) -> list[Cell]:

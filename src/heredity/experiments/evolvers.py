@@ -14,7 +14,7 @@ from heredity.evolution.operators.gepa_search import GepaOptions
 from heredity.evolution.proposals import LoopOptions
 from heredity.evolution.registry import METHODS, method
 from heredity.evolution.starter import starter_candidate
-from heredity.experiments.outside_agents import command_agent, described, model_door, record_stream
+from heredity.experiments.outside_agents import command_agent, described, model_door, record_stream, tools_door
 from heredity.gateway import Model
 from heredity.judging.session import Session
 from heredity.launchers import AgentExit, BrokerDoor, CommandAgent, Launch
@@ -25,6 +25,7 @@ from heredity.rollouts.kind import KINDS
 from heredity.sandbox.isolation import package_folders
 from heredity.server.agent_run import evolve_with_agent
 from heredity.server.agent_starts import run_starts
+from heredity.server.agent_tools import AgentTools
 from heredity.server.terms import Briefing, RunTerms
 from heredity.server.workspace import Workspace
 from heredity.tasks import TasksetInfo
@@ -119,6 +120,7 @@ def _terms(cell: Cell, info: TasksetInfo) -> RunTerms:
         max_episodes=config.budget.max_per_submit,
         limits=config.limits.limits(),
         allowed_imports=tuple(sorted(n for n in package_folders() if not n.endswith(".libs"))),
+        tools=bool(cell.evolver.tools),
     )
 
 
@@ -133,10 +135,18 @@ def _agent(
     agent, launch = started
 
     async def evolve(session: Session) -> None:
-        async with record_stream(session, logs, launch), model_door(cell, session, logs.parent, model) as broker:
-            await run_starts(session, logs.parent / "journal.jsonl", agent, partial(start, session, broker))
+        async with (
+            record_stream(session, logs, launch),
+            model_door(cell, session, logs.parent, model) as broker,
+            tools_door(cell, session) as tools,
+        ):
+            await run_starts(session, logs.parent / "journal.jsonl", agent, partial(start, session, broker, tools))
 
-    async def start(session: Session, broker: BrokerDoor | None, agent: CommandAgent) -> AgentExit:
-        return await evolve_with_agent(session, workspace, agent, initial=initial, logs=logs, broker=broker)
+    async def start(
+        session: Session, broker: BrokerDoor | None, tools: AgentTools | None, agent: CommandAgent
+    ) -> AgentExit:
+        return await evolve_with_agent(
+            session, workspace, agent, initial=initial, logs=logs, broker=broker, tools=tools
+        )
 
     return Evolver(evolve, False, described(cell, agent), workspace.publisher, failure_of)

@@ -18,8 +18,10 @@ from heredity.judging.session import Session
 from heredity.launchers import BrokerDoor, CommandAgent, Launch, launcher
 from heredity.launchers.starts import TURNS, Continuing
 from heredity.records import read_journal
-from heredity.records.events import AGENT_USAGE, TokenUsageData
+from heredity.records.agent_events import AgentTool, TokenUsageData
+from heredity.records.events import AGENT_TOOL, AGENT_USAGE
 from heredity.server.agent_models import models_for_agent
+from heredity.server.agent_tools import AgentTools
 from heredity.server.broker import Limits
 
 
@@ -91,7 +93,8 @@ def described(cell: Cell, agent: CommandAgent) -> dict[str, Any]:
     about = {"name": cell.label, "kind": "agent", "command": agent.argv[-1], "isolation": agent.isolation}
     launched = {"launcher": cell.evolver.launcher} if cell.evolver.launcher else {}
     asked = {"model": agent_model(cell)} if agent_model(cell) else {}
-    return {**about, **launched, **asked, **asdict(agent.bounds), "continuing": asdict(agent.continuing)}
+    given = {"tools": cell.evolver.tools} if cell.evolver.tools else {}
+    return {**about, **launched, **asked, **given, **asdict(agent.bounds), "continuing": asdict(agent.continuing)}
 
 
 @contextlib.asynccontextmanager
@@ -115,6 +118,28 @@ async def model_door(
     )
     async with models_for_agent(model, run=cell.id, record=record, limits=limits) as door:
         yield door
+
+
+@contextlib.asynccontextmanager
+async def tools_door(cell: Cell, session: Session) -> AsyncGenerator[AgentTools | None]:
+    """Open the tools of an agent for as long as it runs, if it is given any."""
+    given, unsafe = cell.config.agent_tools, cell.config.engine.unsafe
+    if not given.names:
+        yield None
+        return
+    from heredity.rollouts.programs import SandboxedPrograms
+    from heredity.team.tools.task_tools import open_task_tools
+
+    async def record(call: AgentTool) -> None:
+        if session.broken is None:
+            await session.note(AGENT_TOOL.line(call))
+
+    async with SandboxedPrograms(unsafe=unsafe) as programs, open_task_tools(given, programs, unsafe=unsafe) as opened:
+        tools = await opened(None)
+        try:
+            yield AgentTools(tools, record)
+        finally:
+            await tools.close()
 
 
 def _asked_before(journal: Path) -> list[TokenUsage]:

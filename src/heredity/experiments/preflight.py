@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from heredity.configuration.config import Cell, Config
+from heredity.configuration.tools import ToolSettings
 from heredity.errors import ConfigError, HeredityError, MissingExtraError
 from heredity.evolution.registry import METHODS
 from heredity.experiments.config import cells
@@ -120,7 +121,9 @@ class _Looking:
             kind, check = _tried(f"kind of task {name}", lambda name=name: KINDS.load(name))
             yield from self._kind(kind) if kind else [check]
         if self._config.solver.tools:
-            yield from self._tools([KINDS.load(name) for name in kinds if name in KINDS])
+            taking = [KINDS.load(name) for name in kinds if name in KINDS]
+            yield _tried("solver.tools", lambda: check_tools(taking))[1]
+            yield from self._tools(self._config.tools)
         for cell in self._suite:
             yield from self._evolver(cell)
         for name in dict.fromkeys(filter(None, self._models())):
@@ -135,11 +138,10 @@ class _Looking:
             yield from (gateway.execution, gateway.judge, *needs.models)
             yield agent_model(cell) if cell.evolver.outside else gateway.optimisation
 
-    def _tools(self, kinds: Sequence[Kind]) -> Iterator[Check]:
+    def _tools(self, given: ToolSettings) -> Iterator[Check]:
         from heredity.team.tools.task_tools import lacking
 
-        yield _tried("solver.tools", lambda: check_tools(kinds))[1]
-        for name, check in lacking(self._config.tools, unsafe=self._config.engine.unsafe):
+        for name, check in lacking(given, unsafe=self._config.engine.unsafe):
             yield _tried(name, check)[1]
 
     def _kind(self, kind: Kind) -> Iterator[Check]:
@@ -180,6 +182,8 @@ class _Looking:
             return
         if not cell.config.engine.unsafe:
             yield self._bubblewrap
+        if settings.tools:
+            yield from self._tools(cell.config.agent_tools)
         if settings.launcher is not None:
             name = settings.launcher
             yield _tried(f"agent {name}", lambda: launcher(name).launch("", ""))[1]

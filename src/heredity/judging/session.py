@@ -40,6 +40,7 @@ from heredity.judging.rollouts import Rollouts, encodable
 from heredity.judging.rules import SessionRules
 from heredity.judging.session_log import SessionLog, Submission
 from heredity.records import Blob, Committer
+from heredity.records.agent_events import TokenUsageData
 from heredity.records.events import (
     AGENT_USAGE,
     HEARTBEAT,
@@ -47,7 +48,6 @@ from heredity.records.events import (
     SUBMISSION_COMPLETED,
     SUBMISSION_REJECTED,
     BatchStarted,
-    TokenUsageData,
 )
 from heredity.records.journal import Line
 from heredity.resources import Candidate

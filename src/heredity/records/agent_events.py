@@ -22,3 +22,27 @@ class AgentEnded(TypedDict):
     memory_bytes: int
     disk_bytes: int
     output: str
+
+
+class AgentTool(TypedDict):
+    """A tool that an outside agent asked: arguments as JSON, cut; how long the result was, null if there was none; wall seconds."""
+
+    tool: str
+    arguments: str
+    characters: int | None
+    seconds: float
+
+
+class TokenUsageData(TypedDict):
+    """What agent sessions used (see `heredity.analysis.usage.TokenUsage`); null is unknown."""
+
+    input_tokens: int | None
+    cache_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+
+
+class AgentUsage(TokenUsageData):
+    """What an outside agent used, as `source` says."""
+
+    source: str

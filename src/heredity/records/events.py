@@ -20,7 +20,7 @@ from typing import Any, Generic, Literal, NotRequired, TypeVar, cast
 
 from typing_extensions import TypedDict  # Before Python 3.12 pydantic reads only these.
 
-from heredity.records.agent_events import AgentEnded, AgentStarted
+from heredity.records.agent_events import AgentEnded, AgentStarted, AgentTool, AgentUsage
 from heredity.records.journal import Event, Line
 
 Data = TypeVar("Data", bound=Mapping[str, object])
@@ -340,21 +340,6 @@ class CasesJudged(TypedDict):
     commitment: str
 
 
-class TokenUsageData(TypedDict):
-    """What agent sessions used (see `heredity.analysis.usage.TokenUsage`); null is unknown."""
-
-    input_tokens: int | None
-    cache_tokens: int | None
-    output_tokens: int | None
-    cost_usd: float | None
-
-
-class AgentUsage(TokenUsageData):
-    """What an outside agent used, as `source` says."""
-
-    source: str
-
-
 class GpuLeased(TypedDict):
     """The GPUs that a run has to itself."""
 
@@ -389,12 +374,13 @@ CASES_JUDGED = EventKind("cases.judged", CasesJudged)
 AGENT_USAGE = EventKind("agent.usage", AgentUsage)
 AGENT_STARTED = EventKind("agent.started", AgentStarted)
 AGENT_ENDED = EventKind("agent.ended", AgentEnded)
+AGENT_TOOL = EventKind("agent.tool", AgentTool)
 GPU_LEASED = EventKind("gpu.leased", GpuLeased)
 
 EVENTS = by_name(
     RUN_STARTED, RUN_RESUMED, RUN_FINISHED, CANDIDATE, CANDIDATE_DECIDED, CANDIDATE_PROBED, SUBMISSION_ADMITTED,
     SUBMISSION_COMPLETED, SUBMISSION_REJECTED, MODEL_CALLED, SCHEDULE_PLANNED, BATCH_STARTED, SESSION_CLOSED, HEARTBEAT,
     EVOLVER_FAILED, JUDGING_SELECTED, JUDGING_SCORED, REFERENCE_SCORED, CASES_JUDGED, AGENT_USAGE, AGENT_STARTED, AGENT_ENDED,
-    GPU_LEASED,
+    AGENT_TOOL, GPU_LEASED,
 )  # fmt: skip
 """The events of every protocol; each protocol has its own besides."""

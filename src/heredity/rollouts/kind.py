@@ -36,8 +36,9 @@ from heredity.tasks import Task, TasksetInfo
 
 T = TypeVar("T")
 
-TaskTools = Callable[[Task], Awaitable[ProvidedTools]]
-"""Gives the tools of an attempt at a task, such as those that read its documents; whoever asks for them closes them."""
+TaskTools = Callable[[Task | None], Awaitable[ProvidedTools]]
+"""Gives the tools of an attempt at a task, such as those that read its documents, or of work on none; whoever asks for them closes
+them."""
 
 
 @dataclass(frozen=True, slots=True)

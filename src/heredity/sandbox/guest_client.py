@@ -8,6 +8,8 @@ Standard library only; imports nothing of Heredity.
     heredity finish [ID ...]                           end the run
     heredity info                                      state of the run as JSON
     heredity task                                      the task in Markdown
+    heredity tools                                     tools that may be asked for, with their arguments
+    heredity tool NAME ['{"argument": "value"}']       ask one and print its result; - reads the arguments from stdin
 
 It talks to the Unix socket HEREDITY_SOCKET, or else to the address HEREDITY_URL or EVOPOLICYGYM_SUBMIT_URL. Exit
 codes: 0 done; 1 the program failed as a whole; 2 wrong command line; 3 refused, nothing charged; 4 the run is closed;
@@ -73,18 +75,26 @@ def _parser() -> argparse.ArgumentParser:
     finish.add_argument(
         "ids", nargs="*", type=int, metavar="ID", help="submissions held to be the best, for the record"
     )
+    tool = commands.add_parser("tool", help="ask a tool and print its result")
+    tool.add_argument("name")
+    tool.add_argument("arguments", nargs="?", default="{}", help="a JSON object; - reads it from standard input")
     for command in (
         submit,
         finish,
         commands.add_parser("info", help="state of the run"),
         commands.add_parser("task", help="the task"),
+        commands.add_parser("tools", help="tools that may be asked for"),
+        tool,
     ):
         command.add_argument("--json", action="store_true", help="print the whole answer")
     return parser
 
 
 def _perform(options: argparse.Namespace) -> tuple[int, bytes]:
-    if options.command in ("info", "task"):
+    if options.command == "tool":
+        given = sys.stdin.read() if options.arguments == "-" else options.arguments
+        return _send("POST", f"/tools/{urllib.parse.quote(options.name, safe='')}", given.encode())
+    if options.command in ("info", "task", "tools"):
         return _request("GET", f"/{options.command}")
     if options.command == "finish":
         return _request("POST", "/finish", {"submit_ids": options.ids})
@@ -101,9 +111,12 @@ def _perform(options: argparse.Namespace) -> tuple[int, bytes]:
 
 
 def _request(method: str, path: str, body: dict[str, Any] | None = None) -> tuple[int, bytes]:
+    return _send(method, path, None if body is None else json.dumps(body).encode())
+
+
+def _send(method: str, path: str, data: bytes | None) -> tuple[int, bytes]:
     connection, prefix = _connection()
     try:
-        data = None if body is None else json.dumps(body).encode()
         connection.request(method, prefix + path, data, {"Content-Type": "application/json", "Connection": "close"})
         answer = connection.getresponse()
         return answer.status, answer.read()
@@ -140,11 +153,22 @@ def _report(options: argparse.Namespace, code: int, body: bytes) -> int:
         return {409: EXIT_CLOSED}.get(code, EXIT_REFUSED if code < 500 else EXIT_UNREACHABLE)
     if options.command == "finish" and not options.json:
         sys.stdout.write("finished\n")
+    if options.command in ("tool", "tools") and not options.json:
+        sys.stdout.write(_shown(answer) + "\n")
     if options.command == "submit":
         if not options.json:
             _describe(answer)
         return 0 if answer["status"] == "ok" else EXIT_FAILED
     return 0
+
+
+def _shown(answer: dict[str, Any]) -> str:
+    if "result" in answer:
+        return str(answer["result"])
+    lines: list[str] = []
+    for tool in answer["tools"]:
+        lines += [f"{tool['name']}: {tool['description']}", f"  {json.dumps(tool['parameters'].get('properties', {}))}"]
+    return "\n".join(lines)
 
 
 def _describe(answer: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from heredity.analysis.usage import BROKER, TokenUsage
 from heredity.gateway import Model, Usage
 from heredity.launchers import BrokerDoor
-from heredity.records.events import TokenUsageData
+from heredity.records.agent_events import TokenUsageData
 from heredity.sandbox.engine_folder import EngineFolder
 from heredity.server.broker import Account, BrokerApp, CallRecord, Limits, serve_broker
 

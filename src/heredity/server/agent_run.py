@@ -8,6 +8,7 @@ from pathlib import Path
 
 from heredity.launchers import AgentExit, BrokerDoor, CommandAgent, run_agent
 from heredity.resources import Candidate
+from heredity.server.agent_tools import AgentTools
 from heredity.server.app import AgentSession, SessionApp
 from heredity.server.serve import serve
 from heredity.server.workspace import Workspace
@@ -21,6 +22,7 @@ async def evolve_with_agent(
     initial: Candidate,
     logs: Path,
     broker: BrokerDoor | None = None,
+    tools: AgentTools | None = None,
     on_refusal: Callable[[str, str, str], object] | None = None,
 ) -> AgentExit:
     """Let an outside agent spend a session's budget; return how the agent ended.
@@ -34,6 +36,7 @@ async def evolve_with_agent(
         initial: the program to start from.
         logs: the folder for the agent's output, outside the workspace.
         broker: what it may ask language models through (see `models_for_agent`).
+        tools: what it may ask for beside its session.
         on_refusal: records requests too malformed for the session (see `SessionApp`).
 
     Raises:
@@ -41,7 +44,7 @@ async def evolve_with_agent(
         RecordError: if the workspace cannot be written.
     """
     await asyncio.to_thread(workspace.prepare, initial.agent)
-    app = SessionApp(session, workspace, initial=initial, on_refusal=on_refusal)
+    app = SessionApp(session, workspace, initial=initial, on_refusal=on_refusal, more=tools.routes if tools else ())
     async with serve(app.asgi) as endpoints:
         return await run_agent(
             agent,

@@ -6,7 +6,7 @@ import asyncio
 import json
 import secrets
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
@@ -54,7 +54,7 @@ class _Ask:
     note: str
 
 
-class _RefusedError(Exception):
+class RefusedError(Exception):
     """A request that is answered without a charge."""
 
     def __init__(self, status: str, message: str, code: int = 400) -> None:
@@ -80,6 +80,7 @@ class SessionApp:
         *,
         initial: Candidate | None = None,
         on_refusal: Callable[[str, str, str], object] | None = None,
+        more: Sequence[Route] = (),
     ) -> None:
         """Build the application.
 
@@ -88,6 +89,7 @@ class SessionApp:
             workspace: whose program is submitted, and where feedback is published.
             initial: the candidate the run starts from: the first submission's parent.
             on_refusal: called with (key, category, message) for requests too malformed to show to the session.
+            more: what is answered beside it, such as the agent's tools.
         """
         self.session = session
         self.workspace = workspace
@@ -105,8 +107,9 @@ class SessionApp:
             Route("/health", self._health),
             Route("/submit", self._submit, methods=["POST"]),
             Route("/finish", self._finish, methods=["POST"]),
+            *more,
         ]
-        handlers = {_RefusedError: self._refusal, HTTPException: _http_error, HeredityError: _host_error}
+        handlers = {RefusedError: self._refusal, HTTPException: _http_error, HeredityError: _host_error}
         self.asgi = Starlette(routes=routes, exception_handlers=cast("Any", handlers))
 
     @property
@@ -125,25 +128,25 @@ class SessionApp:
             "remaining_seconds": remaining.seconds,
         }
 
-    async def _refusal(self, request: Request, error: _RefusedError) -> Response:
+    async def _refusal(self, request: Request, error: RefusedError) -> Response:
         return _problem(error.status, for_agent(str(error), self.workspace.root), error.code)
 
     async def _info(self, request: Request) -> Response:
-        return _json({**self.terms.describe(), "state": self.state()})
+        return json_answer({**self.terms.describe(), "state": self.state()})
 
     async def _task(self, request: Request) -> Response:
         return PlainTextResponse(self.workspace.briefing.task(self.terms), media_type="text/markdown")
 
     async def _health(self, request: Request) -> Response:
-        return _json({"status": "ok"})
+        return json_answer({"status": "ok"})
 
     async def _submit(self, request: Request) -> Response:
-        body = await _read_object(request)
+        body = await read_object(request)
         key = _key(body, request)
         try:
             ask = self._check(body, key)
-            return _json(await self._attempt(ask))
-        except _RefusedError as refusal:
+            return json_answer(await self._attempt(ask))
+        except RefusedError as refusal:
             if self._on_refusal and not isinstance(refusal.__cause__, SessionError):
                 self._on_refusal(key, refusal.status, str(refusal))
             raise
@@ -151,11 +154,11 @@ class SessionApp:
     def _check(self, body: dict[str, Any], key: str) -> _Ask:
         note = body.get("note", "")
         if not isinstance(note, str):
-            raise _RefusedError("invalid_request", f"note is {repr(note)[:80]}; give a text, or leave it out")
+            raise RefusedError("invalid_request", f"note is {repr(note)[:80]}; give a text, or leave it out")
         try:
             tasks = parse_episodes(body.get("env_instances"))
         except RejectedError as error:
-            raise _RefusedError("invalid_env_instance", str(error)) from None
+            raise RefusedError("invalid_env_instance", str(error)) from None
         return _Ask(tuple(tasks), key, clean(" ".join(note.split()))[:_MAX_NOTE])
 
     async def _attempt(self, ask: _Ask) -> dict[str, Any]:
@@ -183,34 +186,34 @@ class SessionApp:
         try:
             tree = await asyncio.to_thread(self.workspace.snapshot)
         except RejectedError as error:
-            raise _RefusedError("invalid_request", str(error)) from None
+            raise RefusedError("invalid_request", str(error)) from None
         candidate = self._snapshots.setdefault(key, Candidate.program(tree))
         while len(self._snapshots) > _MAX_SNAPSHOTS:
             self._snapshots.popitem(last=False)
         return candidate
 
     async def _finish(self, request: Request) -> Response:
-        body = await _read_object(request, optional=True)
+        body = await read_object(request, optional=True)
         wanted = body.get("submit_ids", [])
         ids = cast("list[Any]", wanted) if isinstance(wanted, list) else [wanted]
         unknown = [i for i in ids if isinstance(i, bool) or not isinstance(i, int) or not 0 <= i < self._submits]
         if unknown:
             available = f"0 to {self._submits - 1}" if self._submits else "none yet"
-            raise _RefusedError(
+            raise RefusedError(
                 "invalid_request", f"there is no submission {repr(unknown[0])[:40]}; there are: {available}"
             )
         if not self._finished:
             self._finished = True
             await self.session.close("finished")
-        return _json({"status": "finished", "submit_ids": ids, "state": self.state()})
+        return json_answer({"status": "finished", "submit_ids": ids, "state": self.state()})
 
 
-def _refused_by_session(error: SessionError) -> _RefusedError:
+def _refused_by_session(error: SessionError) -> RefusedError:
     if isinstance(error, ClosedError):
-        return _RefusedError("run_closed", str(error), 409)
+        return RefusedError("run_closed", str(error), 409)
     if isinstance(error, MalformedError):
-        return _RefusedError(error.category, str(error))
-    return _RefusedError("budget_invalid" if isinstance(error, BudgetError) else "invalid_request", str(error))
+        return RefusedError(error.category, str(error))
+    return RefusedError("budget_invalid" if isinstance(error, BudgetError) else "invalid_request", str(error))
 
 
 def _key(body: dict[str, Any], request: Request) -> str:
@@ -218,29 +221,31 @@ def _key(body: dict[str, Any], request: Request) -> str:
     if key is None:
         return f"request-{secrets.token_hex(8)}"
     if not isinstance(key, str) or not 0 < len(key) <= _MAX_KEY or not key.isprintable():
-        raise _RefusedError("invalid_request", f"key is {repr(key)[:80]}; give 1 to {_MAX_KEY} printable characters")
+        raise RefusedError("invalid_request", f"key is {repr(key)[:80]}; give 1 to {_MAX_KEY} printable characters")
     return f"agent-{key}"
 
 
-async def _read_object(request: Request, *, optional: bool = False) -> dict[str, Any]:
+async def read_object(request: Request, *, optional: bool = False) -> dict[str, Any]:
+    """Return the JSON object that a request sends; raises RefusedError, also where it is too long."""
     data = bytearray()
     async for chunk in request.stream():
         data += chunk
         if len(data) > MAX_BODY_BYTES:
-            raise _RefusedError("invalid_request", f"the body exceeds {MAX_BODY_BYTES} bytes; send a shorter one", 413)
+            raise RefusedError("invalid_request", f"the body exceeds {MAX_BODY_BYTES} bytes; send a shorter one", 413)
     if optional and not data.strip():
         return {}
     try:
         value: Any = json.loads(data)
     except (ValueError, RecursionError) as error:
         message = f"the body is not JSON ({error}); send an object such as " + '{"env_instances": [0, 1]}'
-        raise _RefusedError("invalid_request", message) from None
+        raise RefusedError("invalid_request", message) from None
     if not isinstance(value, dict):
-        raise _RefusedError("invalid_request", 'the body is not an object; send one such as {"env_instances": [0, 1]}')
+        raise RefusedError("invalid_request", 'the body is not an object; send one such as {"env_instances": [0, 1]}')
     return cast("dict[str, Any]", value)
 
 
-def _json(value: Any, code: int = 200) -> Response:
+def json_answer(value: Any, code: int = 200) -> Response:
+    """Return an answer in JSON."""
     return Response(encode_json(value), status_code=code, media_type="application/json")
 
 

@@ -28,6 +28,7 @@ class RunTerms:
         limits: what one rollout may use.
         allowed_imports: packages beyond the standard library that a policy may import.
         denied_imports: packages named as forbidden, for clarity; whatever is not allowed is not there.
+        tools: whether it is given tools to ask this process for.
     """
 
     taskset: TasksetInfo
@@ -38,6 +39,7 @@ class RunTerms:
     limits: Limits = Limits()  # noqa: RUF009 - frozen
     allowed_imports: tuple[str, ...] = ("numpy",)
     denied_imports: tuple[str, ...] = ()
+    tools: bool = False
 
     def __post_init__(self) -> None:
         for name in ("train_tasks", "episode_budget", "min_episodes", "max_episodes"):

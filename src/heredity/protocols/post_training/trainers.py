@@ -119,6 +119,8 @@ def check_trainer(cell: Cell, secrets: Sequence[Path]) -> None:
             PostTrainingTaskset(task).draw(split, count, 0)
         except ConfigError as error:
             raise ConfigError(f"{key} = {count}: {error}") from error
+    if cell.evolver.tools:
+        raise ConfigError("evolver.tools: agents that train models are given none; leave it out")
     command_agent(cell, secrets, PROMPT)
     inference_of(cell)
     packages()

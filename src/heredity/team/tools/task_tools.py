@@ -1,4 +1,4 @@
-"""Tools that a configuration gives to whoever answers questions: a single solver, or a team that is a candidate.
+"""Tools that a configuration gives to single solvers, to teams that are candidates, and to outside agents.
 
     async with open_task_tools(config.tools, programs) as tools:
         runner = SolvingRunner(model, programs=programs, provided=tools)
@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from heredity.actors.contract import Programs, ProvidedTool, ProvidedTools
-from heredity.configuration.tools import BROWSE, FETCH, PYTHON, READ, SEARCH, SEARCH_WEB, ToolSettings
+from heredity.configuration.tools import BROWSE, FETCH, PYTHON, READ, SEARCH, SEARCH_WEB, TOOLS, ToolSettings
 from heredity.errors import ConfigError, IsolationError, MissingExtraError
 from heredity.rollouts.kind import TaskTools
 from heredity.sandbox.bubblewrap_root import available
@@ -56,14 +56,14 @@ async def open_task_tools(
         IsolationError: if a server or the browser cannot be confined here.
     """
     names = frozenset(given.names)
-    folder = Path(given.corpus.folder) if given.corpus.folder else None
+    folder = Path(given.corpus.folder) if given.corpus.folder and {SEARCH, READ} & given.used else None
     if folder:
         _check_folder(given.corpus.folder)
     async with AsyncExitStack() as stack:
         door = await stack.enter_async_context(open_door(given.web, given.search, names, programs))
         corpus = await Corpus.load(folder, DocumentReader(programs))
         opened = _Opened(given, programs, corpus, door, await _servers(given, unsafe=unsafe), unsafe)
-        _check_names(await opened.fixed(), opened.reaching(_Conversation()))
+        opened.check_names()
         yield opened.of_task
 
 
@@ -82,7 +82,7 @@ def task_documents(programs: Programs, folder: Path | None = None) -> TaskTools:
         MissingExtraError: then, if what reads one of them is not installed.
     """
 
-    async def tools(task: Task) -> ProvidedTools:
+    async def tools(task: Task | None) -> ProvidedTools:
         return ProvidedTools(await _documents(task, Corpus({}), programs, folder))
 
     return tools
@@ -91,7 +91,7 @@ def task_documents(programs: Programs, folder: Path | None = None) -> TaskTools:
 def lacking(given: ToolSettings, *, unsafe: bool = False) -> Iterator[tuple[str, Callable[[], object]]]:
     """Yield what tools need, each with a check that raises what is wrong: nothing is started and nobody asked."""
     folder = given.corpus.folder
-    if folder:
+    if folder and {SEARCH, READ} & given.used:
         yield "corpus.folder", partial(_check_folder, folder)
     if BROWSE in given.names:
         yield "tool browse", partial(browser.check, given.web.browser)
@@ -99,7 +99,7 @@ def lacking(given: ToolSettings, *, unsafe: bool = False) -> Iterator[tuple[str,
         yield "tool fetch", client.check
     if SEARCH_WEB in given.names:
         yield "tool search-web", partial(WebSearch, given.search.service, given.search.url, given.search.key)
-    for name in given.mcp:
+    for name in given.servers:
         yield f"server mcp.{name}", partial(_check_server, name, given, unsafe)
 
 
@@ -114,8 +114,8 @@ class _Opened:
     servers: Sequence[tuple[McpServer, tuple[str, ...]]]
     unsafe: bool
 
-    async def of_task(self, task: Task) -> ProvidedTools:
-        """Return the tools of an attempt at a task."""
+    async def of_task(self, task: Task | None) -> ProvidedTools:
+        """Return the tools of an attempt at a task, or of work on none."""
         fixed = await self.fixed(task)
         stack = AsyncExitStack()
         for probed, only in self.servers:
@@ -134,16 +134,24 @@ class _Opened:
 
         return ProvidedTools(conversation(), conversation, stack.aclose)
 
-    async def fixed(self, task: Task | None = None) -> list[ProvidedTool]:
-        """Return the tools that keep nothing; without a task also those of the servers, to look at."""
+    async def fixed(self, task: Task | None) -> list[ProvidedTool]:
+        """Return the tools that keep nothing."""
         names, folder = self.given.names, self.given.corpus.folder
         tools = [python_tool(self.programs).tool] if PYTHON in names else []
-        if task is None:
-            return tools + [tool for server, only in self.servers for tool in _tools_of(server, only)]
         if {SEARCH, READ} & set(names):
             documents = await _documents(task, self.corpus, self.programs, Path(folder) if folder else None)
             tools += [tool for tool in documents if tool.spec.name in names]
         return tools
+
+    def check_names(self) -> None:
+        """Check that no two tools have one name; servers' are made of theirs and what they say."""
+        made = [tool for server, only in self.servers for tool in _tools_of(server, only)]
+        names = [*TOOLS, *(tool.spec.name for tool in (*made, *self.reaching(_Conversation())))]
+        twice = next((name for at, name in enumerate(names) if name in names[:at] and name not in TOOLS), "")
+        if twice:
+            raise ConfigError(
+                f"{self.given.key}: two tools would be called {twice!r}; give a server of [mcp] another name"
+            )
 
     def reaching(self, conversation: _Conversation) -> list[ProvidedTool]:
         """Return the tools that lead to the web."""
@@ -162,7 +170,7 @@ class _Conversation:
 async def _servers(given: ToolSettings, *, unsafe: bool) -> list[tuple[McpServer, tuple[str, ...]]]:
     """Return the servers that are named, each once started to see its tools, with those that are named alone."""
     servers: list[tuple[McpServer, tuple[str, ...]]] = []
-    for name, section in given.mcp.items():
+    for name, section in given.servers.items():
         own = OwnWay(name, section, unsafe)
         server = McpServer(name, own, only=section.tools, seconds=section.seconds)
         async with AsyncExitStack() as stack:
@@ -179,15 +187,19 @@ def _tools_of(server: McpServer, only: Sequence[str]) -> list[ProvidedTool]:
     return [made.tool for own in only or ("",) for made in server.tools(own)]
 
 
-async def _documents(task: Task, corpus: Corpus, programs: Programs, folder: Path | None) -> list[ProvidedTool]:
+async def _documents(task: Task | None, corpus: Corpus, programs: Programs, folder: Path | None) -> list[ProvidedTool]:
     """Return the tools of the documents at hand: those of the task, and of a corpus; none where there are none."""
-    named = [str(name) for name in (task.spec.get("metadata") or {}).get("files", ())]
+    named = [str(name) for name in (task.spec.get("metadata") or {}).get("files", ())] if task else []
     files = {Path(name).name: (folder or Path()) / name for name in named}
     if len(files) < len(named):
-        raise ConfigError(f"{task.id} comes with two files of one name ({', '.join(named)}); rename one of them")
+        raise ConfigError(
+            f"{task and task.id} comes with two files of one name ({', '.join(named)}); rename one of them"
+        )
     for path in files.values():
         if not path.is_file():
-            raise ConfigError(f"{task.id} comes with {path}, which is not there; put the files where the taskset says")
+            raise ConfigError(
+                f"{task and task.id} comes with {path}, which is not there; put the files where the taskset says"
+            )
     if files:
         own = await Corpus.load(None, DocumentReader(programs), files)
         corpus = Corpus({**corpus.documents, **own.documents})
@@ -196,13 +208,6 @@ async def _documents(task: Task, corpus: Corpus, programs: Programs, folder: Pat
     known = f" With the question come: {', '.join(list(files)[:_NAMED])}" if files else ""
     made = [tool.tool for tool in corpus.tools()]
     return [replace(tool, spec=replace(tool.spec, description=f"{tool.spec.description}{known}")) for tool in made]
-
-
-def _check_names(*tools: Sequence[ProvidedTool]) -> None:
-    names = [tool.spec.name for some in tools for tool in some]
-    twice = next((name for at, name in enumerate(names) if name in names[:at]), "")
-    if twice:
-        raise ConfigError(f"solver.tools: two tools would be called {twice!r}; give a server of [mcp] another name")
 
 
 def _check_folder(folder: str) -> None:

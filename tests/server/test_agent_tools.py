@@ -131,7 +131,7 @@ def test_tools_are_for_agents_and_what_is_missing_is_listed(tmp_path: Path) -> N
         resolve(configured(tmp_path, tools=["fetch", "search"]), base=tmp_path)
     data["mcp"]["own"]["folder"] = "gone"
     lacking = {c.name: c.detail for c in preflight(resolve(data, base=tmp_path), tmp_path / "runs" / "s") if not c.ok}
-    assert "gone is not a folder" in lacking["server mcp.own"]
+    assert "gone is not a folder" in lacking["server own"]
 
 
 def test_baselines_and_a_matrix_stand_beside_an_agent_with_tools(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from tests.team.test_mcp_servers import SERVER
 from heredity.errors import ConfigError, IsolationError, MissingExtraError
 from heredity.experiments.config import resolve
 from heredity.experiments.engine import Engine
+from heredity.experiments.model_files import model_files
 from heredity.experiments.preflight import preflight
 from heredity.experiments.suite import open_suite, run_suite
 from heredity.gateway import Message
@@ -220,6 +221,15 @@ def test_a_configuration_without_tools_has_the_conditions_it_had_before_there_we
     assert given["mcp.own.folder"] == str(folder / "own")
 
 
+def test_documents_that_changed_are_other_conditions_for_what_was_judged(folder: Path) -> None:
+    (folder / "rules.toml").write_text("")
+    config = resolve(configured(folder), base=folder)
+    before = model_files(config)
+    assert {"corpus.folder", "mcp.own.folder"} < set(before)
+    (folder / "corpus" / "bridge.txt").write_text("The Mill Bridge is new, they say.")
+    assert {name for name, digest in model_files(config).items() if digest != before[name]} == {"corpus.folder"}
+
+
 def test_what_is_missing_is_listed_before_anything_starts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_SUCH_KEY", raising=False)
     data = configured(
@@ -233,10 +243,10 @@ def test_what_is_missing_is_listed_before_anything_starts(folder: Path, monkeypa
     data["run"]["tasksets"] = ["gymnasium/CartPole-v1"]
     lacking = {c.name: c.detail for c in preflight(resolve(data, base=folder), folder / "runs" / "s") if not c.ok}
     assert "attempted without them" in lacking["solver.tools"]
-    assert "nowhere is no folder" in lacking["corpus.folder"]
+    assert "nowhere is no folder" in lacking["documents"]
     assert "NO_SUCH_KEY is not set" in lacking["tool search-web"]
-    assert "NO_SUCH_KEY is not set" in lacking["server mcp.far"]
-    assert "gone is not a folder" in lacking["server mcp.own"]
+    assert "NO_SUCH_KEY is not set" in lacking["server far"]
+    assert "gone is not a folder" in lacking["server own"]
     assert lacking["tool browse"]
 
 

@@ -1,4 +1,4 @@
-"""What models named by a path hold: two that are called the same may be different ones."""
+"""What models named by a path hold, and what tools work on: two that are called the same may be different ones."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from heredity.ids import canonical_json, digest_bytes
 def model_files(config: Config, more: Iterable[str] = ()) -> dict[str, str]:
     """Return the digest of the file or folder that each model is named by, such as that of `scripted/rules.toml`.
 
+    Beside them, by their keys, those of the documents and of the servers' folders that the tools of solvers work on.
+
     Args:
         config: whose execution model, judge and routes are looked at.
         more: further models.
@@ -26,7 +28,16 @@ def model_files(config: Config, more: Iterable[str] = ()) -> dict[str, str]:
     routed = (model for route in gateway.routes.values() for model in route.models)
     names = dict.fromkeys(name for name in (gateway.execution, gateway.judge, *routed, *more) if name)
     paths = {name: Path(name.partition("/")[2]) for name in names if "/" in name}
-    return {name: _digest(path) for name, path in paths.items() if path.exists()}
+    given = {
+        key: Path(value)
+        for key, value in config.tools.conditions().items()
+        if key in ("corpus.folder", *_folders(config))
+    }
+    return {name: _digest(path) for name, path in {**paths, **given}.items() if path.exists()}
+
+
+def _folders(config: Config) -> list[str]:
+    return [f"mcp.{name}.folder" for name in config.tools.servers]
 
 
 def _digest(path: Path) -> str:
@@ -35,7 +46,7 @@ def _digest(path: Path) -> str:
         seen = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
         return _read(str(path), tuple(seen))
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}; the model that it holds cannot be told") from error
+        raise ConfigError(f"{path} cannot be read: {error.strerror}; what it holds cannot be told") from error
 
 
 @lru_cache(maxsize=256)

@@ -5,16 +5,19 @@ from typing import Any
 
 import pytest
 from sums import in_python, write
-from tests.actors.fakes import ListedModel, candidate
+from tests.actors.fakes import InProcessPrograms, ListedModel, calling, candidate
 
 from heredity.actors.contract import Solving
+from heredity.experiments.config import resolve
 from heredity.rollouts.code.ranks import Rank
 from heredity.rollouts.code.runner import CodeRunner
 from heredity.rollouts.contract import Job
+from heredity.rollouts.kind import KINDS, Opening, Workers
 from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.limits import Limits
 from heredity.tasks import Task, TasksetInfo
+from heredity.team.tools.task_tools import open_task_tools
 
 if available() is not None:
     pytest.skip("programs cannot be confined on this machine", allow_module_level=True)
@@ -62,6 +65,22 @@ async def test_a_reply_is_scored_by_the_judge_and_ranked_where_that_is_asked_for
     assert last(right, "peak_bytes") > 1 << 20
     assert Trajectory.decode(right.encode()).total_reward == 1.0
     assert (none.status, none.total_reward, last(none, "verdict")) == ("ok", 0.0, "RpE")
+
+
+async def test_the_tools_of_a_configuration_are_offered_for_programming_problems_too(tmp_path: Path) -> None:
+    write(tmp_path / "sum")
+    spec = {"problem": str(tmp_path / "sum"), "language": "python3", "seed": "s", "score": "share"}
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "sums.txt").write_text("Sums are added up.")
+    data = {"run": {"tasksets": ["code/all"]}, "corpus": {"folder": "notes"}, "solver": {"tools": ["search"]}}
+    model = ListedModel([calling(("search", {"query": "sums"})), RIGHT])
+    async with open_task_tools(resolve(data, base=tmp_path).tools, InProcessPrograms()) as tools:
+        runner = KINDS.load("code").open(Opening(model=model, workers=Workers(2), provided=tools))
+        job = Job(INFO, candidate(prompt_system="Be brief."), Task("train/0", "train", 0, spec), policy_seed=7)
+        [(_, done)] = [pair async for pair in runner.run([job], Limits())]
+        await runner.close()
+    assert (done.total_reward, done.cost["tool_calls"]) == (1.0, 1)
+    assert "Sums are added up." in str(done.columns["messages"])
 
 
 async def test_a_verdict_between_rounds_tells_of_hidden_cases_only_their_number(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ def _open(opening: Opening) -> Runner:
         settings=opening.settings,
         concurrent=opening.concurrent,
         workers=opening.workers.count,
+        provided=opening.provided,
     )
 
 
@@ -50,6 +51,7 @@ KIND = Kind(
         offline="local/smollm2-135m",
         programs=True,
         confined=True,
+        tools=True,
     ),
     Candidates(starter=_starter),
     shown=_shown,

@@ -14,6 +14,7 @@ from heredity.results.status import FailureSource
 from heredity.rollouts.code.replies import Replies, code_judge, words
 from heredity.rollouts.code.verdicts import Judgement, Verdict
 from heredity.rollouts.contract import Job
+from heredity.rollouts.kind import TaskTools
 from heredity.rollouts.question.runner import QuestionRecord, SolvingRunner
 from heredity.rollouts.trajectory import Trajectory
 from heredity.tasks import Task
@@ -30,6 +31,7 @@ class CodeRunner(SolvingRunner):
         settings: how each rollout goes; the feedback `"public"` is what the examples show.
         concurrent: most rollouts at the same time.
         workers: most submitted programs that run at the same time; one per core by default.
+        provided: gives tools beside those of a candidate.
 
     Raises:
         ConfigError: if the settings are out of range.
@@ -43,8 +45,11 @@ class CodeRunner(SolvingRunner):
         settings: Solving | None = None,
         concurrent: int = 8,
         workers: int | None = None,
+        provided: TaskTools | None = None,
     ) -> None:
-        super().__init__(model, programs=programs, settings=settings, concurrent=concurrent, public=self._examples)
+        super().__init__(
+            model, programs=programs, settings=settings, concurrent=concurrent, public=self._examples, provided=provided
+        )
         self._stack, self._workers, self._replies = AsyncExitStack(), workers, None
 
     async def close(self) -> None:

@@ -92,7 +92,7 @@ def lacking(given: ToolSettings, *, unsafe: bool = False) -> Iterator[tuple[str,
     """Yield what tools need, each with a check that raises what is wrong: nothing is started and nobody asked."""
     folder = given.corpus.folder
     if folder and {SEARCH, READ} & given.used:
-        yield "corpus.folder", partial(_check_folder, folder)
+        yield "documents", partial(_check_folder, folder)
     if BROWSE in given.names:
         yield "tool browse", partial(browser.check, given.web.browser)
     if FETCH in given.names:
@@ -100,7 +100,7 @@ def lacking(given: ToolSettings, *, unsafe: bool = False) -> Iterator[tuple[str,
     if SEARCH_WEB in given.names:
         yield "tool search-web", partial(WebSearch, given.search.service, given.search.url, given.search.key)
     for name in given.servers:
-        yield f"server mcp.{name}", partial(_check_server, name, given, unsafe)
+        yield f"server {name}", partial(_check_server, name, given, unsafe)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ from heredity.sandbox import agent_bubblewrap
 from heredity.sandbox.limits import Limits
 from heredity.tasks import Task, TasksetInfo
 from heredity.tasks.questions import Question
+from heredity.team.tools import task_tools
 from heredity.team.tools.task_tools import open_task_tools
 from heredity.team.tools.web.browser import check
 
@@ -180,6 +181,19 @@ async def test_a_team_that_is_a_candidate_has_them_in_every_step(folder: Path, t
     assert [message.content for message in results(trajectory)] == ["write", "written"]
 
 
+async def test_an_attempt_has_so_many_calls_and_the_next_one_as_many_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(task_tools, "MOST_CALLS", 2)
+    read = calling(("read", {"path": "bridge.txt"}), ("read", {"path": "bridge.txt"}), ("read", {"path": "bridge.txt"}))
+    model = ListedModel([read, "1890", read, "1890"])
+    data = configured(folder, solver={"tools": ["read"]}, web={}, mcp={})
+    for trajectory in await answered(data, folder, model, job(0), job(1)):
+        first, second, third = (message.content for message in results(trajectory))
+        assert first == second
+        assert third.startswith("error: no more than 2 calls")
+
+
 async def test_files_of_a_task_are_read_beside_the_corpus_and_for_this_task_alone(folder: Path) -> None:
     (folder / "corpus" / "given").mkdir()
     (folder / "corpus" / "given" / "only.txt").write_text("For one question.")
@@ -192,6 +206,45 @@ async def test_files_of_a_task_are_read_beside_the_corpus_and_for_this_task_alon
     assert [spec.name for spec in model.asked[0].tools] == ["read"]
 
 
+async def test_a_program_of_a_candidate_reaches_them_as_services_by_the_same_rules_and_finds_no_key(
+    folder: Path, town: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEARCH_KEY", "very-secret")
+    program = f"""
+import os, socket
+from heredity_guest import ask
+
+def said(name, arguments):
+    try:
+        return str(ask(name, arguments))
+    except Exception as error:
+        return f"{{type(error).__name__}}: {{error}}"
+
+def solve(problem, host):
+    try:
+        socket.create_connection(("127.0.0.1", {town.rpartition(":")[2]}), 2)
+        direct = "reached"
+    except OSError:
+        direct = "not reached"
+    page = said("fetch", {{"address": "http://{town}/bridges/mill-bridge.html"}})
+    other = said("fetch", {{"address": "http://127.0.0.1:1/"}})
+    wrong = said("own_do", {{"whatever": 1}})
+    tool = ask("tool", {{"name": "own_do", "arguments": {{"what": "variables"}}}})["value"]
+    return "\\n".join([direct, page, other, wrong, tool, " ".join(os.environ), "Answer: 1890"])
+"""
+    data = configured(folder, town, search={"service": "searxng", "url": f"http://{town}", "key": "SEARCH_KEY"})
+    data["solver"]["tools"].append("search-web")
+    [trajectory] = await answered(data, folder, ListedModel([]), job(0, candidate(agent_solver=program)))
+    assert (trajectory.status, trajectory.cost["tool_calls"]) == ("ok", 4), trajectory.failure
+    words = conversation_of(trajectory)[-1].content
+    assert words.startswith("not reached")
+    assert "1890" in words.partition("Answer:")[0]
+    assert "127.0.0.1:1 is not allowed" in words
+    assert "own_do has no what" in words
+    assert "SECRET" not in words.upper()
+    assert "SEARCH_KEY" not in words
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -202,6 +255,7 @@ async def test_files_of_a_task_are_read_beside_the_corpus_and_for_this_task_alon
         ({"solver": {"tools": ["search", "own"]}}, "web.allow is given, and no tool uses it"),
         ({"solver": {"tools": ["fetch", "search"]}}, "mcp.own is given, and no tool uses it; name 'own'"),
         ({"mcp": {"read": {"url": "http://x/mcp"}}}, "mcp.read: a server has a name"),
+        ({"solver": {"tools": ["fetch", "search", "own"], "pictures": True}}, "solver.pictures: only pages"),
         ({"search": {"service": "google"}}, "search.service"),
         ({"web": {"allow": ["http://x"]}}, "web.allow|web"),
     ],
@@ -287,8 +341,9 @@ async def test_steps_of_a_team_have_pages_of_their_own_and_reach_allowed_hosts_a
             ),
         ]
     )
-    data = configured(folder, town, solver={"tools": ["browse"]}, corpus={}, mcp={})
+    data = configured(folder, town, solver={"tools": ["browse"], "pictures": True}, corpus={}, mcp={})
     [trajectory] = await answered(data, folder, model, job(0, made))
+    assert "browser_look" in {spec.name for spec in model.asked[1].tools}
     first, second, refused = (message.content for message in results(trajectory))
     assert "1890" in first
     assert "1890" not in second

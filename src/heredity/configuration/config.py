@@ -76,12 +76,13 @@ class Config(Section):
     @property
     def tools(self) -> ToolSettings:
         """The tools that solvers are given."""
-        return ToolSettings(tuple(self.solver.tools), self.corpus, self.web, self.search, self.mcp)
+        sections = (self.corpus, self.web, self.search, self.mcp)
+        return ToolSettings(tuple(self.solver.tools), *sections, sees=self.solver.pictures)
 
     @property
     def agent_tools(self) -> ToolSettings:
         """The tools that an outside agent is given."""
-        return replace(self.tools, names=tuple(self.evolver.tools), key="evolver.tools")
+        return replace(self.tools, names=tuple(self.evolver.tools), key="evolver.tools", sees=False)
 
     def of(self, section: type[S]) -> S:
         """Return a section by its type.

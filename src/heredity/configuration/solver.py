@@ -9,6 +9,8 @@ from pydantic import Field
 from heredity.actors.contract import Solving
 from heredity.configuration.sections import Count, Seconds, Section
 
+_OF_TOOLS = ("tools", "pictures")
+
 
 class SolverSection(Section):
     """`[solver]`: how a question is attempted; see `heredity.actors.contract.Solving`.
@@ -18,6 +20,7 @@ class SolverSection(Section):
         concurrent: rollouts at the same time.
         tools: what solvers of questions are given beside their own tools: some of `heredity.configuration.tools.TOOLS`, servers of
             `[mcp]`, or single tools of these.
+        pictures: whether the model sees: with `browse` it may then look at pages.
     """
 
     indifferent: ClassVar[tuple[str, ...]] = ("concurrent",)
@@ -32,11 +35,12 @@ class SolverSection(Section):
     tool_output_chars: Count = 8000
     concurrent: Count = 8
     tools: list[str] = Field(default_factory=list[str])
+    pictures: bool = False
 
     def conditions(self) -> dict[str, Any]:
         """Return what a score hangs on; without tools, what it hung on before there were any."""
-        return {key: value for key, value in super().conditions().items() if key != "tools" or value}
+        return {key: value for key, value in super().conditions().items() if key not in _OF_TOOLS or value}
 
     def solving(self, most: float) -> Solving:
         """Return the settings as the solver takes them, where nothing may take more than `most` seconds."""
-        return Solving(**self.model_dump(exclude={"concurrent", "seconds", "tools"}), seconds=self.seconds or most)
+        return Solving(**self.model_dump(exclude={"concurrent", "seconds", *_OF_TOOLS}), seconds=self.seconds or most)

@@ -168,6 +168,7 @@ class ToolSettings:
         corpus, web, search: the sections of the tools that need them.
         mcp: the servers by name.
         key: what names them: `"solver.tools"`, or `"evolver.tools"` for an outside agent's.
+        sees: whether who is given them may look at pages.
     """
 
     names: tuple[str, ...] = ()
@@ -176,6 +177,7 @@ class ToolSettings:
     search: SearchSection = field(default_factory=SearchSection)
     mcp: Mapping[str, McpSection] = field(default_factory=dict[str, McpSection])
     key: str = "solver.tools"
+    sees: bool = False
 
     @property
     def used(self) -> frozenset[str]:
@@ -204,6 +206,10 @@ class ToolSettings:
         twice = next((name for at, name in enumerate(self.names) if name in self.names[:at]), None)
         if twice is not None:
             raise ValueError(f"{self.key} names {twice!r} twice; name it once")
+        if self.sees and BROWSE not in self.names:
+            raise ValueError(
+                f"solver.pictures: only pages are looked at; name {BROWSE!r} in solver.tools, or leave it out"
+            )
 
     def check_used(self, used: Collection[str]) -> None:
         """Check that what is given is used.

@@ -9,11 +9,12 @@ was fetched, servers of the Model Context Protocol with a copy of their folder. 
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from heredity.actors.contract import Programs, ProvidedTool, ProvidedTools
 from heredity.configuration.tools import BROWSE, FETCH, PYTHON, READ, SEARCH, SEARCH_WEB, TOOLS, ToolSettings
@@ -29,6 +30,9 @@ from heredity.team.tools.python import python_tool
 from heredity.team.tools.web import browser, client
 from heredity.team.tools.web.door import WebDoor, open_door
 from heredity.team.tools.web.searching import WebSearch
+
+MOST_CALLS = 500
+"""Calls of all tools together that are answered in one attempt: services that search may cost money."""
 
 _NAMED = 20
 _QUESTIONS = "questions.jsonl"
@@ -125,12 +129,15 @@ class _Opened:
             stack.push_async_callback(server.close)
             fixed += _tools_of(server, only)
 
+        # An outside agent works for hours; an attempt that asks this often is a program that does not stop.
+        counted = _Counted(MOST_CALLS if task else None)
+
         def conversation() -> ProvidedTools:
             own = _Conversation()
             close = partial(self.door.close, own)
             # A second time where its own end was not reached, which is harmless.
             stack.push_async_callback(close)
-            return ProvidedTools([*fixed, *self.reaching(own)], conversation, close)
+            return ProvidedTools([counted(tool) for tool in (*fixed, *self.reaching(own))], conversation, close)
 
         return ProvidedTools(conversation(), conversation, stack.aclose)
 
@@ -155,7 +162,32 @@ class _Opened:
 
     def reaching(self, conversation: _Conversation) -> list[ProvidedTool]:
         """Return the tools that lead to the web."""
-        return [made.tool for name in self.given.names for made in self.door.tools(name, conversation)]
+        return [
+            made.tool for name in self.given.names for made in self.door.tools(name, conversation, sees=self.given.sees)
+        ]
+
+
+class _Counted:
+    """Counts the calls of an attempt, and answers no more than there may be.
+
+    Args:
+        most: how many; None for any number.
+    """
+
+    def __init__(self, most: int | None) -> None:
+        self._left, self._most = most, most
+
+    def __call__(self, tool: ProvidedTool) -> ProvidedTool:
+        """Return a tool that is counted."""
+
+        async def run(arguments: Mapping[str, Any]) -> str:
+            if self._left is not None:
+                if self._left <= 0:
+                    return f"error: no more than {self._most} calls of these tools are answered in an attempt"
+                self._left -= 1
+            return await tool.run(arguments)
+
+        return replace(tool, run=run)
 
 
 class _Conversation:

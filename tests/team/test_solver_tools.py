@@ -133,14 +133,19 @@ async def test_the_engine_of_a_configuration_gives_a_solver_its_tools_and_each_a
     assert sorted(path.name for path in (folder / "own").iterdir()) == ["given", "server.py"]
 
 
-def test_a_run_has_them_among_its_conditions_and_is_resumed_without_asking_again(folder: Path, town: str) -> None:
+def test_a_run_has_them_among_its_conditions_and_is_resumed_without_asking_again(
+    folder: Path, town: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEARCH_KEY", "very-secret")
     lines = [
         {"question": f"{ASKED.text} ({n})", "answer": "1890", "split": s}
         for n, s in enumerate(["train", "heldout"] * 2)
     ]
     (folder / "q.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     (folder / "rules.toml").write_text(calls(("fetch", {"address": f"http://{town}/bridges/mill-bridge.html"})))
-    chosen = resolve(configured(folder, town), base=folder)
+    data = configured(folder, town, search={"service": "brave", "key": "SEARCH_KEY"})
+    data["solver"]["tools"].append("search-web")
+    chosen = resolve(data, base=folder)
     suite = folder / "runs" / "tools"
     result = asyncio.run(run_suite(suite, open_suite(suite, chosen)))
     assert not result.failures
@@ -149,9 +154,11 @@ def test_a_run_has_them_among_its_conditions_and_is_resumed_without_asking_again
     (run,) = (suite / "runs").iterdir()
     kept = (run / "journal.jsonl").read_bytes()
     started = next(iter(read_journal(run / "journal.jsonl"))).data
-    assert started["conditions"]["solver.tools"] == ["fetch", "search", "own"]
+    assert started["conditions"]["solver.tools"] == ["fetch", "search", "own", "search-web"]
     assert started["conditions"]["web.allow"] == [town]
     assert started["conditions"]["mcp.own.command"] == ["python3", "server.py"]
+    assert started["conditions"]["search.service"] == "brave"
+    assert not [path for path in suite.rglob("*") if path.is_file() and b"very-secret" in path.read_bytes()]
     (folder / "rules.toml").write_text('[[rule]]\nreply = "No idea."\n')
     again = asyncio.run(run_suite(suite, open_suite(suite, chosen)))
     assert [one.heldout.mean for one in again.runs] == [1.0]

@@ -59,6 +59,15 @@ class Corpus:
                 documents[name] = Document(f"[{error}]")
         return cls(documents)
 
+    def joined(self, other: Corpus) -> Corpus:
+        """Return one with the documents of both; where two have one name, the other's."""
+        corpus = Corpus({})
+        corpus.documents = self.documents | other.documents
+        corpus._passages = [
+            passage for passage in self._passages if passage[0] not in other.documents
+        ] + other._passages
+        return corpus
+
     def search(self, query: str, most: int = 5) -> list[tuple[str, int, str]]:
         """Return the passages that fit a query best, one for each document: path, position in its text, and the passage."""
         passages = self._passages

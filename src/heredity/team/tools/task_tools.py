@@ -65,8 +65,8 @@ async def open_task_tools(
         _check_folder(given.corpus.folder)
     async with AsyncExitStack() as stack:
         door = await stack.enter_async_context(open_door(given.web, given.search, names, programs))
-        corpus = await Corpus.load(folder, DocumentReader(programs))
-        opened = _Opened(given, programs, corpus, door, await _servers(given, unsafe=unsafe), unsafe)
+        documents = _Documents(await Corpus.load(folder, DocumentReader(programs)), programs, folder)
+        opened = _Opened(given, programs, documents, door, await _servers(given, unsafe=unsafe), unsafe)
         opened.check_names()
         yield opened.of_task
 
@@ -85,9 +85,10 @@ def task_documents(programs: Programs, folder: Path | None = None) -> TaskTools:
         ConfigError: when a task's tools are asked for, if one of its files is not there, or two have one name.
         MissingExtraError: then, if what reads one of them is not installed.
     """
+    documents = _Documents(Corpus({}), programs, folder)
 
     async def tools(task: Task | None) -> ProvidedTools:
-        return ProvidedTools(await _documents(task, Corpus({}), programs, folder))
+        return ProvidedTools(await documents.tools(task))
 
     return tools
 
@@ -113,7 +114,7 @@ class _Opened:
 
     given: ToolSettings
     programs: Programs
-    corpus: Corpus
+    documents: _Documents
     door: WebDoor
     servers: Sequence[tuple[McpServer, tuple[str, ...]]]
     unsafe: bool
@@ -143,11 +144,10 @@ class _Opened:
 
     async def fixed(self, task: Task | None) -> list[ProvidedTool]:
         """Return the tools that keep nothing."""
-        names, folder = self.given.names, self.given.corpus.folder
+        names = self.given.names
         tools = [python_tool(self.programs).tool] if PYTHON in names else []
         if {SEARCH, READ} & set(names):
-            documents = await _documents(task, self.corpus, self.programs, Path(folder) if folder else None)
-            tools += [tool for tool in documents if tool.spec.name in names]
+            tools += [tool for tool in await self.documents.tools(task) if tool.spec.name in names]
         return tools
 
     def check_names(self) -> None:
@@ -219,27 +219,39 @@ def _tools_of(server: McpServer, only: Sequence[str]) -> list[ProvidedTool]:
     return [made.tool for own in only or ("",) for made in server.tools(own)]
 
 
-async def _documents(task: Task | None, corpus: Corpus, programs: Programs, folder: Path | None) -> list[ProvidedTool]:
-    """Return the tools of the documents at hand: those of the task, and of a corpus; none where there are none."""
-    named = [str(name) for name in (task.spec.get("metadata") or {}).get("files", ())] if task else []
-    files = {Path(name).name: (folder or Path()) / name for name in named}
-    if len(files) < len(named):
-        raise ConfigError(
-            f"{task and task.id} comes with two files of one name ({', '.join(named)}); rename one of them"
-        )
-    for path in files.values():
-        if not path.is_file():
-            raise ConfigError(
-                f"{task and task.id} comes with {path}, which is not there; put the files where the taskset says"
-            )
-    if files:
-        own = await Corpus.load(None, DocumentReader(programs), files)
-        corpus = Corpus({**corpus.documents, **own.documents})
-    if not corpus.documents:
-        return []
-    known = f" With the question come: {', '.join(list(files)[:_NAMED])}" if files else ""
-    made = [tool.tool for tool in corpus.tools()]
-    return [replace(tool, spec=replace(tool.spec, description=f"{tool.spec.description}{known}")) for tool in made]
+class _Documents:
+    """The documents at hand: those of a corpus, and of each task, which are read once.
+
+    Args:
+        corpus: for all tasks.
+        programs: reads what is no plain text.
+        folder: where files lie whose paths are not absolute; None for the folder of this process.
+    """
+
+    def __init__(self, corpus: Corpus, programs: Programs, folder: Path | None) -> None:
+        self._corpus, self._reader, self._folder = corpus, DocumentReader(programs), folder or Path()
+        self._read: dict[tuple[str, ...], Corpus] = {}
+
+    async def tools(self, task: Task | None) -> list[ProvidedTool]:
+        """Return the tools of the documents of a task; none where there are none."""
+        named = tuple(map(str, (task.spec.get("metadata") or {}).get("files", ()))) if task else ()
+        corpus = self._corpus.joined(await self._of(named, task.id)) if task and named else self._corpus
+        if not corpus.documents:
+            return []
+        known = f" With the question come: {', '.join(Path(n).name for n in named[:_NAMED])}" if named else ""
+        made = [tool.tool for tool in corpus.tools()]
+        return [replace(tool, spec=replace(tool.spec, description=f"{tool.spec.description}{known}")) for tool in made]
+
+    async def _of(self, named: tuple[str, ...], task: str) -> Corpus:
+        files = {Path(name).name: self._folder / name for name in named}
+        if len(files) < len(named):
+            raise ConfigError(f"{task} comes with two files of one name ({', '.join(named)}); rename one of them")
+        for path in files.values():
+            if not path.is_file():
+                raise ConfigError(f"{task} comes with {path}, which is not there; put the files where the taskset says")
+        if named not in self._read:
+            self._read[named] = await Corpus.load(None, self._reader, files)
+        return self._read[named]
 
 
 def _check_folder(folder: str) -> None:

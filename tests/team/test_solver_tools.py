@@ -277,6 +277,13 @@ def test_a_configuration_without_tools_has_the_conditions_it_had_before_there_we
     conditions = resolve(bare, base=folder).conditions()
     assert not [key for key in conditions if key.partition(".")[0] in ("web", "corpus", "search", "mcp")]
     assert "solver.tools" not in conditions
+    config = resolve(bare, base=folder)
+    # A run of an earlier version is resumed only if its configuration has the digest that it had.
+    assert not {"web", "corpus", "search", "mcp"} & set(config.model_dump())
+    assert not {"tools", "pictures"} & (set(config.model_dump()["solver"]) | set(config.model_dump()["evolver"]))
+    assert resolve(config.model_dump(exclude_none=True)) == config
+    tools = resolve(configured(folder), base=folder)
+    assert resolve(tools.model_dump(exclude_none=True)) == tools
     given = resolve(configured(folder), base=folder).conditions()
     assert given["corpus.folder"] == str(folder / "corpus")
     assert given["mcp.own.folder"] == str(folder / "own")

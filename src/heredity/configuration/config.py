@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from pydantic import Field, create_model, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, create_model, model_serializer, model_validator
 
 from heredity.configuration.sections import (
     BudgetSection,
@@ -72,6 +72,25 @@ class Config(Section):
         for section in self.sections().values():
             section.agree(self)
         return self
+
+    @model_serializer(mode="wrap")
+    def _dumped(self, dump: SerializerFunctionWrapHandler):  # no type is given: it would take the place of the schema
+        """Leave out what is about tools where there are none: such a run is told by what it was told by before there were any."""
+        dumped: dict[str, Any] = dump(self)
+        for name, empty in (
+            ("corpus", CorpusSection()),
+            ("web", WebSection()),
+            ("search", SearchSection()),
+            ("mcp", {}),
+        ):
+            if getattr(self, name) == empty:
+                dumped.pop(name, None)
+        for section, keys in (("solver", ("tools", "pictures")), ("evolver", ("tools",))):
+            given = dumped.get(section)
+            for key in keys:
+                if isinstance(given, dict) and not given.get(key, True):
+                    del given[key]
+        return dumped
 
     @property
     def tools(self) -> ToolSettings:

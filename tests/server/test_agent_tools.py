@@ -17,10 +17,12 @@ from heredity.experiments.config import cells, resolve
 from heredity.experiments.preflight import preflight
 from heredity.experiments.suite import open_suite, run_suite
 from heredity.launchers import available
+from heredity.launchers.registry import programs
 from heredity.library.localweb.server import serving
 from heredity.library.localweb.town import make_town
 from heredity.records import read_journal
 from heredity.sandbox import guest_client
+from launchers.scripts import write_rules
 
 REASON = available()
 pytestmark = pytest.mark.skipif(REASON is not None, reason=f"agents cannot be confined here: {REASON}")
@@ -114,6 +116,45 @@ def test_a_confined_agent_reaches_what_it_was_given_by_its_tools_alone_and_each_
     assert json.loads(calls[3]["arguments"]) == {"what": "write", "path": "/workspace/made"}
     assert calls[3]["characters"] == len("write")
     assert "`heredity tools`" in (run / "workspace" / "AGENTS.md").read_text()
+
+
+SHELLS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "claude-code": ("Bash", "command", {"description": "one step"}),
+    "codex": ("exec_command", "cmd", {"yield_time_ms": 30_000}),
+    "mini-swe-agent": ("bash", "command", {}),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SHELLS)
+def test_a_real_coding_agent_asks_them_from_its_shell(name: str, tmp_path: Path, town: str) -> None:
+    if not programs()[name].installed:
+        pytest.skip(f"{name} is not installed; heredity agents install {name}")
+    tool, key, more = SHELLS[name]
+    page = json.dumps({"address": f"http://{town}/bridges/mill-bridge.html"})
+    commands = [
+        "grep -c 'heredity tools' AGENTS.md; heredity tools > tools.txt",
+        f"heredity tool fetch '{page}' > page.txt",
+        """echo '{"what": "write", "path": "/workspace/made"}' | heredity tool own_do - > wrote.txt""",
+        "heredity submit --episodes 0-1",
+        "heredity finish",
+        *(["echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT; exit 0"] if name == "mini-swe-agent" else []),
+    ]
+    write_rules(tmp_path / "rules.toml", commands, lambda text: (tool, {key: text, **more}), tool)
+    given = {"launcher": name, "model": f"scripted/{tmp_path}/rules.toml", "time_limit_s": 120}
+    data = configured(tmp_path, town)
+    data["evolver"] = {**given, "tools": ["fetch", "search", "own"]}
+    suite = tmp_path / "runs" / "suite"
+    result = asyncio.run(run_suite(suite, open_suite(suite, resolve(data, base=tmp_path))))
+    (run,) = (suite / "runs").iterdir()
+    log = (run / "logs" / "agent.log").read_text()
+    assert {**result.failures, **result.evolver_failures} == {}, log
+    work = run / "workspace"
+    assert "own_do: " in (work / "tools.txt").read_text(), log
+    assert "1890" in (work / "page.txt").read_text(), log
+    assert (work / "wrote.txt").read_text() == "write\n", log
+    events = read_journal(run / "journal.jsonl")
+    assert [event.data["tool"] for event in events if event.kind == "agent.tool"] == ["fetch", "own_do"]
 
 
 def test_what_a_candidate_scores_does_not_hang_on_the_tools_of_its_evolver(tmp_path: Path) -> None:

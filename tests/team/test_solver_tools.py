@@ -188,6 +188,20 @@ async def test_a_team_that_is_a_candidate_has_them_in_every_step(folder: Path, t
     assert [message.content for message in results(trajectory)] == ["write", "written"]
 
 
+async def test_a_member_of_a_team_has_only_what_its_design_says(folder: Path, town: str) -> None:
+    agents = {
+        "reader": {"description": "reads", "given": ["se*", "own_do"]},
+        "thinker": {"description": "thinks", "given": []},
+    }
+    made = Candidate({"agent/team": SourceTree({"agent.json": json.dumps({"agents": agents})})})
+    plan = json.dumps({"steps": [{"id": n, "agent": n, "task": "Do it"} for n in agents]})
+    model = ListedModel([plan, "1890", "1890", DONE])
+    [trajectory] = await answered(configured(folder, town), folder, model, job(0, made))
+    assert trajectory.total_reward == 1.0
+    had = [{spec.name for spec in asked.tools} - {"remember", "recall"} for asked in model.asked[1:3]]
+    assert sorted(map(sorted, had)) == [[], ["own_do", "search"]]
+
+
 async def test_an_attempt_has_so_many_calls_and_the_next_one_as_many_again(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -54,14 +55,28 @@ class EvolutionDesign(BaseModel):
 
 
 class AgentDesign(BaseModel):
-    """An agent of a team: what it can do, its tools and memories (None for all), whom it may ask, its model calls a step."""
+    """An agent of a team.
+
+    Attributes:
+        description: what it can do.
+        tools, memories: those of the candidate that it has; None for all.
+        given: those that a configuration gives which it has, by the names that models see, such as `"browser_open"`, `"browser_*"`;
+            None for all. One that is not given it does not have.
+        asks: whom it may ask.
+        turns: most model calls of a step.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     description: Annotated[str, Field(min_length=1)]
     tools: tuple[str, ...] | None = None
     memories: tuple[str, ...] | None = None
+    given: tuple[str, ...] | None = None
     asks: tuple[str, ...] = ()
     turns: Annotated[int, Field(ge=1, le=MOST_TURNS)] = 20
+
+    def has(self, tool: str) -> bool:
+        """Return whether it has a tool that a configuration gives."""
+        return self.given is None or any(fnmatchcase(tool, name) for name in self.given)
 
 
 class TeamDesign(BaseModel):

@@ -132,7 +132,8 @@ def _member(team: TeamParts, name: str, toolbox: Toolbox, memory: SharedMemory, 
         named = [tool for tool_name, tool in offered.items() if tool_name in (agent.tools or ())]
         own = [*others, *named, *memory.tools(context)]
         taken = {tool.tool.spec.name for tool in own}
-        return [*(TeamTool(tool) for tool in provided if tool.spec.name not in taken), *own]
+        had = (tool for tool in provided if tool.spec.name not in taken and agent.has(tool.spec.name))
+        return [*map(TeamTool, had), *own]
 
     async def release(context: Context) -> None:
         if opened := conversations.pop(id(context), None):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import secrets
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,13 +15,14 @@ import tomli_w
 from tests.actors.fakes import ListedModel, calling, candidate
 from tests.team.test_mcp_servers import SERVER
 
+from heredity.actors.contract import Solving
 from heredity.errors import ConfigError, IsolationError, MissingExtraError
 from heredity.experiments.config import resolve
 from heredity.experiments.engine import Engine
 from heredity.experiments.model_files import model_files
 from heredity.experiments.preflight import preflight
 from heredity.experiments.suite import open_suite, run_suite
-from heredity.gateway import Message
+from heredity.gateway import Message, Request
 from heredity.library.localweb.server import serving
 from heredity.library.localweb.town import make_town
 from heredity.records import read_journal
@@ -95,11 +98,21 @@ def job(index: int = 0, made: Candidate = PLAIN, files: tuple[str, ...] = ()) ->
     return Job(INFO, made, Task(f"heldout/{index}", "heldout", index, spec), policy_seed=1)
 
 
-async def answered(data: Mapping[str, Any], folder: Path, model: ListedModel, *jobs: Job) -> list[Trajectory]:
+async def answered(
+    data: Mapping[str, Any], folder: Path, model: ListedModel, *jobs: Job, settings: Solving | None = None
+) -> list[Trajectory]:
     """Attempt jobs one after the other with the tools of a configuration."""
     async with SandboxedPrograms() as programs, open_task_tools(resolve(data, base=folder).tools, programs) as tools:
-        runner = SolvingRunner(model, programs=programs, provided=tools)
+        runner = SolvingRunner(model, programs=programs, provided=tools, settings=settings)
         return [done for one in jobs for [(_, done)] in [[pair async for pair in runner.run([one], Limits())]]]
+
+
+def watched(reply: Any, ask: Any) -> Any:
+    async def asked(request: Request) -> Any:
+        await ask(request)
+        return await reply(request)
+
+    return asked
 
 
 def results(trajectory: Trajectory) -> list[Message]:
@@ -186,6 +199,37 @@ async def test_a_team_that_is_a_candidate_has_them_in_every_step(folder: Path, t
     model = ListedModel([one, write, "done", more, read, "1890", DONE])
     [trajectory] = await answered(configured(folder, town), folder, model, job(0, made))
     assert [message.content for message in results(trajectory)] == ["write", "written"]
+
+
+def running(word: str) -> int:
+    """Return how many processes have a word in their command."""
+    commands: list[bytes] = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            commands.append(path.read_bytes())
+    return sum(word.encode() in command for command in commands)
+
+
+async def test_an_attempt_that_ends_while_a_server_hangs_leaves_no_process_and_the_next_one_begins_anew(
+    folder: Path,
+) -> None:
+    own = f"server_{secrets.token_hex(8)}.py"
+    (folder / "own" / "server.py").rename(folder / "own" / own)
+    data = configured(folder, solver={"tools": ["own"]}, web={}, corpus={})
+    data["mcp"]["own"]["command"] = ["python3", own]
+    hang, hello = calling(("own_do", {"what": "hang"})), calling(("own_do", {"what": "hello"}))
+    seen: list[int] = []
+
+    async def ask(request: Request) -> None:
+        seen.append(running(own))
+
+    model = ListedModel([hang, hello, "1890"])
+    model.reply = watched(model.reply, ask)  # type: ignore[method-assign]
+    late, done = await answered(data, folder, model, job(0), job(1), settings=Solving(seconds=1.5))
+    assert (late.status, done.total_reward) == ("rollout_timeout", 1.0)
+    assert results(done)[0].content == "hello"
+    assert [count > 0 for count in seen] == [False, False, True]
+    assert running(own) == 0
 
 
 async def test_a_member_of_a_team_has_only_what_its_design_says(folder: Path, town: str) -> None:

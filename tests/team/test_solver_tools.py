@@ -15,7 +15,6 @@ import tomli_w
 from tests.actors.fakes import ListedModel, calling, candidate
 from tests.team.test_mcp_servers import SERVER
 
-from heredity.actors.contract import Solving
 from heredity.errors import ConfigError, IsolationError, MissingExtraError
 from heredity.experiments.config import resolve
 from heredity.experiments.engine import Engine
@@ -99,12 +98,16 @@ def job(index: int = 0, made: Candidate = PLAIN, files: tuple[str, ...] = ()) ->
 
 
 async def answered(
-    data: Mapping[str, Any], folder: Path, model: ListedModel, *jobs: Job, settings: Solving | None = None
+    data: Mapping[str, Any], folder: Path, model: ListedModel, *jobs: Job, first_s: float = 300.0
 ) -> list[Trajectory]:
     """Attempt jobs one after the other with the tools of a configuration."""
     async with SandboxedPrograms() as programs, open_task_tools(resolve(data, base=folder).tools, programs) as tools:
-        runner = SolvingRunner(model, programs=programs, provided=tools, settings=settings)
-        return [done for one in jobs for [(_, done)] in [[pair async for pair in runner.run([one], Limits())]]]
+        runner = SolvingRunner(model, programs=programs, provided=tools)
+        done: list[Trajectory] = []
+        for number, one in enumerate(jobs):
+            limits = Limits(episode_s=Limits().episode_s if number else first_s)
+            done += [trajectory async for _, trajectory in runner.run([one], limits)]
+        return done
 
 
 def watched(reply: Any, ask: Any) -> Any:
@@ -225,7 +228,7 @@ async def test_an_attempt_that_ends_while_a_server_hangs_leaves_no_process_and_t
 
     model = ListedModel([hang, hello, "1890"])
     model.reply = watched(model.reply, ask)  # type: ignore[method-assign]
-    late, done = await answered(data, folder, model, job(0), job(1), settings=Solving(seconds=1.5))
+    late, done = await answered(data, folder, model, job(0), job(1), first_s=1.5)
     assert (late.status, done.total_reward) == ("rollout_timeout", 1.0)
     assert results(done)[0].content == "hello"
     assert [count > 0 for count in seen] == [False, False, True]

@@ -125,7 +125,13 @@ def test_the_code_of_a_page_runs(page: str) -> None:
 
 
 def test_the_code_of_every_important_page_is_found() -> None:
-    assert {"README.md", "docs/extending.md", "docs/records.md", "docs/guides/policy-evolution.md"} <= set(CODE_PAGES)
+    assert {
+        "README.md",
+        "docs/python.md",
+        "docs/extending.md",
+        "docs/records.md",
+        "docs/guides/policy-evolution.md",
+    } <= set(CODE_PAGES)
 
 
 def play(method: Any, runner: Any, folder: Path, episodes: int, name: str = "gymnasium/CartPole-v1") -> list[Any]:
@@ -159,10 +165,10 @@ def test_the_method_that_a_page_shows_spends_its_budget_twice_alike(extending: d
 
 
 @needs_a_sandbox
-def test_the_method_of_the_readme_gets_feedback(
+def test_the_method_of_a_page_gets_feedback(
     extending: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    events = play(run_page("README.md")["Gambler"](), extending["Dealt"](), tmp_path, episodes=16)
+    events = play(run_page("docs/python.md")["Gambler"](), extending["Dealt"](), tmp_path, episodes=16)
     assert sum(e.kind == "submission.completed" for e in events) == 8
     assert capsys.readouterr().out.splitlines()[-1].endswith(" 0")
 

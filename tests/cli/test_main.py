@@ -28,3 +28,18 @@ def test_no_help_is_cut(group: tuple[str, ...], monkeypatch: pytest.MonkeyPatch)
     listed = shown.partition("Commands:")[2]
     assert listed
     assert not [line for line in listed.splitlines() if line.rstrip().endswith(("...", "…"))]
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [("sui", {"suites"}), ("run demo", {"demo"}), ("init pol", {"policy"}), ("code show lantern-t", {"lantern-tree"})],
+)
+def test_a_shell_completes_commands_and_names(typed: str, offered: set[str]) -> None:
+    words = f"heredity {typed}"
+    environment = {
+        "_HEREDITY_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split()) - 1),
+    }
+    result = CliRunner().invoke(app, [], env=environment)
+    assert offered <= set(result.stdout.split()), result.output

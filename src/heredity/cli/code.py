@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from heredity.cli import completion
 from heredity.cli.columns import columns
 from heredity.cli.whole_help import WholeHelp
 
@@ -52,7 +53,12 @@ def list_problems(*, as_json: AsJson = False) -> None:
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(help="A problem, or the path of its folder.", show_default=False)],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="A problem, or the path of its folder.", show_default=False, autocompletion=completion.problems
+        ),
+    ],
     language: Language = "python3",
 ) -> None:
     """Show what a solver is told: statement, examples, starter.
@@ -68,7 +74,15 @@ def show(
 @app.command("judge")
 def judge_file(
     file: Annotated[Path, typer.Argument(help="A solution.", show_default=False)],
-    name: Annotated[str, typer.Option("--problem", help="A problem, or the path of its folder.", show_default=False)],
+    name: Annotated[
+        str,
+        typer.Option(
+            "--problem",
+            help="A problem, or the path of its folder.",
+            show_default=False,
+            autocompletion=completion.problems,
+        ),
+    ],
     language: Language = "",
     seed: Seed = "0",
     *,
@@ -99,7 +113,8 @@ def judge_file(
 @app.command()
 def check(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Problems or folders; all of the library by default.")
+        list[str] | None,
+        typer.Argument(help="Problems or folders; all of the library by default.", autocompletion=completion.problems),
     ] = None,
     agree: Annotated[
         int, typer.Option("--agree", min=0, help="Small cases on which the two references must agree.")

@@ -8,12 +8,15 @@ from pathlib import Path
 
 import typer
 
+from heredity.cli import completion
 from heredity.errors import ConfigError, UnknownNameError
 
 
 def init(
     kind: str = typer.Argument(
-        "", help="policy, prompts, harness, post-training, worlds or program; without it, they are listed."
+        "",
+        help="policy, prompts, harness, post-training, worlds or program; without it, they are listed.",
+        autocompletion=completion.projects,
     ),
     folder: Path | None = typer.Argument(None, help="Where to write it: a folder that is empty or not there (KIND)."),
     json_output: bool = typer.Option(False, "--json", help="Print JSON instead of text."),
@@ -22,16 +25,16 @@ def init(
 
     Example: heredity init policy my-policy
     """
-    kinds = _kinds()
+    offered = kinds()
     if not kind:
-        _list(kinds, json_output=json_output)
+        _list(offered, json_output=json_output)
         return
-    if kind not in kinds:
-        raise UnknownNameError("kind of project", kind, kinds)
+    if kind not in offered:
+        raise UnknownNameError("kind of project", kind, offered)
     target = folder or Path(kind)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise ConfigError(f"{target} is there already, and not empty; name another folder: heredity init {kind} FOLDER")
-    written = _copied(kinds[kind], target)
+    written = _copied(offered[kind], target)
     if json_output:
         typer.echo(json.dumps({"kind": kind, "folder": str(target), "files": written}, indent=1))
         return
@@ -39,18 +42,18 @@ def init(
     typer.echo(f"next: cd {target} && heredity run suite.toml   (README.md says what else)")
 
 
-def _kinds() -> dict[str, Path]:
+def kinds() -> dict[str, Path]:
     """Return the folder of each kind of project."""
     root = Path(str(files("heredity.library") / "projects"))
     return {path.name: path for path in sorted(root.iterdir()) if (path / "README.md").is_file()}
 
 
-def _list(kinds: dict[str, Path], *, json_output: bool) -> None:
+def _list(offered: dict[str, Path], *, json_output: bool) -> None:
     from heredity.cli.columns import columns
 
     abouts = {
         name: path.joinpath("README.md").read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
-        for name, path in kinds.items()
+        for name, path in offered.items()
     }
     if json_output:
         typer.echo(json.dumps([{"kind": name, "about": about} for name, about in abouts.items()], indent=1))

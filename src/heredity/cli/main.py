@@ -31,7 +31,6 @@ app = typer.Typer(
     name="heredity",
     help="A laboratory for agents that improve themselves.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from heredity.cli import completion
 from heredity.cli.signals import InterruptedRunError, run_interruptibly
 from heredity.errors import ConfigError, IsolationError, MissingExtraError, RecordError, RunLockedError
 
@@ -25,7 +26,8 @@ _JOBS = typer.Option(None, "--jobs", min=1, help="Runs at the same time (engine.
 
 def run(
     file: str = typer.Argument(
-        help="Configuration (TOML), one run or a suite with a matrix; or an installed suite's name."
+        help="Configuration (TOML), one run or a suite with a matrix; or an installed suite's name.",
+        autocompletion=completion.suites,
     ),
     overrides: list[str] = typer.Argument(None, metavar="[KEY=VALUE]...", help="Such as budget.episodes=64."),
     agent: str = typer.Option("", "--agent", help="Run this command as the coding agent (instead of the matrix)."),

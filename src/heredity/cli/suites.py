@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from heredity.cli import completion
 from heredity.cli.whole_help import WholeHelp
 
 app = typer.Typer(cls=WholeHelp, invoke_without_command=True, rich_markup_mode=None)
@@ -32,7 +33,11 @@ def suites(
 
 
 @app.command()
-def show(name: Annotated[str, typer.Argument(help="A suite, such as demo.", show_default=False)]) -> None:
+def show(
+    name: Annotated[
+        str, typer.Argument(help="A suite, such as demo.", show_default=False, autocompletion=completion.suites)
+    ],
+) -> None:
     """Print a suite's TOML: `heredity suites show demo > mine.toml` is a beginning of one's own.
 
     Example: heredity suites show demo

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from heredity.cli import completion
 from heredity.cli.columns import columns
 from heredity.cli.whole_help import WholeHelp
 
@@ -39,7 +40,12 @@ def list_tasksets(*, as_json: AsJson = False) -> None:
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(help="A taskset, such as questions/gsm8k.", show_default=False)],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="A taskset, such as questions/gsm8k.", show_default=False, autocompletion=completion.tasksets
+        ),
+    ],
     split: Annotated[str, typer.Option("--split", help="train, validation or heldout.")] = "train",
     count: Annotated[int, typer.Option("--count", min=0, help="How many tasks.")] = 3,
     answers: Annotated[bool, typer.Option("--answers", help="With what is secret: answers, or seeds.")] = False,

@@ -68,13 +68,13 @@ def test_a_project_runs_goes_on_and_passes_its_own_test(kind: str, tmp_path: Pat
         pytest.skip("needs torch")
     folder = written(kind, tmp_path / kind)
     tested = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+        [sys.executable, "-m", "unittest"],
         cwd=folder,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert tested.returncode == 0, tested.stdout
+    assert tested.returncode == 0, tested.stderr
     begun = subprocess.Popen(
         heredity("run", "suite.toml", "--out", "out"), cwd=folder, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
     )

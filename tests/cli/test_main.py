@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from heredity import __version__
+from heredity.cli.columns import columns
 from heredity.cli.main import app
 
 
@@ -43,3 +44,13 @@ def test_a_shell_completes_commands_and_names(typed: str, offered: set[str]) -> 
     }
     result = CliRunner().invoke(app, [], env=environment)
     assert offered <= set(result.stdout.split()), result.output
+
+
+def test_the_last_column_is_broken_at_the_width_of_a_terminal_and_no_other() -> None:
+    about = "a long sentence that says what it is for, " * 4
+    rows = [("a-name-that-is-copied" * 2, "1", about.strip()), ("short", "22", "short")]
+    wide, narrow = columns(("suite", "runs", "about"), rows), columns(("suite", "runs", "about"), rows, width=80)
+    assert len(wide.splitlines()) == 3
+    assert max(map(len, narrow.splitlines())) <= 80
+    assert "a-name-that-is-copied" * 2 in narrow
+    assert narrow.split() == wide.split()

@@ -35,7 +35,7 @@ _UNSHOWN = re.compile(
 
 def clean(value: object) -> str:
     """Return text with control and bidirectional characters as escapes: on a page or in a terminal they would hide what it says."""
-    return _UNSHOWN.sub(lambda found: found[0].encode("unicode_escape").decode(), str(value))
+    return _UNSHOWN.sub(lambda match: match[0].encode("unicode_escape").decode(), str(value))
 
 
 class HeredityError(Exception):

@@ -102,14 +102,14 @@ class Group(Generic[T]):
 
     def check(self, entry: EntryPoint) -> T:
         """Import what an entry point names and check it. Raises as `load`."""
-        said = f"the {self.noun} {entry.name!r} ({entry.value}, group {self.name})"
+        name = f"the {self.noun} {entry.name!r} ({entry.value}, group {self.name})"
         try:
             plugin = entry.load()
         # Whatever a stranger's module raises while it is imported.
         except Exception as error:
-            raise ConfigError(f"{said} failed to load: {error!r}; repair or uninstall its package") from error
+            raise ConfigError(f"{name} failed to load: {error!r}; repair or uninstall its package") from error
         if not self.conforms(plugin):
-            raise ConfigError(f"{said} is {plugin!r}; give {self.contract}")
+            raise ConfigError(f"{name} is {plugin!r}; give {self.contract}")
         if entry.dist is not None and _package(entry.dist) != OWN:
             _loaded[self.name, entry.name] = _origin(entry, entry.dist)
         return plugin
@@ -150,8 +150,8 @@ def _origin(entry: EntryPoint, distribution: Distribution) -> Origin:
 @cache
 def _installed() -> Mapping[str, EntryPoints]:
     """All entry points by group: one look through the installed packages."""
-    found = entry_points()
-    return {group: found.select(group=group) for group in found.groups}
+    points = entry_points()
+    return {group: points.select(group=group) for group in points.groups}
 
 
 @cache

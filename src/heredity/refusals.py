@@ -53,8 +53,8 @@ def reading(
         from pydantic import ValidationError
 
         refused = isinstance(error, ValidationError)
-        said = f": {misfits(error, model)}" if refused else f" is not {form}: {error!s:.300}"
-        raise kind(f"{path}{said}; {remedy}") from error
+        problem = f": {misfits(error, model)}" if refused else f" is not {form}: {error!s:.300}"
+        raise kind(f"{path}{problem}; {remedy}") from error
 
 
 def misfits(
@@ -70,9 +70,9 @@ def misfits(
         elsewhere: says where a key belongs that is unknown at this path; nothing by default.
     """
     entries = error.errors(include_url=False)
-    said = [_misfit(entry, model, elsewhere) for entry in entries[:_MOST_MISFITS]]
-    more = len(entries) - len(said)
-    return "; ".join([*said, f"and {more} more"] if more else said)
+    problems = [_misfit(entry, model, elsewhere) for entry in entries[:_MOST_MISFITS]]
+    more = len(entries) - len(problems)
+    return "; ".join([*problems, f"and {more} more"] if more else problems)
 
 
 def _misfit(entry: Any, model: type[BaseModel] | None, elsewhere: Callable[[Sequence[str]], str]) -> str:
@@ -109,7 +109,7 @@ def known_keys(model: type[BaseModel], path: Sequence[str]) -> list[str]:
     models = [model]
     for part in path:
         inner = [
-            each for owner in models if (field := owner.model_fields.get(part)) for each in _models(field.annotation)
+            model for owner in models if (field := owner.model_fields.get(part)) for model in _models(field.annotation)
         ]
         models = inner or models
     fields = [(name, field) for owner in models for name, field in owner.model_fields.items()]

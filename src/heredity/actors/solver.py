@@ -176,9 +176,9 @@ def _check_words(reply: Reply) -> None:
 
 async def _tool_results(reply: Reply, toolbox: Toolbox) -> list[Message]:
     results = await toolbox.answer_all(reply.tool_calls)
-    told = [Message("tool", str(r), tool_call_id=c.id) for c, r in zip(reply.tool_calls, results, strict=True)]
+    results_shown = [Message("tool", str(r), tool_call_id=c.id) for c, r in zip(reply.tool_calls, results, strict=True)]
     pictures = tuple(Image(*picture) for result in results for picture in _pictures(result))
-    return [*told, Message("user", "What the tools show:", pictures)] if pictures else told
+    return [*results_shown, Message("user", "What the tools show:", pictures)] if pictures else results_shown
 
 
 def _pictures(result: str) -> tuple[tuple[str, bytes], ...]:

@@ -103,8 +103,8 @@ def look(
     error = None if tables_of(strata, clusters).few else _error_of_cases(tables)
     if error is None:
         return Look(len(gaps), float(gaps.mean()) * scale, None, None)
-    found, limits = _interval(gaps, error), over(bounds, scale)
-    interval = None if found is None else within(found, limits)
+    interval_found, limits = _interval(gaps, error), over(bounds, scale)
+    interval = None if interval_found is None else within(interval_found, limits)
     mean = min(max(float(gaps.mean()) * scale, -LARGEST), LARGEST)
     return Look(len(gaps), mean, times(interval, scale), _p(gaps, error))
 
@@ -117,8 +117,8 @@ def _complete(strata: Sequence[ArrayLike], clusters: Sequence[Clusters | None]) 
     tables = [np.atleast_2d(np.asarray(t, dtype=np.float64)) for t in strata]
     if not tables:
         return []
-    known = np.all([np.isfinite(t).any(axis=1) for t in tables], axis=0)
-    kept = [clustered(t[known], own) for t, own in zip(tables, clusters, strict=True)]
+    has_score = np.all([np.isfinite(t).any(axis=1) for t in tables], axis=0)
+    kept = [clustered(t[has_score], own) for t, own in zip(tables, clusters, strict=True)]
     return [t[:, np.isfinite(t).any(axis=0)] for t in kept]
 
 

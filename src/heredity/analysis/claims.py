@@ -75,8 +75,8 @@ def compare(
     candidates = compare_cases(strata if cases is None else cases, tests, bounds, clusters=clusters)
     if evolvers is None or candidates is None:
         return None
-    known = evolvers.covered if asked is None else covered(evolvers.cases, asked, least)
-    return Both(replace(evolvers, covered=known), replace(candidates, covered=known), marked)
+    enough = evolvers.covered if asked is None else covered(evolvers.cases, asked, least)
+    return Both(replace(evolvers, covered=enough), replace(candidates, covered=enough), marked)
 
 
 def claims(family: Sequence[Both]) -> list[tuple[Claim, Claim]]:
@@ -106,8 +106,8 @@ def of_evolvers(compared: Comparison, p: float | None, *, marked: bool) -> Claim
         return _claim(replace(compared, p=None), None, LEVEL, compared.untold or few)
     claim = _claim(compared, p, MARK_LEVEL if marked else LEVEL, compared.untold)
     within = marked and interval is not None and interval[0] <= 0.0 <= interval[1]
-    told = claim.verdict in (Verdict.BETTER, Verdict.WORSE)
-    return claim.model_copy(update={"verdict": Verdict.WITHIN_NOISE}) if within and told else claim
+    conclusive = claim.verdict in (Verdict.BETTER, Verdict.WORSE)
+    return claim.model_copy(update={"verdict": Verdict.WITHIN_NOISE}) if within and conclusive else claim
 
 
 def _claim(compared: Comparison, p: float | None, level: float, untold: Unknown | None) -> Claim:

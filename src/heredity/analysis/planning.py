@@ -194,8 +194,8 @@ def _component(parts: Components | None, name: str) -> Component | None:
 
 def _costs(pilot: Pilot, tasksets: Sequence[TasksetScores], pair: tuple[str, str]) -> tuple[Amount, Amount]:
     runs = [pilot.costs.get((t.name, entry), ()) for t in tasksets for entry in pair]
-    each = [_cases_of_each(t, pair) for t in tasksets for _ in pair]
-    cases = [times(mean(c.case for c in several), n) for several, n in zip(runs, each, strict=True)]
+    counts = [_cases_of_each(t, pair) for t in tasksets for _ in pair]
+    cases = [times(mean(c.case for c in several), n) for several, n in zip(runs, counts, strict=True)]
     return total(mean(c.seed for c in several) for several in runs), total(cases)
 
 

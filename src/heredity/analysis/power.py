@@ -93,8 +93,8 @@ def detectable(question: Question, seeds: int, cases: int, wanted: float) -> flo
     low, high = 0.0, math.sqrt(float(parts.sum())) * 50.0
     for _ in range(50):
         middle = (low + high) / 2
-        found = power(Question(question.tasksets, middle, question.tests), seeds, cases) >= wanted
-        low, high = (low, middle) if found else (middle, high)
+        enough = power(Question(question.tasksets, middle, question.tests), seeds, cases) >= wanted
+        low, high = (low, middle) if enough else (middle, high)
     return high
 
 

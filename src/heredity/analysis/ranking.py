@@ -174,8 +174,8 @@ def group_means(
         group = sums.setdefault(groups.get(environment, ""), {})
         for entry in everybody if best is not None else ():
             placed = normalised_score(others.get(entry), row.get(random), best)
-            known = row.get(random) is not None
-            group.setdefault(entry, []).append(0.0 if placed is None and known else placed)
+            has_random = row.get(random) is not None
+            group.setdefault(entry, []).append(0.0 if placed is None and has_random else placed)
     return {group: {entry: mean_of_known(v) for entry, v in row.items()} for group, row in sums.items()}
 
 

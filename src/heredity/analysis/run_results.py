@@ -64,11 +64,11 @@ def run_results(evidence: RunEvidence, metrics: Metrics | None = None) -> RunRes
         evidence: its journal and blobs.
         metrics: what its protocol says about results; None for a protocol without figures of its own.
     """
-    record, said = evidence.record, metrics or _COMMON
+    record, terms = evidence.record, metrics or _COMMON
     rows = _submission_rows(record, _bundle_loader(evidence.load_candidate))
     started = record.started
     reference, *others = _references(record) or [None]
-    heldout = _heldout(evidence, reference, said)
+    heldout = _heldout(evidence, reference, terms)
     corrected = _best_corrected(record, rows)
     return RunResults(
         schema_version=SCHEMA_VERSION,
@@ -97,9 +97,9 @@ def run_results(evidence: RunEvidence, metrics: Metrics | None = None) -> RunRes
         selection=_selection(record, heldout, corrected),
         heldout=heldout,
         reference=reference,
-        gain=gain(heldout, reference, returns=said.returns, coverage=record.coverage),
+        gain=gain(heldout, reference, returns=terms.returns, coverage=record.coverage),
         further=[
-            FurtherReference(**dict(other), gain=gain(heldout, other, returns=said.returns, coverage=record.coverage))
+            FurtherReference(**dict(other), gain=gain(heldout, other, returns=terms.returns, coverage=record.coverage))
             for other in others
             if other is not None
         ],
@@ -114,13 +114,13 @@ def run_results(evidence: RunEvidence, metrics: Metrics | None = None) -> RunRes
         tokens=best_known(record.usage).results() if record.usage else None,
         agent_accounts=accounts(record.usage),
         starts=[_start(start) for start in record.starts],
-        part=said.of_run(evidence),
+        part=terms.of_run(evidence),
     )
 
 
 def _evolver(record: RunRecord) -> Evolver:
-    said = record.started.get("evolver") or {}
-    return Evolver(name=said.get("name"), kind=said.get("kind"), options=said.get("options") or {})
+    evolver = record.started.get("evolver") or {}
+    return Evolver(name=evolver.get("name"), kind=evolver.get("kind"), options=evolver.get("options") or {})
 
 
 def _evolver_failure(record: RunRecord) -> EvolverFailure | None:
@@ -293,15 +293,15 @@ def _drawn(scores: Iterable[float | None], clusters: Clusters | None) -> Sequenc
     return known(clustered(np.array(list(scores), dtype=np.float64), clusters)).tolist()
 
 
-def _heldout(evidence: RunEvidence, reference: Reference | None, said: Metrics) -> HeldOut | None:
+def _heldout(evidence: RunEvidence, reference: Reference | None, terms: Metrics) -> HeldOut | None:
     record = evidence.record
     chosen = record.selected or {}
     scored = record.scores_of("heldout", chosen.get("submit_id"), chosen.get("candidate"))
     if scored is not None:
-        return _held_out(scored["scores"], scored.get("statuses"), said, scored.get("clusters"))
+        return _held_out(scored["scores"], scored.get("statuses"), terms, scored.get("clusters"))
     selected_nothing = record.selected is not None and chosen.get("candidate") is None
-    if selected_nothing and reference is not None and said.keeps_reference(evidence):
-        return _held_out(reference.heldout_scores, None, said, _clusters_of_reference(record))
+    if selected_nothing and reference is not None and terms.keeps_reference(evidence):
+        return _held_out(reference.heldout_scores, None, terms, _clusters_of_reference(record))
     return None
 
 
@@ -311,12 +311,12 @@ def _clusters_of_reference(record: RunRecord) -> Sequence[int | None] | None:
 
 
 def _held_out(
-    listed: Sequence[Any], statuses: Sequence[str] | None, said: Metrics, clusters: Sequence[int | None] | None
+    listed: Sequence[Any], statuses: Sequence[str] | None, terms: Metrics, clusters: Sequence[int | None] | None
 ) -> HeldOut:
     scores = [finite(s) for s in listed]
     present = [s for s in scores if s is not None]
     sides = statuses or ["ok"] * len(scores)
-    bounds = SHARE if share(present) and not said.returns else None
+    bounds = SHARE if share(present) and not terms.returns else None
     estimate = case_mean([np.array(scores, np.float64)], bounds=bounds, clusters=[clusters])
     return HeldOut(
         scores=scores,

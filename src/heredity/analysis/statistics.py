@@ -236,8 +236,8 @@ def interquartile_means(values: Floats) -> Floats:
     """
     ordered = np.sort(values, axis=-1)
     present = np.sum(~np.isnan(ordered), axis=-1, keepdims=True)
-    place = np.arange(ordered.shape[-1])
-    middle = (place >= present // 4) & (place < present - present // 4)
+    rank = np.arange(ordered.shape[-1])
+    middle = (rank >= present // 4) & (rank < present - present // 4)
     count = middle.sum(axis=-1)
     sums = np.where(middle, ordered, 0.0).sum(axis=-1)
     return np.divide(sums, count, out=np.full(count.shape, np.nan), where=count > 0)

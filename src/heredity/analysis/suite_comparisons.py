@@ -121,8 +121,8 @@ def _look(question: _Question) -> anytime.Look | None:
     gaps, bounds = _gaps(question)
     aligned = [g[[seed in common for seed in own]] for g, own in zip(gaps, seeds, strict=True)] if common else []
     looked = anytime.look(aligned, bounds, [t.clusters for t in question.tasksets] if aligned else None)
-    known = sum(int(np.isfinite(g).sum()) for g in aligned)
-    enough = covered(known, sum(g.size for g in aligned), coverage_of(question.tasksets))
+    differences = sum(int(np.isfinite(g).sum()) for g in aligned)
+    enough = covered(differences, sum(g.size for g in aligned), coverage_of(question.tasksets))
     return looked and replace(looked, covered=enough)
 
 
@@ -130,9 +130,9 @@ def _looked(question: _Question) -> paired.Comparison | None:
     looked = None if _marked(question.pair) else _look(question)
     if looked is None:
         return paired.Comparison(0.0, None, None, None, Unit.RUN, 0, 0, enough=False, covered=True)
-    known = looked.p is not None
+    tested = looked.p is not None
     of_seeds = looked.difference, looked.interval, looked.p, None, Unit.RUN, looked.seeds, 0
-    return paired.Comparison(*of_seeds, enough=known, covered=looked.covered)
+    return paired.Comparison(*of_seeds, enough=tested, covered=looked.covered)
 
 
 def _sequential(row: Comparison) -> Comparison:
@@ -185,8 +185,8 @@ def paired_gaps(taskset: TasksetScores, a: str, b: str, *, normalised: bool = Fa
 
 def _paired_seeds(taskset: TasksetScores, a: str, b: str) -> list[int | str | None]:
     left, right = by_seed(taskset, a), by_seed(taskset, b)
-    known = dict.fromkeys(seed for side in (left, right) for seed in side if seed is not _EVERY)
-    return [seed for seed in known if all(seed in side or _EVERY in side for side in (left, right))]
+    seeds = dict.fromkeys(seed for side in (left, right) for seed in side if seed is not _EVERY)
+    return [seed for seed in seeds if all(seed in side or _EVERY in side for side in (left, right))]
 
 
 def by_seed(taskset: TasksetScores, entry: str, *, normalised: bool = False) -> dict[int | str | None, Floats]:

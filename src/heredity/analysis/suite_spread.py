@@ -170,8 +170,8 @@ def _runs(table: Floats, weights: Floats, fixed: bool, rng: np.random.Generator)
     """Return means of runs drawn anew, over cases of these weights, shape (draws, runs)."""
     if not len(table):
         return np.empty((len(weights), 0))
-    known = ~np.isnan(table)
-    sums, counts = weights @ np.where(known, table, 0.0).T, weights @ known.T.astype(np.float64)
+    present = ~np.isnan(table)
+    sums, counts = weights @ np.where(present, table, 0.0).T, weights @ present.T.astype(np.float64)
     # A run whose few known cases are not drawn keeps its mean.
     means = np.divide(sums, counts, out=np.tile(np.nanmean(table, axis=1), (len(weights), 1)), where=counts > 0.0)
     if fixed:

@@ -151,10 +151,10 @@ class _ClaudeSession:
             self._last, self._messages = _claude_counts(cast("dict[str, Any]", usage), _USAGE_NAMES, cost), {}
             self._whole = replace(total_usage(counted), cost_usd=cost) if counted else None
         elif kind == "assistant" and isinstance(message, dict):
-            said = cast("dict[str, Any]", message)
-            if isinstance(said.get("usage"), dict):
-                counts = _claude_counts(said["usage"], _USAGE_NAMES, None)
-                self._messages[str(said.get("id", len(self._messages)))] = counts
+            fields = cast("dict[str, Any]", message)
+            if isinstance(fields.get("usage"), dict):
+                counts = _claude_counts(fields["usage"], _USAGE_NAMES, None)
+                self._messages[str(fields.get("id", len(self._messages)))] = counts
 
     def parts(self) -> list[TokenUsage]:
         """Return what adds up to the usage of the session."""

@@ -68,10 +68,10 @@ def _scores(rows: Sequence[Mapping[str, Any]]) -> Floats:
 
 
 def _estimate(strata: Sequence[Floats]) -> dict[str, Any]:
-    found = evolver_mean(strata, SHARE if share(*strata) else None)
-    if found is None:
+    mean_of_evolver = evolver_mean(strata, SHARE if share(*strata) else None)
+    if mean_of_evolver is None:
         return {"mean": None, "interval": None, "worlds": len(strata)}
-    estimate, _ = found
+    estimate, _ = mean_of_evolver
     return {
         "mean": estimate.mean,
         "interval": list(estimate.interval) if estimate.interval else None,

@@ -170,10 +170,10 @@ class _Siege:
             reasons += await asyncio.to_thread(grounds.touched, [tree])
             reasons += grounds.found(text for t in trajectories for text in _texts(t))
         worst = next((t for t in trajectories if t.failure), trajectories[0])
-        said = (
+        message = (
             worst.failure.message if worst.failure else worst.stdout.strip().rpartition("\n")[2]
         ) or "nothing to say"
-        return worst.status, said, reasons
+        return worst.status, message, reasons
 
     async def _play(self, attack: Attack, tree: SourceTree, limits: Limits, grounds: Grounds) -> list[Trajectory]:
         info, candidate = arena(attack.action), Candidate.program(tree)

@@ -78,9 +78,9 @@ async def _judged(judge: Judge, source: str, cases: int) -> None:
     asked = problem(PROBLEM)
     example = asked.examples[0]
     tests = Tests([example.case] * cases, [example.answer] * cases, cases, 0.01)
-    found = await judge.judge(asked, LANGUAGES[LANGUAGE], source, tests)
-    if found.verdict is not Verdict.PASSED:
-        raise RuntimeError(f"the solution of the benchmark got {found.verdict.value}: {found.message}")
+    judgement = await judge.judge(asked, LANGUAGES[LANGUAGE], source, tests)
+    if judgement.verdict is not Verdict.PASSED:
+        raise RuntimeError(f"the solution of the benchmark got {judgement.verdict.value}: {judgement.message}")
 
 
 async def _rate(judge: Judge, source: str, count: int, workers: int) -> float:

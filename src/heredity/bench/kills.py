@@ -144,10 +144,10 @@ def _start(config: Path, suite: Path) -> subprocess.Popen[bytes]:
 
 def _check(process: subprocess.Popen[bytes], suite: Path) -> None:
     if process.wait() != 0:
-        said = (suite.parent.parent.parent / f"{suite.parent.parent.name}.log").read_text(errors="replace").strip()
+        log = (suite.parent.parent.parent / f"{suite.parent.parent.name}.log").read_text(errors="replace").strip()
         raise HostError(
             f"the run in {suite} ended with {process.returncode} without having been killed: "
-            f"{said.splitlines()[-1] if said else 'it said nothing'}"
+            f"{log.splitlines()[-1] if log else 'it said nothing'}"
         )
 
 

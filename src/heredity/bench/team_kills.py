@@ -56,7 +56,7 @@ def measure(kills: int = 100, seed: int = 0) -> dict[str, Any]:
         another lineage, than the one that was not killed; `by_progress`: kills by the tenth of the journal that there was.
     """
     draws = generator(seed, "bench", "team-kills")
-    told: dict[str, Any] = {"kills": 0, "twice": 0, "sent_twice": 0, "other_answers": 0, "other_versions": 0}
+    tally: dict[str, Any] = {"kills": 0, "twice": 0, "sent_twice": 0, "other_answers": 0, "other_versions": 0}
     tenths = [0] * 10
     with tempfile.TemporaryDirectory(prefix="heredity-team-kills-") as top:
         whole = Path(top, "whole")
@@ -64,21 +64,21 @@ def measure(kills: int = 100, seed: int = 0) -> dict[str, Any]:
         _finish(whole, 0)
         seconds = time.monotonic() - started
         expected, length = _answer(whole), len(read_journal(whole / "team" / "journal.jsonl"))
-        while told["kills"] < kills:
-            folder = Path(top, f"task{told['kills']}-{int(draws.integers(1 << 30))}")
+        while tally["kills"] < kills:
+            folder = Path(top, f"task{tally['kills']}-{int(draws.integers(1 << 30))}")
             if not _killed(folder, float(draws.uniform(0.0, seconds))):
                 continue
             done = _recorded(folder)
             tenths[min(9, 10 * len(_journal(folder)) // length)] += 1
             _finish(folder, 1)
-            told["kills"] += 1
+            tally["kills"] += 1
             later = [line["call"] for line in _calls(folder) if line["process"] == 1]
-            told["twice"] += sum(call in done for call in later)
+            tally["twice"] += sum(call in done for call in later)
             sent = [line["call"] for line in _calls(folder) if line["call"].startswith("send")]
-            told["sent_twice"] += len(sent) - len(set(sent))
-            told["other_answers"] += _answer(folder)[0] != expected[0]
-            told["other_versions"] += _answer(folder)[1] != expected[1]
-    return {**told, "by_progress": tenths, "seconds_of_a_task": round(seconds, 3), "journal_lines": length}
+            tally["sent_twice"] += len(sent) - len(set(sent))
+            tally["other_answers"] += _answer(folder)[0] != expected[0]
+            tally["other_versions"] += _answer(folder)[1] != expected[1]
+    return {**tally, "by_progress": tenths, "seconds_of_a_task": round(seconds, 3), "journal_lines": length}
 
 
 def _killed(folder: Path, after: float) -> bool:
@@ -159,10 +159,10 @@ def _agent(made: TeamParts, name: str, tools: tuple[TeamTool, ...]) -> SubAgent:
 
 def _plan(request: Request) -> str:
     """Plan rounds of steps, each after the one before; the last round sends, and the answer is what was written."""
-    said = request.messages[-1].content
-    number = int(said.partition("after ")[2].partition(" rounds")[0])
+    observation = request.messages[-1].content
+    number = int(observation.partition("after ")[2].partition(" rounds")[0])
     if number == _ROUNDS:
-        written = sorted(set(re.findall(r"write of r\d+s\d+", said)))
+        written = sorted(set(re.findall(r"write of r\d+s\d+", observation)))
         return json.dumps({"finished": True, "result": "; ".join(written) or "nothing"})
     names = [f"r{number}s{step}" for step in range(_STEPS)]
     task = "send" if number == _ROUNDS - 1 else "write"
@@ -187,12 +187,12 @@ def _work(request: Request) -> Reply | str:
 
 
 def _edit(request: Request) -> str:
-    said = request.messages[-1].content
-    if '"task": "reflect"' in said:
+    observation = request.messages[-1].content
+    if '"task": "reflect"' in observation:
         return json.dumps({"hypotheses": [{"cause": "it is careless", "variables": [_VARIABLE], "tasks": [0]}]})
-    if '"task": "select"' in said:
+    if '"task": "select"' in observation:
         return json.dumps({"selections": [{"variable": _VARIABLE, "change": "care", "hypothesis": 0}]})
-    text = "Work with care." if '"mends nothing' in said or "scores the same" in said else "Work on."
+    text = "Work with care." if '"mends nothing' in observation or "scores the same" in observation else "Work on."
     return json.dumps({"edits": [{"variable": _VARIABLE, "value": text, "why": "care"}], "expects": ""})
 
 

@@ -38,8 +38,8 @@ def measure(rollouts: int, repeats: int = 5) -> dict[str, Any]:
         `rows_p95_ms`, a hundred rows from anywhere, in any order; `catch_up_ms`, after one more submission; `start_ms`, from the
         command to the printed address; `index_mb` and `journals_mb`, sizes; `load`, of the machine.
     """
-    with tempfile.TemporaryDirectory(prefix="heredity-bench-view-") as place:
-        folder = Path(place) / "many"
+    with tempfile.TemporaryDirectory(prefix="heredity-bench-view-") as home:
+        folder = Path(home) / "many"
         write_suite(folder, rollouts)
         from heredity.view.index import open_index
 
@@ -138,7 +138,7 @@ def _submission(digest: str, number: int, count: int) -> list[Line]:
 
 def _started_data(number: int) -> Any:
     texts = dict.fromkeys(("taskset_version", "execution", "commitment", "config_digest", "group", "family"), "")
-    known = {
+    columns = {
         "run_id": f"run-{number}",
         "suite_id": "many",
         "protocol": "bench",
@@ -147,7 +147,7 @@ def _started_data(number: int) -> Any:
     }
     evolver = {"name": f"evolver-{number % 3}", "kind": "method"}
     bounds = {"budget": {"episodes": 10**7}, "views": {}, "failure_return": 0.0, "packages": {}, "conditions": {}}
-    return {**texts, **known, **bounds, "evolver": evolver, "taskset": "gymnasium/CartPole-v1"}
+    return {**texts, **columns, **bounds, "evolver": evolver, "taskset": "gymnasium/CartPole-v1"}
 
 
 async def _opened(folder: Path) -> float:

@@ -56,8 +56,8 @@ def _world(name: str, seconds: float) -> dict[str, float]:
 
 def _steps(env: Any, actions: Sequence[Any], levels: Sequence[dict[str, Any]], seconds: float) -> float:
     """Return the seconds of one step, resets not counted."""
-    count, spent, episode = 0, 0.0, 0
-    while spent < seconds:
+    count, elapsed, episode = 0, 0.0, 0
+    while elapsed < seconds:
         env.reset(options=levels[episode % len(levels)])
         episode += 1
         done = False
@@ -66,8 +66,8 @@ def _steps(env: Any, actions: Sequence[Any], levels: Sequence[dict[str, Any]], s
             _, _, terminated, truncated, _ = env.step(actions[count % len(actions)])
             count += 1
             done = terminated or truncated
-        spent += time.perf_counter() - started
-    return spent / count
+        elapsed += time.perf_counter() - started
+    return elapsed / count
 
 
 def _resets(env: WorldEnv, levels: Sequence[dict[str, Any]], seconds: float) -> float:

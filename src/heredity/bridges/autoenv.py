@@ -103,16 +103,16 @@ def _actions(described: Description) -> list[dict[str, Any]]:
 
 
 def _parameter(kind: Parameter) -> dict[str, Any]:
-    said: dict[str, Any] = {"type": {"choice": "string", "text": "string"}.get(kind.type, kind.type)}
+    schema: dict[str, Any] = {"type": {"choice": "string", "text": "string"}.get(kind.type, kind.type)}
     if kind.type == "choice":
-        said["enum"] = list(kind.of)
+        schema["enum"] = list(kind.of)
     elif kind.type in ("integer", "number"):
         whole = kind.type == "integer"
-        said |= {
+        schema |= {
             "minimum": int(kind.low or 0) if whole else kind.low,
             "maximum": int(kind.high or 0) if whole else kind.high,
         }
-    return {**said, "description": kind.description or expected(kind)}
+    return {**schema, "description": kind.description or expected(kind)}
 
 
 def _instruction(described: Description) -> str:

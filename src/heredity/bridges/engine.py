@@ -48,10 +48,10 @@ def engine(world: World, package: str, roots: Sequence[str] = ()) -> dict[str, b
     owners = tuple({_OWN, *(name.partition(".")[0] for name in code)})
     files: dict[str, bytes] = {}
     for name, path in _closure((*_BASE, *roots, *code), owners).items():
-        place = f"{ENGINE}/{_place(name)}" + ("/__init__.py" if path.name == "__init__.py" else ".py")
-        files[place] = _renamed(path.read_text(encoding="utf-8"), owners, f"{package}.{ENGINE}").encode()
-    for place in list(files):
-        for parent in list(Path(place).parents)[:-1]:
+        target = f"{ENGINE}/{_place(name)}" + ("/__init__.py" if path.name == "__init__.py" else ".py")
+        files[target] = _renamed(path.read_text(encoding="utf-8"), owners, f"{package}.{ENGINE}").encode()
+    for target in list(files):
+        for parent in list(Path(target).parents)[:-1]:
             files.setdefault(f"{parent}/__init__.py", b"")
     return files
 

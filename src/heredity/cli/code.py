@@ -38,7 +38,7 @@ def list_problems(*, as_json: AsJson = False) -> None:
     from heredity.tasks.code.problem import library_folder, problem_folders, read_problem
 
     problems = [read_problem(folder) for folder in problem_folders(library_folder()).values()]
-    absent = {language.name: said for language in LANGUAGES.values() if (said := missing(language))}
+    absent = {language.name: reason for language in LANGUAGES.values() if (reason := missing(language))}
     if as_json:
         rows = [{"problem": p.name, "title": p.title, "difficulty": p.difficulty, "tags": p.tags} for p in problems]
         here = [name for name in LANGUAGES if name not in absent]
@@ -47,8 +47,8 @@ def list_problems(*, as_json: AsJson = False) -> None:
     typer.echo(
         columns(["problem", "difficulty", "tags"], [[p.name, p.difficulty, ", ".join(p.tags)] for p in problems])
     )
-    for said in absent.values():
-        typer.echo(f"cannot be judged here: {said}")
+    for reason in absent.values():
+        typer.echo(f"cannot be judged here: {reason}")
 
 
 @app.command()
@@ -105,9 +105,9 @@ def judge_file(
         async with code_judge() as judge:
             return await judge.judge(asked, chosen, source, await judge.tests(asked, seed))
 
-    found = asyncio.run(judged())
-    typer.echo(json.dumps(found.to_json(), indent=2) if as_json else _explained(found))
-    raise typer.Exit(0 if found.verdict == "PR" else 1)
+    judgement = asyncio.run(judged())
+    typer.echo(json.dumps(judgement.to_json(), indent=2) if as_json else _explained(judgement))
+    raise typer.Exit(0 if judgement.verdict == "PR" else 1)
 
 
 @app.command()
@@ -144,31 +144,31 @@ def check(
     languages = [language_of(name) for name in chosen_languages] if chosen_languages else installed()
     chosen = [problem(name) for name in (names or problem_folders(library_folder()))]
     how, kept = Checking(seed, agree, languages), Kept(resume)
-    found: list[Checked] = []
+    checked: list[Checked] = []
 
     async def all_checked() -> None:
         async with code_judge() as judge:
             async for done in checks(judge, chosen, how, kept):
-                found.append(done.checked)
+                checked.append(done.checked)
                 typer.echo(_done(done, len(chosen)), err=True)
 
     try:
         asyncio.run(all_checked())
     except KeyboardInterrupt:
-        typer.echo(f"stopped after {len(found)} of {len(chosen)} problems", err=True)
-    failed = [one.problem for one in found if one.faults]
+        typer.echo(f"stopped after {len(checked)} of {len(chosen)} problems", err=True)
+    failed = [one.problem for one in checked if one.faults]
     judged = [language.name for language in languages]
     if as_json:
-        about = {"problems": len(found), "failed": failed, "languages": judged}
-        typer.echo(json.dumps({**about, "checked": [one.to_json() for one in found]}, indent=2))
+        about = {"problems": len(checked), "failed": failed, "languages": judged}
+        typer.echo(json.dumps({**about, "checked": [one.to_json() for one in checked]}, indent=2))
     else:
         rows = [
             [c.problem, str(c.cases), str(c.agreed), f"{c.reference_s:.2f}", _verdicts(c), "; ".join(c.faults)]
-            for c in found
+            for c in checked
         ]
         typer.echo(columns(["problem", "cases", "agreed", "reference s", "verdicts", "faults"], rows))
-        typer.echo(f"{len(found) - len(failed)} of {len(found)} problems are sound, judged in {', '.join(judged)}")
-    raise typer.Exit(130 if len(found) < len(chosen) else 1 if failed else 0)
+        typer.echo(f"{len(checked) - len(failed)} of {len(checked)} problems are sound, judged in {', '.join(judged)}")
+    raise typer.Exit(130 if len(checked) < len(chosen) else 1 if failed else 0)
 
 
 @app.command()
@@ -226,7 +226,7 @@ def _ranks_json(pool: Pool, rank: Rank | None, repeats: int) -> dict[str, Any]:
         "repeats": repeats,
         "cases": list(pool.cases),
         "solutions": {
-            one: {path: asdict(usage) for path, usage in found.items()} for one, found in pool.usages.items()
+            one: {path: asdict(usage) for path, usage in usages.items()} for one, usages in pool.usages.items()
         },
         "noise": {one: dict(zip(("time", "memory"), map(asdict, pool.noise(one)), strict=True)) for one in pool.usages},
         "rank": asdict(rank) if rank else None,
@@ -255,20 +255,22 @@ def _done(done: Progress, count: int) -> str:
     return f"[{done.number}/{count}] {done.checked.problem}: {state} ({taken}{left})"
 
 
-def _verdicts(found: Checked) -> str:
+def _verdicts(checked: Checked) -> str:
     counts = {
-        verdict: list(found.verdicts.values()).count(verdict) for verdict in dict.fromkeys(found.verdicts.values())
+        verdict: list(checked.verdicts.values()).count(verdict) for verdict in dict.fromkeys(checked.verdicts.values())
     }
     return " ".join(f"{count} {verdict}" for verdict, count in counts.items())
 
 
-def _explained(found: Judgement) -> str:
+def _explained(judgement: Judgement) -> str:
     from heredity.results.text import clean
     from heredity.rollouts.code.judge import VERDICTS
 
-    lines = [f"{found.verdict.value}: {VERDICTS[found.verdict]}; {found.passed} of {found.cases} cases passed"]
-    if found.cpu_s:
+    lines = [
+        f"{judgement.verdict.value}: {VERDICTS[judgement.verdict]}; {judgement.passed} of {judgement.cases} cases passed"
+    ]
+    if judgement.cpu_s:
         lines.append(
-            f"slowest case {found.cpu_s:.2f} s of {found.limit_s:.2f} s, peak memory {found.peak_bytes / 2**20:.0f} MiB"
+            f"slowest case {judgement.cpu_s:.2f} s of {judgement.limit_s:.2f} s, peak memory {judgement.peak_bytes / 2**20:.0f} MiB"
         )
-    return "\n".join([*lines, *([clean(found.message)] if found.message else [])])
+    return "\n".join([*lines, *([clean(judgement.message)] if judgement.message else [])])

@@ -276,10 +276,10 @@ def _tools_of_teams() -> Iterator[Check]:
 
     yield from _extra_checks(_TEAM_EXTRAS)
     try:
-        found, problem = str(find_browser()), ""
+        browser, problem = str(find_browser()), ""
     except HeredityError as error:
-        found, problem = "", str(error)
-    yield Check("Chromium", not problem, False, found or "none", problem)
+        browser, problem = "", str(error)
+    yield Check("Chromium", not problem, False, browser or "none", problem)
     yield from _outside_commands()
 
 

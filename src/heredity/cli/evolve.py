@@ -91,12 +91,12 @@ def _run(folder: Path, task: ProgramTask, sections: dict[str, dict[str, Any]], *
     require_all(config, folder, json_output=json_output)
     if not (folder / "runs").exists():
         try:
-            begun = measure(task, config.limits.limits())
+            start = measure(task, config.limits.limits())
         except StartError as error:
             raise CandidateError(str(error)) from error
-        said = ", ".join(f"{key} {value:.6g}" for key, value in begun.metrics.items() if value is not None)
-        _say(f"start program: {_shown(begun.score, task)} ({said}; {begun.cpu_s:.2g} s of the processor)")
-        for key, text in begun.texts.items():
+        metrics = ", ".join(f"{key} {value:.6g}" for key, value in start.metrics.items() if value is not None)
+        _say(f"start program: {_shown(start.score, task)} ({metrics}; {start.cpu_s:.2g} s of the processor)")
+        for key, text in start.texts.items():
             _say(f"  {key}: {' '.join(text.split())[:200]}")
     result = execute(folder, open_suite(folder, config), json_output=json_output)
     _conclude(folder, task, winner(folder), json_output=json_output)
@@ -166,15 +166,15 @@ def _conclude(folder: Path, task: ProgramTask, best: Winner | None, *, json_outp
     if json_output:
         import json
 
-        known = {"score": best.score, "start": best.start, "run": best.run_id} if best else {"score": None}
-        place = str(folder / "best") if best else None
-        typer.echo(json.dumps({"folder": str(folder), "report": str(page), "best": place, **known}))
+        figures = {"score": best.score, "start": best.start, "run": best.run_id} if best else {"score": None}
+        best_folder = str(folder / "best") if best else None
+        typer.echo(json.dumps({"folder": str(folder), "report": str(page), "best": best_folder, **figures}))
         return
     if best is None:
         typer.echo("no program was selected; the report says why")
     else:
-        known = task.declared.best_known
-        against = "" if known is None else f"; best known {known:.7g}"
+        figures = task.declared.best_known
+        against = "" if figures is None else f"; best known {figures:.7g}"
         start = "" if best.start is None else f", start {_shown(best.start, task)}"
         typer.echo(f"best: {_shown(best.score, task)}{start}{against}")
         typer.echo(f"program: {folder / 'best' / task.declared.program}")
@@ -190,7 +190,7 @@ def _list(json_output: bool) -> None:
 
     from heredity.tasks.programs.task import library_folder, read_program_task, task_folders
 
-    found = [read_program_task(folder) for folder in task_folders(library_folder()).values()]
+    tasks = [read_program_task(folder) for folder in task_folders(library_folder()).values()]
     if json_output:
         rows = [
             {
@@ -199,14 +199,14 @@ def _list(json_output: bool) -> None:
                 "best_known": t.declared.best_known,
                 "minimise": t.declared.minimise,
             }
-            for t in found
+            for t in tasks
         ]
         typer.echo(json.dumps(rows))
         return
-    width = max((len(task.name) for task in found), default=0)
-    for task in found:
-        known = "" if task.declared.best_known is None else f" (best known {task.declared.best_known:.7g})"
-        typer.echo(f"{task.name.ljust(width)}  {task.declared.title}{known}")
+    width = max((len(task.name) for task in tasks), default=0)
+    for task in tasks:
+        best_known = "" if task.declared.best_known is None else f" (best known {task.declared.best_known:.7g})"
+        typer.echo(f"{task.name.ljust(width)}  {task.declared.title}{best_known}")
 
 
 def _say(line: str) -> None:

@@ -103,9 +103,9 @@ def check(
         heads = ("task", "verdict", "solution", "nothing", "seconds")
         typer.echo(columns(heads, [_checked_row(task) for task in tasks]))
         for task in tasks:
-            said = [f"fault  {fault}" for fault in task.faults] + [f"note   {note}" for note in task.notes]
-            said += [f"warning  {warning}" for warning in task.warnings]
-            typer.echo("".join(f"\n{task.name}: {line}" for line in said), nl=bool(said))
+            lines_said = [f"fault  {fault}" for fault in task.faults] + [f"note   {note}" for note in task.notes]
+            lines_said += [f"warning  {warning}" for warning in task.warnings]
+            typer.echo("".join(f"\n{task.name}: {line}" for line in lines_said), nl=bool(lines_said))
         typer.echo(f"\n{len(tasks) - faulty} of {len(tasks)} tasks are sound")
     if faulty:
         raise typer.Exit(1)

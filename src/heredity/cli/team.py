@@ -227,14 +227,14 @@ class _Progress:
         over = sum(step.state in ("done", "failed", "skipped") for step in plan.steps)
         for step in changed:
             if not self._quiet and step.state != "pending":
-                said = " ".join((step.result or step.task).split())[:100]
-                line = f"round {len(plan.rounds)}, {over}/{len(plan.steps)} over: {step.id} ({step.agent}) {step.state}: {said}"
+                outcome = " ".join((step.result or step.task).split())[:100]
+                line = f"round {len(plan.rounds)}, {over}/{len(plan.steps)} over: {step.id} ({step.agent}) {step.state}: {outcome}"
                 typer.echo(clean(line), err=True)
 
 
 def _line_of(message: Any) -> str:
-    said = message.get("body", {})
-    text = message.get("error") or said.get("value") or said.get("task") or said.get("text") or said
+    body = message.get("body", {})
+    text = message.get("error") or body.get("value") or body.get("task") or body.get("text") or body
     if isinstance(text, dict):
         text = text.get("answer", text)
     flat = " ".join(str(text).split())

@@ -72,8 +72,9 @@ class TeamLive:
             state = Text(step.state, style=_STYLES[step.state])
             words = " ".join(clean(step.task).split())
             table.add_row(Text(step.id), Text(clean(step.agent)), state, taken, Text(words))
-        said = [
-            f"{each.sender} {'→ ' + each.to if each.to else ''} [{each.kind}] {each.text}" for each in view.since(0)
+        recent = [
+            f"{message.sender} {'→ ' + message.to if message.to else ''} [{message.kind}] {message.text}"
+            for message in view.since(0)
         ]
-        lines = [Text(clean(line), style="dim", no_wrap=True, overflow="ellipsis") for line in said[-_SAID:]]
+        lines = [Text(clean(line), style="dim", no_wrap=True, overflow="ellipsis") for line in recent[-_SAID:]]
         return Group(Text(head, style="bold", no_wrap=True, overflow="ellipsis"), table, *lines)

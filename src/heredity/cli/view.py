@@ -38,10 +38,10 @@ def view(
     if folder == Path("runs"):
         # Where nothing has been run yet, the page is where one starts.
         folder.mkdir(exist_ok=True)
-    place = Place.of(folder)
-    kept = place.folder.parent if place.single else place.folder
+    served = Place.of(folder)
+    kept = served.folder.parent if served.single else served.folder
     app = ViewApp(
-        place, None if read_only else Actions(kept), {name: headline(file) for name, file in suites().items()}
+        served, None if read_only else Actions(kept), {name: headline(file) for name, file in suites().items()}
     )
     try:
         run_interruptibly(_serve(app, port, token, browser=browser))

@@ -68,7 +68,7 @@ def list_worlds(
 
     sound, faults = sound_worlds() if library is None else _in_library(library)
     rows = sorted(
-        (_row(made, place) for place, made in sound.items()),
+        (_row(made, name) for name, made in sound.items()),
         key=lambda row: (row["number"] is None, row["number"], row["world"]),
     )
     if as_json:
@@ -82,8 +82,8 @@ def list_worlds(
             typer.echo(f"{name}: {error}")
         typer.echo(", ".join(f"{word[0]} {word}" for word in CAPABILITIES))
         counts = [Counter(str(row[kind]) for row in rows) for kind in ("reward", "observation", "semantics")]
-        said = "; ".join(", ".join(f"{count} {word}" for word, count in sorted(tally.items())) for tally in counts)
-        typer.echo(f"{len(rows)} worlds: {said}; {sum(row['levels'] for row in rows)} levels")
+        tallies = "; ".join(", ".join(f"{count} {word}" for word, count in sorted(tally.items())) for tally in counts)
+        typer.echo(f"{len(rows)} worlds: {tallies}; {sum(row['levels'] for row in rows)} levels")
     warn_of(faults)
 
 
@@ -117,7 +117,7 @@ def _asks(row: dict[str, Any]) -> str:
     return "".join(word[0] if word in row["capabilities"] else "-" for word in CAPABILITIES)
 
 
-def _row(made: World, place: str) -> dict[str, Any]:
+def _row(made: World, name: str) -> dict[str, Any]:
     from heredity.worlds.world import SPLITS
 
     described = made.description
@@ -129,7 +129,7 @@ def _row(made: World, place: str) -> dict[str, Any]:
         "paper": paper,
         "title": meta.title,
         "summary": meta.summary,
-        "taskset": f"worlds/{place}",
+        "taskset": f"worlds/{name}",
         "reward": meta.reward,
         "observation": meta.observation,
         "semantics": meta.semantics,

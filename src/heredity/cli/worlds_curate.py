@@ -47,15 +47,15 @@ def curate(
         raise ConfigError(f"--hard {hard:g} and --easy {easy:g}; expected shares of the bounds, hard below easy")
     names = [name for part in pool for name in _named(part)]
     out: dict[str, str] = {}
-    found: list[Candidate] = []
+    candidates: list[Candidate] = []
     with bar("worlds", len(names)) as done:
         for name in dict.fromkeys(names):
             try:
-                found.append(_looked_at(name))
+                candidates.append(_looked_at(name))
             except ConfigError as error:
                 out[name] = f"not admitted: {error}"
             done()
-    curation = choose(found, size, easy=easy, hard=hard, out=out)
+    curation = choose(candidates, size, easy=easy, hard=hard, out=out)
     typer.echo(json.dumps(curation.to_json(), indent=1) if as_json else _text(curation, size))
     if len(curation.chosen) < size:
         typer.echo(f"heredity: the pool gives {len(curation.chosen)} worlds of the {size} asked for", err=True)
@@ -157,5 +157,5 @@ def _text(curation: Curation, size: int) -> str:
     return "\n".join(lines)
 
 
-def _mark(found: bool, declared: bool) -> str:
-    return "x" if found and declared else "f" if found else "d" if declared else ""
+def _mark(detected: bool, declared: bool) -> str:
+    return "x" if detected and declared else "f" if detected else "d" if declared else ""

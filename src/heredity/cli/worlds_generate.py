@@ -131,8 +131,8 @@ def _asked(
             preparation = Preparation(gateway.model("optimisation"), suite / REPLIES)
             themes = dict(given)
             if propose:
-                told = [*(theme.theme for theme in given.values()), *others]
-                themes |= await preparation.proposed(propose, told, taken=given)
+                taken = [*(theme.theme for theme in given.values()), *others]
+                themes |= await preparation.proposed(propose, taken, taken=given)
             reviews = (
                 {name: await preparation.reviewed(name, theme) for name, theme in themes.items()} if review else {}
             )
@@ -183,8 +183,8 @@ def _tell(result: SuiteResult, *, as_json: bool) -> None:
         ]
         typer.echo(columns(heads, cells))
         for row in rows:
-            for found in row["found"][:3]:
-                typer.echo(f"{row['world']}: {found}")
+            for finding in row["found"][:3]:
+                typer.echo(f"{row['world']}: {finding}")
         typer.echo(f"{len(admitted)} of {len(rows)} worlds are admitted; report: {result.folder / 'report.html'}")
         if admitted:
             typer.echo(f"play one with: heredity worlds play {_shown(admitted[0]['folder'])}")

@@ -89,9 +89,9 @@ def _beside(file: Path, env_id: str) -> str:
     if str(file.parent) not in sys.path:
         sys.path.append(str(file.parent))
     importlib.invalidate_caches()
-    found = importlib.util.find_spec(file.stem)
-    if found is None or found.origin is None or not Path(found.origin).samefile(file):
-        raise ConfigError(f"{file} has the name of another module ({found and found.origin}); rename it")
+    spec = importlib.util.find_spec(file.stem)
+    if spec is None or spec.origin is None or not Path(spec.origin).samefile(file):
+        raise ConfigError(f"{file} has the name of another module ({spec and spec.origin}); rename it")
     return file.stem
 
 

@@ -30,9 +30,9 @@ def parse_options(model: type[OptionsT], method: str, given: Mapping[str, Any]) 
     for name in given:
         if name not in options:
             close = nearest(name, options)
-            known = (
+            remedy = (
                 f"did you mean {' or '.join(close)}?" if close else f"its options are {', '.join(options) or 'none'}"
             )
-            raise ConfigError(f"method {method!r} has no option {name!r}; {known}")
+            raise ConfigError(f"method {method!r} has no option {name!r}; {remedy}")
     with reading(f"options of method {method!r}", "options", "correct it, or leave it out", model=model):
         return model.model_validate(dict(given))

@@ -25,7 +25,7 @@ class MethodClass(Protocol):
 
 
 METHODS = Group[MethodClass](
-    "heredity.methods", "method", "a class with `evolve`", lambda found: callable(found) and hasattr(found, "evolve")
+    "heredity.methods", "method", "a class with `evolve`", lambda method: callable(method) and hasattr(method, "evolve")
 )
 
 

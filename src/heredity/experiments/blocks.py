@@ -75,8 +75,8 @@ class _Runs:
 
     def look(self, seed: int, pair: tuple[str, str]) -> SequenceLooked:
         """Compare the two entries by all seeds up to this one."""
-        known = [(self.read[c.id], c.label) for c in self.cells if c.seed <= seed and self._finished(c)]
-        tasksets = taskset_scores([run for run, _ in known], [label for _, label in known], metrics_of)
+        finished = [(self.read[c.id], c.label) for c in self.cells if c.seed <= seed and self._finished(c)]
+        tasksets = taskset_scores([run for run, _ in finished], [label for _, label in finished], metrics_of)
         look, scale = sequential_look(tasksets, pair)
         return {
             "seed": seed,

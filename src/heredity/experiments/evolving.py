@@ -111,14 +111,14 @@ def measure(task: ProgramTask, limits: Limits) -> Measured:
         finally:
             await runner.close()
 
-    found = asyncio.run(measured())
-    if found.score < task.declared.failure_score:
-        lower = math.floor(found.score - max(1.0, abs(found.score)))
+    score_of_start = asyncio.run(measured())
+    if score_of_start.score < task.declared.failure_score:
+        lower = math.floor(score_of_start.score - max(1.0, abs(score_of_start.score)))
         raise ConfigError(
-            f"the start program scores {found.score:g}, and one that fails counts {task.declared.failure_score:g}, more;"
+            f"the start program scores {score_of_start.score:g}, and one that fails counts {task.declared.failure_score:g}, more;"
             f" say what failing is worth, such as --failure-score {lower}"
         )
-    return found
+    return score_of_start
 
 
 class StartError(HeredityError):

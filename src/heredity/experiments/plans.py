@@ -62,8 +62,8 @@ def plan_of(cell: Cell, suite_id: str, setup: Setup, isolation: str, *, cases_kn
 
 def package_versions(names: Sequence[str] = _RECORDED_PACKAGES) -> dict[str, str]:
     """Return the versions of Python and of the installed packages that can change a score."""
-    found = {"python": platform.python_version(), **{name: _version(name) for name in names}}
-    return {name: version for name, version in found.items() if version}
+    versions = {"python": platform.python_version(), **{name: _version(name) for name in names}}
+    return {name: version for name, version in versions.items() if version}
 
 
 @cache

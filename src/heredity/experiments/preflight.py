@@ -59,8 +59,8 @@ def require(config: Config, folder: Path, machine: GpuMachine | None = None) -> 
 
 def _line(check: Check) -> str:
     detail = " ".join(check.detail.splitlines())
-    said = detail if check.name == _CONFIGURATION else f"{check.name}: {detail}"
-    return f"{said}; {check.remedy}" if check.remedy else said
+    text = detail if check.name == _CONFIGURATION else f"{check.name}: {detail}"
+    return f"{text}; {check.remedy}" if check.remedy else text
 
 
 class PreflightError(ConfigError):
@@ -92,8 +92,8 @@ def preflight(config: Config, folder: Path, machine: GpuMachine | None = None) -
     listed = list(dict.fromkeys(looking.all()))
     # The check of a whole run may find again what was found by itself.
     missing = [check for check in listed if not check.ok and check.name != _CONFIGURATION]
-    found = {text for check in missing for text in (check.detail, check.remedy) if text}
-    return [c for c in listed if c.name != _CONFIGURATION or not {c.detail, c.remedy} & found]
+    stated = {text for check in missing for text in (check.detail, check.remedy) if text}
+    return [c for c in listed if c.name != _CONFIGURATION or not {c.detail, c.remedy} & stated]
 
 
 _CONFIGURATION = "configuration"
@@ -176,9 +176,9 @@ class _Looking:
     def _evolver(self, cell: Cell) -> Iterator[Check]:
         settings = cell.evolver
         if settings.method is not None:
-            found, check = _tried(f"method {settings.method}", lambda: METHODS.load(settings.method or ""))
+            method, check = _tried(f"method {settings.method}", lambda: METHODS.load(settings.method or ""))
             yield check
-            yield from _extras(f"method {settings.method}", found)
+            yield from _extras(f"method {settings.method}", method)
             return
         if not cell.config.engine.unsafe:
             yield self._bubblewrap
@@ -200,10 +200,10 @@ class _Looking:
     def _gpus(self) -> Iterator[Check]:
         most = max(needs.gpus for needs in self._needs)
         if most or self._config.engine.gpus:
-            found = len(self._machine.found())
+            count = len(self._machine.found())
             wanted = max(most, len(self._config.engine.gpus))
             remedy = "install the driver, give the container GPUs, or lower training.gpus and engine.gpus"
-            yield Check("GPUs", found >= wanted, True, f"{found} here, {wanted} needed", remedy)
+            yield Check("GPUs", count >= wanted, True, f"{count} here, {wanted} needed", remedy)
 
     def _checked(self, cell: Cell, tasksets: Mapping[str, Taskset]) -> Iterator[Check]:
         """Let the protocol check a run, where its tasksets are there."""
@@ -261,9 +261,9 @@ def _provider(name: str, provider: ProviderSettings) -> Iterator[Check]:
         yield Check(f"key of {name.partition('/')[0]}", set_here, True, detail, f"export {variable}=…")
 
 
-def _extras(name: str, found: Any) -> Iterator[Check]:
+def _extras(name: str, plugin: Any) -> Iterator[Check]:
     """Look for the packages that the module of something says it needs."""
-    module = inspect.getmodule(found if inspect.isclass(found) or inspect.isfunction(found) else type(found))
+    module = inspect.getmodule(plugin if inspect.isclass(plugin) or inspect.isfunction(plugin) else type(plugin))
     yield from _modules(name, getattr(module, "EXTRAS", {}))
 
 

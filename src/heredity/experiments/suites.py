@@ -10,7 +10,7 @@ from heredity.experiments.config import read_toml
 from heredity.plugins import Group
 
 PACKAGES = Group[ModuleType](
-    "heredity.suites", "package of suites", "a package that holds *.toml", lambda found: hasattr(found, "__path__")
+    "heredity.suites", "package of suites", "a package that holds *.toml", lambda package: hasattr(package, "__path__")
 )
 """Packages whose TOML files are suites, each named as its file."""
 

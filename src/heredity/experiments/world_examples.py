@@ -108,7 +108,7 @@ async def _played(tasks: WorldTaskset, task: Task) -> list[Row]:
     rows: list[Row] = []
     async for _, trajectory in runner.run([Job(tasks.info, plain_player(), task)], Limits(steps=_solved(made, task))):
         about = {"score": trajectory.total_reward, "task": task.id, "candidate": trajectory.candidate}
-        context = [{"role": said.role, "content": said.content} for said in conversation_of(trajectory)]
+        context = [{"role": message.role, "content": message.content} for message in conversation_of(trajectory)]
         rows += _turns(context, about, REFERENCE)
     return rows
 

@@ -101,11 +101,11 @@ class Meter:
         Raises:
             BudgetError: if a limit is reached, or can no longer be kept because a model does not say what it uses.
         """
-        spent = self.total()
+        usage = self.total()
         used: dict[str, float] = {
-            "tokens": spent.known.tokens or 0,
-            "cost_usd": spent.known.cost_usd or 0.0,
-            "calls": spent.calls + self._under_way,
+            "tokens": usage.known.tokens or 0,
+            "cost_usd": usage.known.cost_usd or 0.0,
+            "calls": usage.calls + self._under_way,
         }
         for name, limit in asdict(limits).items():
             if limit is not None and used[name] >= limit:

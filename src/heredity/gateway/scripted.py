@@ -259,8 +259,8 @@ class Scripted:
     def _finished(self, request: Request, reply: Reply) -> Reply:
         asked = [m.content for m in request.messages] + [c.arguments for m in request.messages for c in m.tool_calls]
         offered = [f"{tool.name} {tool.description} {json.dumps(dict(tool.parameters))}" for tool in request.tools]
-        said = [reply.text, *(f"{call.name} {call.arguments}" for call in reply.tool_calls)]
-        usage = Usage(sum(map(count_tokens, asked + offered)), sum(map(count_tokens, said)), 0, 0.0)
+        texts = [reply.text, *(f"{call.name} {call.arguments}" for call in reply.tool_calls)]
+        usage = Usage(sum(map(count_tokens, asked + offered)), sum(map(count_tokens, texts)), 0, 0.0)
         return Reply(reply.text, reply.tool_calls, reply.finish, usage, self.name, reasoning=reply.reasoning)
 
     def _described(self, index: int) -> str:

@@ -38,10 +38,10 @@ class BudgetLedger:
             BudgetError: if it is not; the message says what is left.
         """
         asked = (("episodes", episodes, self.episodes), ("submissions", submissions, self.submissions))
-        for name, amount, spent in asked:
+        for name, amount, used in asked:
             limit: int | None = getattr(self.total, name)
-            if limit is not None and spent + amount > limit:
-                raise BudgetError(f"the request costs {amount} {name} and {limit - spent} are left; ask for fewer")
+            if limit is not None and used + amount > limit:
+                raise BudgetError(f"the request costs {amount} {name} and {limit - used} are left; ask for fewer")
 
     def charge(self, episodes: int, submissions: int) -> None:
         """Spend episodes and submissions, both or neither.

@@ -391,6 +391,6 @@ class Session:
             raise HostError(f"the session stopped: {self.broken}; then resume the run") from self.broken
 
     def _notice_end(self) -> None:
-        spent = self._accounts.left(self.clock.now()).exhausted
-        if self.closed is not None or self.broken is not None or (spent and not self._running()):
+        exhausted = self._accounts.left(self.clock.now()).exhausted
+        if self.closed is not None or self.broken is not None or (exhausted and not self._running()):
             self._ended.set()

@@ -101,11 +101,11 @@ class Program(ABC):
     def problem(self) -> str | None:
         """Start it once; return None if it says that it is this version, or else what is wrong and what to do."""
         try:
-            said = run([str(self.executable()), *self.asks_version], _CHECK_S)
+            answer = run([str(self.executable()), *self.asks_version], _CHECK_S)
         except (ConfigError, HostError) as error:
             return str(error)
         remedy = f"remove {self.folder} and run: heredity agents install {self.name}"
-        return None if self.version in said else f"it says {said.strip()[:80]!r}, not {self.version}; {remedy}"
+        return None if self.version in answer else f"it says {answer.strip()[:80]!r}, not {self.version}; {remedy}"
 
 
 @dataclass(frozen=True, slots=True)

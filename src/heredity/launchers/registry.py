@@ -13,7 +13,7 @@ LAUNCHERS = Group[Launcher | type[Launcher]](
     "heredity.launchers",
     "launcher",
     "an object with `launch`",
-    lambda found: callable(getattr(found, "launch", None)),
+    lambda launcher: callable(getattr(launcher, "launch", None)),
     or_path=True,
 )
 

@@ -141,12 +141,12 @@ def failure_of(events: Sequence[Event]) -> EvolverFailed | None:
     starts = starts_of(events)
     submitted = len(list(SUBMISSION_ADMITTED.all(events)))
     closed = SESSION_CLOSED.first(events)
-    spent = closed is not None and closed["reason"] == "budget"
-    crashed = bool(starts) and starts[-1].failed and not starts[-1].finished and not spent
+    exhausted = closed is not None and closed["reason"] == "budget"
+    crashed = bool(starts) and starts[-1].failed and not starts[-1].finished and not exhausted
     if submitted and not crashed:
         return None
     last = starts[-1].ended if starts else None
-    said = exit_words(last) if starts else "the agent was not started, because no time was left"
+    ending = exit_words(last) if starts else "the agent was not started, because no time was left"
     several = f" at start {len(starts)}" if len(starts) > 1 else ""
     refused = list(SUBMISSION_REJECTED.all(events))
     why = f", and {len(refused)} refused, the last because {refused[-1]['message']}" if refused else ""
@@ -155,7 +155,7 @@ def failure_of(events: Sequence[Event]) -> EvolverFailed | None:
         if submitted
         else f"; nothing was submitted{why}, so there is nothing to judge"
     )
-    return {"message": f"{said}{several}{result}", "traceback": last["output"] if last else ""}
+    return {"message": f"{ending}{several}{result}", "traceback": last["output"] if last else ""}
 
 
 _LIMITS = {"memory_limit": "held more memory than it may", "disk_limit": "took more disk than it may"}

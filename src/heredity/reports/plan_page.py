@@ -46,15 +46,15 @@ def sentences(plan: Plan, where: str) -> list[str]:
         return [
             f"{asked}: no number of seeds is enough with these numbers of cases; more cases, or a larger difference, are."
         ]
-    said = f"{asked}: {best.seeds} seeds × {best.cases} {_cases(plan)}, about {_bill(best.cost)}."
+    sentence = f"{asked}: {best.seeds} seeds × {best.cases} {_cases(plan)}, about {_bill(best.cost)}."
     if best.power_ci is None:
-        return [said]
+        return [sentence]
     low, high = best.power_ci
-    known = (
+    caution = (
         f"A pilot of {plan.pilot_seeds} seeds × {plan.pilot_cases} {_cases(plan)} knows the components no better than that this "
         f"power lies between {text.percent(low)} and {text.percent(high)}."
     )
-    return [said, known]
+    return [sentence, caution]
 
 
 def _cases(plan: Plan) -> str:

@@ -226,8 +226,8 @@ def _agent(run: RunResults) -> list[Section]:
     head = ["start", "exit code", "ended", "submissions", "seconds"]
     rows = [[s.number, s.code, s.reason or "interrupted", s.submissions, Number(s.seconds, 1)] for s in run.starts]
     failed = [s for s in run.starts if s.code and s.output]
-    said = [Code(s.output, "text", f"Last lines of start {s.number}", f"exit code {s.code}") for s in failed]
-    return [Section("agent", "Starts of the agent", (of_rows(head, rows), *said), "detail", "page")]
+    outputs = [Code(s.output, "text", f"Last lines of start {s.number}", f"exit code {s.code}") for s in failed]
+    return [Section("agent", "Starts of the agent", (of_rows(head, rows), *outputs), "detail", "page")]
 
 
 def _reproduce(run: RunResults, words: Words) -> Section:

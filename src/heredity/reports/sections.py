@@ -95,8 +95,8 @@ def token_words(tokens: Tokens, accounts: AgentAccounts | None = None) -> str:
     differences = {name: getattr(accounts.difference, key) for name, key in _COUNTS.items()}
     off = [f"{value:+,} {name}" for name, value in differences.items() if value]
     unknown = [name for name, value in differences.items() if value is None]
-    said = f"differs from the broker's: {', '.join(off)}" if off else "agrees with the broker's"
-    return f"{counted}; the agent's own account {said}" + (f" ({', '.join(unknown)} unknown)" if unknown else "")
+    agreement = f"differs from the broker's: {', '.join(off)}" if off else "agrees with the broker's"
+    return f"{counted}; the agent's own account {agreement}" + (f" ({', '.join(unknown)} unknown)" if unknown else "")
 
 
 def labelled(suite: SuiteResults, runs: Sequence[RunResults]) -> list[RunResults]:

@@ -214,12 +214,12 @@ def suite_caution(suite: SuiteResults, words: Words) -> str:
 def _uncovered(suite: SuiteResults, words: Words) -> list[str]:
     """Say of whom too few scores are known to tell them apart, over the suite or else where; nothing of a sequence."""
     rows: Sequence[Comparison] = suite.comparisons.suite if suite.sequential is None else ()
-    known = f"scores of both for less than {text.percent(suite.coverage)} of the cases (views.coverage)"
+    shortage = f"scores of both for less than {text.percent(suite.coverage)} of the cases (views.coverage)"
     lacking = [f"{row.a} and {row.b}" for row in rows if row.candidates.because is Unknown.MISSING]
     if lacking:
         pairs = listed(lacking) if len(lacking) <= FEW else plural(len(lacking), "pair")
         return [
-            f"there are {known} of {pairs}, which nobody can tell apart yet; what is missing need not be so by chance"
+            f"there are {shortage} of {pairs}, which nobody can tell apart yet; what is missing need not be so by chance"
         ]
     singly: Sequence[TasksetComparison] = suite.comparisons.tasksets if suite.sequential is None else ()
     where = list(dict.fromkeys(row.taskset for row in singly if row.candidates.because is Unknown.MISSING))
@@ -228,7 +228,7 @@ def _uncovered(suite: SuiteResults, words: Words) -> list[str]:
     tasksets = (
         listed([text.short_task(name) for name in where]) if len(where) <= FEW else plural(len(where), words.taskset)
     )
-    return [f"on {tasksets} some pairs have {known}, and nobody can tell them apart there yet"]
+    return [f"on {tasksets} some pairs have {shortage}, and nobody can tell them apart there yet"]
 
 
 def trouble_summary(suite: SuiteResults, words: Words) -> str:
@@ -241,8 +241,8 @@ def trouble_summary(suite: SuiteResults, words: Words) -> str:
         (sum(row.heldout_failures for row in rows), "held-out rollout failed", "held-out rollouts failed"),
         (sum(row.missing_episodes for row in rows), f"train {rollout} missing", f"train {rollout}s missing"),
     ]
-    said = [f"{text.number(n)} {one if n == 1 else many}" for n, one, many in counts if n]
-    return f"{', '.join(said).capitalize()}." if said else ""
+    counts_said = [f"{text.number(n)} {one if n == 1 else many}" for n, one, many in counts if n]
+    return f"{', '.join(counts_said).capitalize()}." if counts_said else ""
 
 
 def state_of(run: RunResults) -> str:

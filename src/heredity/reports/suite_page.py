@@ -55,11 +55,11 @@ def suite_page(suite: SuiteResults, runs: Sequence[RunResults], report: Report) 
     words = report.words.against(suite.reference)
     members = labelled(suite, runs if suite.ranked else list(map(bare, runs)))
     own = report.suite(suite, members)
-    said = [Text(line, "summary") for line in suite_summary(suite, words)]
+    summary = [Text(line, "summary") for line in suite_summary(suite, words)]
     cautions = [Text(line, "caution") for line in (suite_caution(suite, words),) if line]
     trouble = trouble_summary(suite, words)
     warnings = (Text(f"{trouble} See failures and missing.", "caution"),) if trouble else ()
-    head = headed(Head((*said, *cautions, *warnings), suite_facts(suite, words), failed_runs(runs)), own)
+    head = headed(Head((*summary, *cautions, *warnings), suite_facts(suite, words), failed_runs(runs)), own)
     shown = _Shown(suite, members, words)
     sequence = sequential_section(suite.sequential)
     toned = tones(suite, members)
@@ -157,8 +157,8 @@ class _Shown:
 
     def _further(self, name: str) -> Row:
         """Return the scores of a reference that is not ranked."""
-        known = [(t, next((r for r in t.further if r.name == name), None)) for t in self._suite.tasksets]
-        means = (Mean(r.mean, *(r.ci or (None, None)), decimals=places_of(t)) if r else None for t, r in known)
+        means_of = [(t, next((r for r in t.further if r.name == name), None)) for t in self._suite.tasksets]
+        means = (Mean(r.mean, *(r.ci or (None, None)), decimals=places_of(t)) if r else None for t, r in means_of)
         return Row((self._named(name), *means), "reference")
 
     def _chart(self, taskset: TasksetResults) -> Intervals:
@@ -362,8 +362,8 @@ class _Shown:
 
 
 def _sum(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
+    figures = [value for value in values if value is not None]
+    return sum(figures) if len(figures) == len(values) else None
 
 
 def _gain(run: RunResults) -> Mean | None:

@@ -75,15 +75,15 @@ def find_browser(path: str = "") -> Path:
     Raises:
         ConfigError: if it is not there.
     """
-    found = shutil.which(path) if path else next(filter(None, map(shutil.which, NAMES)), None)
-    if found is None:
+    path_found = shutil.which(path) if path else next(filter(None, map(shutil.which, NAMES)), None)
+    if path_found is None:
         raise ConfigError(
             f"web.browser: {path!r} is no program; give the path of Chromium, or leave it out"
             if path
             else f"no browser is installed (looked for {', '.join(NAMES)}); install one (Debian: apt-get install chromium), "
             "or set web.browser to its path"
         )
-    return Path(found)
+    return Path(path_found)
 
 
 @cache
@@ -126,15 +126,15 @@ def write_script(folder: Path, browser: Path, proxy: Path) -> Path:
     downloads = folder / DOWNLOADS
     downloads.mkdir(exist_ok=True)
     arguments = [bwrap(), *_isolate(nested=nested), "--seccomp", "9", *system_view(), *proc_view(), "--dev", "/dev"]
-    for place in ("/dev/shm", "/tmp"):
-        arguments += ["--size", str(_TMP_BYTES), "--tmpfs", place]
+    for path in ("/dev/shm", "/tmp"):
+        arguments += ["--size", str(_TMP_BYTES), "--tmpfs", path]
     arguments += ["--remount-ro", "/dev", *etc_view(), *interpreter_view()]
     arguments += ["--ro-bind-try", "/etc/fonts", "/etc/fonts"]
     program = browser.resolve()
     if not program.is_relative_to("/usr"):
         arguments += ["--ro-bind", str(program.parent), str(program.parent)]
-    for place in _POLICY_FOLDERS:
-        arguments += ["--ro-bind", str(policy), f"{place}/policies/managed/heredity.json"]
+    for path in _POLICY_FOLDERS:
+        arguments += ["--ro-bind", str(policy), f"{path}/policies/managed/heredity.json"]
     for script in ("relay.py", "browser_first.py"):
         arguments += ["--ro-bind", str(_HERE / script), f"{_INSIDE}/{script}"]
     arguments += ["--bind", str(proxy), _SOCKET, "--bind", str(downloads), str(downloads)]

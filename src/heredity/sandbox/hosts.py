@@ -171,11 +171,11 @@ async def _looked_up(name: str, port: int) -> Sequence[Address]:
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(_LOOKUP_S):
-            found = await loop.getaddrinfo(name, port, type=socket.SOCK_STREAM)
+            addresses = await loop.getaddrinfo(name, port, type=socket.SOCK_STREAM)
     except (OSError, TimeoutError, UnicodeError) as error:
         raise UnreachableHostError(f"{_shown(name)} is not known to any name server ({error})") from error
     # An address may come with the name of an interface, which is none of the name's.
-    return [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
+    return [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in addresses]
 
 
 _TRANSLATED = ipaddress.ip_network("64:ff9b::/96")

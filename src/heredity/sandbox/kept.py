@@ -144,8 +144,8 @@ class _Process:
         if payload[:1] != frames.RESULT or self.inbox:
             raise ProgramError("its process wrote to its own pipe out of turn")
         if failure is not None:
-            said, trace = (_text(failure, key) for key in ("message", "traceback"))
-            raise _FailedError(said[:500], trace[:10_000])
+            message, trace = (_text(failure, key) for key in ("message", "traceback"))
+            raise _FailedError(message[:500], trace[:10_000])
         return payload[5 + size :]
 
 

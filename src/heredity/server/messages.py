@@ -26,11 +26,11 @@ def for_agent(message: str, workspace: Path) -> str:
     """
     own = workspace.resolve()
     hidden = (own.parent, Path(heredity.__file__).parent, Path(sys.prefix), Path(tempfile.gettempdir()), Path.home())
-    told = message
+    text = message
     for root in dict.fromkeys(map(str, (workspace, own))):
-        told = told.replace(root, INSIDE)
+        text = text.replace(root, INSIDE)
     for root in sorted(dict.fromkeys(map(str, hidden)), key=len, reverse=True):
         if root != "/":
             # Known roots first: there may be spaces in their names.
-            told = re.sub(rf"{re.escape(root)}(?:/[^\s:;,'\"()]*)?", lambda found: f"…/{Path(found[0]).name}", told)
-    return clean(_PLACE.sub(lambda found: found[0] if found[0].startswith(f"{INSIDE}/") else f"…/{found[1]}", told))
+            text = re.sub(rf"{re.escape(root)}(?:/[^\s:;,'\"()]*)?", lambda match: f"…/{Path(match[0]).name}", text)
+    return clean(_PLACE.sub(lambda match: match[0] if match[0].startswith(f"{INSIDE}/") else f"…/{match[1]}", text))

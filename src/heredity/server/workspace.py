@@ -92,8 +92,8 @@ class Workspace:
                 self._place_program(initial or self.briefing.starter)
             if not os.path.lexists(self.root / "program"):
                 (self.root / "program").symlink_to("system")
-            told = self.briefing.agent(self.terms) + (TOOLS_TOLD if self.terms.tools else "")
-            _replace(self.root / "AGENTS.md", told.encode())
+            instructions = self.briefing.agent(self.terms) + (TOOLS_TOLD if self.terms.tools else "")
+            _replace(self.root / "AGENTS.md", instructions.encode())
             _replace(self.root / "TASK.md", self.briefing.task(self.terms).encode())
             _replace(self.root / "run_meta.json", (encode_json(self.terms.describe(), indent=1) + "\n").encode())
             for command in COMMANDS:

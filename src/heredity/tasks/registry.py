@@ -35,7 +35,7 @@ SOURCES = Group[TasksetSource](
     "heredity.tasksets",
     "source of tasksets",
     "an object with names() and taskset(name)",
-    lambda found: isinstance(found, TasksetSource),
+    lambda source: isinstance(source, TasksetSource),
 )
 
 

@@ -349,8 +349,8 @@ def add_to_memory(path: Path, entries: Iterable[Entry]) -> None:
     Raises:
         RecordError: if it cannot be written.
     """
-    known = {entry.text for entry in read_memory(str(path))}
-    added = to_jsonl(entry for entry in entries if entry.text not in known)
+    texts = {entry.text for entry in read_memory(str(path))}
+    added = to_jsonl(entry for entry in entries if entry.text not in texts)
     if not added:
         return
     try:

@@ -138,14 +138,16 @@ class CodingAgent:
     async def _work(self, message: Message, context: Context) -> dict[str, Any]:
         earlier = context.effects
         start = 1 + sum(name.startswith("start-") for name, _ in earlier)
-        place = self.folder / f"{_plain(str(message.body.get('step', '')) or 'asked')}-{digest_json(message.id)[:12]}"
-        workspace = place / "workspace"
+        attempt_folder = (
+            self.folder / f"{_plain(str(message.body.get('step', '')) or 'asked')}-{digest_json(message.id)[:12]}"
+        )
+        workspace = attempt_folder / "workspace"
         await asyncio.to_thread(self._lay_out, workspace, message)
         prompt = "\n\n".join(filter(None, (self.section.prompt, asked(message.body), self._around(workspace))))
         prompt += f"\n\n{_AGAIN}" if start > 1 else ""
-        await self._note_start(context, start, place.name)
+        await self._note_start(context, start, attempt_folder.name)
         counted = _Counted(self.model, self.section, context, start, earlier) if self.model else None
-        logs = place / f"start-{start}"
+        logs = attempt_folder / f"start-{start}"
         async with AsyncExitStack() as stack:
             broker = None
             if counted is not None and self.shared.door is not None:
@@ -161,13 +163,19 @@ class CodingAgent:
             raise AgentFailedError(f"{self.name} ended without an answer: {ANSWER} is empty, and it printed nothing")
         usage = (counted.used if counted else NOTHING_USED).to_json()
         calls = counted.calls if counted else 0
-        return {"answer": f"{answer}{left}", "calls": calls, "usage": usage, "start": start, "workspace": place.name}
+        return {
+            "answer": f"{answer}{left}",
+            "calls": calls,
+            "usage": usage,
+            "start": start,
+            "workspace": attempt_folder.name,
+        }
 
-    async def _note_start(self, context: Context, start: int, place: str) -> None:
+    async def _note_start(self, context: Context, start: int, folder_name: str) -> None:
         """Put on record that it is started, and where; of a later start, tell whoever follows that it is one."""
 
         async def started() -> dict[str, Any]:
-            return {"launcher": self.section.launcher, "workspace": place, "again": start > 1}
+            return {"launcher": self.section.launcher, "workspace": folder_name, "again": start > 1}
 
         await context.once(f"start-{start}", started)
         if start > 1:
@@ -192,9 +200,9 @@ class CodingAgent:
 
     def _around(self, workspace: Path) -> str:
         there = {FILES: "the files of the task", GIVEN: "what earlier steps gave"}
-        found = [f"{name}/ has {what}. " for name, what in there.items() if any((workspace / name).iterdir())]
+        parts = [f"{name}/ has {what}. " for name, what in there.items() if any((workspace / name).iterdir())]
         where = str(workspace) if self.shared.unsafe else INSIDE
-        return _AROUND.format(workspace=where, given="".join(found), answer=ANSWER, results=RESULTS)
+        return _AROUND.format(workspace=where, given="".join(parts), answer=ANSWER, results=RESULTS)
 
     def _lay_out(self, workspace: Path, message: Message) -> None:
         """Write what the agent finds; what it wrote itself before it was interrupted stays."""
@@ -238,9 +246,9 @@ class CodingAgent:
     def _failure(self, ended: AgentExit, counted: _Counted | None) -> HeredityError:
         if counted is not None and counted.failed is not None:
             return counted.failed
-        spent = f"; {counted.spent}" if counted is not None and counted.spent else ""
-        said = f"; it printed last:\n{ended.output[-_LAST:]}" if ended.output else "; it printed nothing"
-        return AgentFailedError(f"{self.name}: {exit_words(ended.to_json())}{spent}{said}")
+        exhausted = f"; {counted.spent}" if counted is not None and counted.spent else ""
+        output = f"; it printed last:\n{ended.output[-_LAST:]}" if ended.output else "; it printed nothing"
+        return AgentFailedError(f"{self.name}: {exit_words(ended.to_json())}{exhausted}{output}")
 
 
 class _Counted:
@@ -321,17 +329,17 @@ def _text_of(path: Path) -> str:
 
 def _said_last(events: Path) -> str:
     """Return the last message in an agent's stream of events, as Claude Code and Codex print them."""
-    said = ""
+    text = ""
     if not events.exists():
-        return said
+        return text
     for line in events.read_bytes().splitlines():
         event = cast("dict[str, Any]", json.loads(line))
         item: Any = event.get("item")
         if event.get("type") == "result" and isinstance(event.get("result"), str):
-            said = event["result"]
+            text = event["result"]
         elif isinstance(item, dict) and cast("dict[str, Any]", item).get("type") == "agent_message":
-            said = str(cast("dict[str, Any]", item).get("text", ""))
-    return said
+            text = str(cast("dict[str, Any]", item).get("text", ""))
+    return text
 
 
 def _texts(tree: SourceTree) -> dict[str, str]:

@@ -72,8 +72,10 @@ class Debate:
         return (*steps, self._verdict(task, before))
 
     def _round(self, task: str, number: int, before: tuple[str, ...]) -> tuple[Step, ...]:
-        said = f"{task}\n\n{_REPLY if before else _OPENING}"
-        return tuple(Step(f"r{number}-{place}", name, said, before) for place, name in enumerate(self._agents, 1))
+        prompt = f"{task}\n\n{_REPLY if before else _OPENING}"
+        return tuple(
+            Step(f"r{number}-{position}", name, prompt, before) for position, name in enumerate(self._agents, 1)
+        )
 
     def _verdict(self, task: str, after: tuple[str, ...], step: str = VERDICT) -> Step:
         return Step(step, self._judge, f"{task}\n\n{_JUDGE}", after)

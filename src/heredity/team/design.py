@@ -138,12 +138,12 @@ def read_team(candidate: Candidate, offered: Collection[str]) -> TeamParts:
         raise ConfigError(f"a team needs the part {TEAM}, and there is {', '.join(candidate.parts) or 'none'}; add it")
     design = _design(candidate.parts[TEAM])
     parts = read_parts(Candidate({name: part for name, part in candidate.parts.items() if name != TEAM}))
-    known = {tool.name for tool in parts.tools} | set(offered)
+    tools = {tool.name for tool in parts.tools} | set(offered)
     taken = {tool.name for tool in parts.tools} & set(offered)
     if taken:
         raise ConfigError(f"tool/{min(taken)} has the name of a tool that the team provides; give it another name")
     for name, agent in design.agents.items():
-        _check_agent(name, agent, design.agents, known)
+        _check_agent(name, agent, design.agents, tools)
     _check_names(design.agents)
     return TeamParts(candidate, design, parts)
 
@@ -157,14 +157,14 @@ def _check_names(agents: Collection[str]) -> None:
             )
 
 
-def _check_agent(name: str, agent: AgentDesign, agents: Mapping[str, AgentDesign], known: Collection[str]) -> None:
+def _check_agent(name: str, agent: AgentDesign, agents: Mapping[str, AgentDesign], tools: Collection[str]) -> None:
     if not NAME_PATTERN.fullmatch(name) or name in (PLANNER, MEMORY):
         raise ConfigError(
             f"{TEAM}: {name!r:.60} cannot name an agent; use letters, digits, '.', '_', '-', and not {PLANNER!r} or {MEMORY!r}"
         )
     for tool in agent.tools or ():
-        if tool not in known:
-            raise ConfigError(f"{TEAM}: agents.{name}.tools: {UnknownNameError('tool', tool, known)}")
+        if tool not in tools:
+            raise ConfigError(f"{TEAM}: agents.{name}.tools: {UnknownNameError('tool', tool, tools)}")
     for other in agent.asks:
         if other not in agents or other == name:
             raise ConfigError(

@@ -95,7 +95,7 @@ class ForeignAgent:
     async def _wait(self, client: Client, task_id: str, context: Context) -> str:
         from a2a.types.a2a_pb2 import CancelTaskRequest, GetTaskRequest, TaskState
 
-        pause, failures, said = _FIRST_S, 0, ""
+        pause, failures, status_said = _FIRST_S, 0, ""
         try:
             while True:
                 try:
@@ -109,8 +109,8 @@ class ForeignAgent:
                     if task.status.state not in (TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING):
                         return _answer(self.name, task)
                     now = _words(task.status.message.parts)[:1000]
-                    if now and now != said:
-                        said = now
+                    if now and now != status_said:
+                        status_said = now
                         await context.report({"text": now})
                 await asyncio.sleep(pause)
                 pause = min(_LAST_S, pause * 1.5)

@@ -83,8 +83,8 @@ class SharedMemory:
             return "noted"
 
         async def recall(arguments: Mapping[str, Any]) -> str:
-            found = self.find(arguments["query"], arguments.get("most", 5))
-            lines = [f"- [{entry.kind}, {entry.author or 'earlier'}] {entry.text}" for entry in found]
+            entries = self.find(arguments["query"], arguments.get("most", 5))
+            lines = [f"- [{entry.kind}, {entry.author or 'earlier'}] {entry.text}" for entry in entries]
             return shortened("\n".join(lines), _SHOWN) or "nothing that is written down fits"
 
         return TeamTool(ProvidedTool(_REMEMBER, remember), lasting=True), TeamTool(ProvidedTool(_RECALL, recall))

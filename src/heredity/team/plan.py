@@ -137,7 +137,7 @@ class Plan:
 
     def to_markdown(self) -> str:
         """Return plan.md."""
-        history = [_round(number, each, self) for number, each in enumerate(self.rounds, 1)]
+        history = [_round(number, past_round, self) for number, past_round in enumerate(self.rounds, 1)]
         parts = [
             ("Task", _quoted(self.task)),
             ("Steps", "\n".join(map(_line, self.steps)) or "None yet."),
@@ -175,9 +175,9 @@ def checked(plan: Plan, agents: Collection[str]) -> Plan:
         raise PlanError(
             f"the plan has {len(plan.steps)} steps; at most {MOST_STEPS} can be carried out: plan fewer at a time"
         )
-    known = [step.id for step in plan.steps]
+    ids = [step.id for step in plan.steps]
     for index, step in enumerate(plan.steps):
-        _check_step(step, known, index, agents)
+        _check_step(step, ids, index, agents)
     try:
         list(TopologicalSorter({step.id: step.after for step in plan.steps}).static_order())
     except CycleError as error:
@@ -186,10 +186,10 @@ def checked(plan: Plan, agents: Collection[str]) -> Plan:
     return plan
 
 
-def _check_step(step: Step, known: list[str], index: int, agents: Collection[str]) -> None:
+def _check_step(step: Step, ids: list[str], index: int, agents: Collection[str]) -> None:
     if not re.fullmatch(_ID, step.id):
         raise PlanError(f"step {index + 1}: {step.id!r:.60} is no id; use up to 32 letters, digits, '_' and '-'")
-    if known.index(step.id) != index:
+    if ids.index(step.id) != index:
         raise PlanError(f"step {step.id}: two steps have this id; give one of them another")
     if not step.task.strip():
         raise PlanError(f"step {step.id}: it does not say what is to be done")
@@ -199,7 +199,7 @@ def _check_step(step: Step, known: list[str], index: int, agents: Collection[str
             f"step {step.id}: there is no agent {step.agent!r:.60}{hint} (there is: {', '.join(sorted(agents))})"
         )
     for before in step.after:
-        if before not in known:
+        if before not in ids:
             raise PlanError(f"step {step.id}: it is after {before!r:.60}, and there is no such step")
 
 
@@ -257,9 +257,11 @@ def _line(step: Step) -> str:
     )
 
 
-def _round(number: int, each: Round, plan: Plan) -> str:
-    lines = [f"### Round {number}", *([_quoted(each.note)] if each.note else [])]
-    ended = [f"- {step.id} ({step.agent}), {step.state}: {_short(step.result)}" for step in map(plan.step, each.ended)]
+def _round(number: int, past_round: Round, plan: Plan) -> str:
+    lines = [f"### Round {number}", *([_quoted(past_round.note)] if past_round.note else [])]
+    ended = [
+        f"- {step.id} ({step.agent}), {step.state}: {_short(step.result)}" for step in map(plan.step, past_round.ended)
+    ]
     return "\n\n".join([*lines, "\n".join(ended) or "Nothing ended."])
 
 
@@ -284,8 +286,8 @@ def _quoted(text: str) -> str:
 
 
 def _unquoted(lines: list[tuple[int, str]]) -> str:
-    said = "\n".join(line[1:].removeprefix(" ") for _, line in lines if line.startswith(">"))
-    return _as_said(said)
+    text = "\n".join(line[1:].removeprefix(" ") for _, line in lines if line.startswith(">"))
+    return _as_said(text)
 
 
 def _as_said(text: str) -> str:

@@ -170,10 +170,10 @@ def _ended(plan: Plan, step_id: str, result: Message) -> Plan:
 def shown(plan: Plan, agents: Mapping[str, str]) -> str:
     """Return what a planner is told: the task, the agents, the steps with what they gave, bounded in length."""
     listed = "\n".join(f"- {name}: {what}" for name, what in agents.items())
-    each = max(200, min(_RESULT, _RESULTS // max(1, len(plan.steps))))
+    room = max(200, min(_RESULT, _RESULTS // max(1, len(plan.steps))))
     lines = [
         f"- {s.id} ({s.agent}), {s.state}{', after ' + ', '.join(s.after) if s.after else ''}: {shortened(s.task, 500)}"
-        + (f"\n  gave: {quoted(shortened(s.result, each))}" if s.result else "")
+        + (f"\n  gave: {quoted(shortened(s.result, room))}" if s.result else "")
         for s in plan.steps
     ]
     steps = "\n".join(lines) or "None so far."
@@ -214,10 +214,10 @@ class ModelPlanner:
             PlanningFailedError: if there is no plan after that.
         """
         model = RecordedModel(self._model, Numbered(context))
-        said = [Said("system", self._prompt), Said("user", shown(plan, agents))]
+        messages = [Said("system", self._prompt), Said("user", shown(plan, agents))]
         problem = ""
         for _ in range(_TRIES):
-            reply = await model.reply(Request(tuple(said)))
+            reply = await model.reply(Request(tuple(messages)))
             self._heard(reply.text)
             try:
                 revision = read_revision(reply.text)
@@ -226,7 +226,7 @@ class ModelPlanner:
                 return revision
             except ConfigError as error:
                 problem = str(error)
-                said += [
+                messages += [
                     reply.message,
                     Said("user", f"This cannot be carried out: {problem}. Reply with the JSON object alone."),
                 ]

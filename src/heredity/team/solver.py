@@ -74,12 +74,12 @@ class TeamSolver(Solver):
 
     async def _converse(self, context: list[Message], unrecorded: list[Message], toolbox: Toolbox) -> str:
         context += unrecorded
-        said = [
+        parts = [
             f"Your earlier answer:\n{m.content}" if m.role == "assistant" else m.content
             for m in context
             if m.role != "system"
         ]
-        text = await self._work("\n\n".join(said), toolbox)
+        text = await self._work("\n\n".join(parts), toolbox)
         context.append(Message("assistant", text))
         unrecorded.clear()
         return text

@@ -99,10 +99,10 @@ class Team:
         key = f"task-{digest_json(body)[:12]}"
         result = await self.bus.outside.request(PLANNER, body, key=key, timeout=seconds)
         write_whole(self.folder / "memory.jsonl", to_jsonl(self.memory.entries.values()))
-        told = _result(result, self._plan(), time.monotonic() - started)
+        outcome = _result(result, self._plan(), time.monotonic() - started)
         if self.after is not None:
-            await self.after(body, told)
-        return told
+            await self.after(body, outcome)
+        return outcome
 
     def _plan(self) -> str:
         path = self.folder / "plan.md"

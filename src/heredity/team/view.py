@@ -118,7 +118,7 @@ class View:
 
     def since(self, number: int) -> list[Said]:
         """Return what was said after the line of this number; at most the last 400."""
-        return [said for said in self._said if said.number > number]
+        return [message for message in self._said if message.number > number]
 
     def plan_of(self, folder: Path) -> Plan | None:
         """Return the plan of a task that nobody works on, with the results on record; None where there is none."""
@@ -182,11 +182,11 @@ class View:
         agents: dict[str, list[str]] = {}
         for agent, task in self.busy.values():
             agents.setdefault(agent, []).append(task)
-        said = [{**asdict(s), "at": round(s.at - zero, 3)} for s in self.since(after)]
+        messages = [{**asdict(s), "at": round(s.at - zero, 3)} for s in self.since(after)]
         return {
             "agents": agents,
             "timeline": spans,
-            "messages": said,
+            "messages": messages,
             "usage": {"calls": self.calls, **self.used.to_json()},
         }
 
@@ -194,7 +194,7 @@ class View:
 def plan_json(plan: Plan) -> dict[str, Any]:
     """Return a plan as JSON values, results shortened."""
     steps = [{**asdict(step), "result": step.result[:_RESULT]} for step in plan.steps]
-    return {"steps": steps, "rounds": [asdict(each) for each in plan.rounds], "text": plan.to_markdown()}
+    return {"steps": steps, "rounds": [asdict(past_round) for past_round in plan.rounds], "text": plan.to_markdown()}
 
 
 def said_in(message: Message) -> str:

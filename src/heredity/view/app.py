@@ -58,8 +58,8 @@ class ViewApp:
         installed: suites that can be started by name, with what each is for.
     """
 
-    def __init__(self, place: Place, actions: Actions | None, installed: Mapping[str, str]) -> None:
-        self.place, self.watcher, self._actions, self._installed = place, Watcher(place), actions, installed
+    def __init__(self, served: Place, actions: Actions | None, installed: Mapping[str, str]) -> None:
+        self.place, self.watcher, self._actions, self._installed = served, Watcher(served), actions, installed
         one, of = "/s/{suite}", "/s/{suite}/r/{run}"
         routes = [
             Route("/", self._folder),
@@ -201,8 +201,8 @@ class ViewApp:
         names = await run_in_threadpool(
             lambda: rollout.trajectory(here, rollout.found(here, request.path_params["key"])).media
         )
-        place = _number(request.path_params["number"])
-        name, data = list(names.items())[place] if place < len(names) else ("", b"")
+        index = _number(request.path_params["number"])
+        name, data = list(names.items())[index] if index < len(names) else ("", b"")
         kind = rollout.kind_of(name, data)
         if not kind:
             raise UnknownNameError("picture", request.path_params["number"], [])
@@ -297,8 +297,8 @@ def _problem(request: Request, error: Exception) -> Response:
     unknown = isinstance(error, UnknownNameError)
     status = 404 if unknown else getattr(error, "status_code", 409)
     title = "There is no such page" if status == 404 else "This cannot be done"
-    said = str(error) if isinstance(error, HeredityError) else "The address leads nowhere."
-    return _page(request, View(title, [Block("problem", "", [Text(said, "warning")])], status=status))
+    message = str(error) if isinstance(error, HeredityError) else "The address leads nowhere."
+    return _page(request, View(title, [Block("problem", "", [Text(message, "warning")])], status=status))
 
 
 async def _form(request: Request) -> dict[str, str]:

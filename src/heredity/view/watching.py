@@ -83,8 +83,8 @@ class Watched:
 class Watcher:
     """The indexes of a place that pages have asked for."""
 
-    def __init__(self, place: Place) -> None:
-        self._place = place
+    def __init__(self, served: Place) -> None:
+        self._place = served
         self._watched: dict[str, Watched] = {}
 
     def watched(self, name: str) -> Watched:
@@ -100,15 +100,15 @@ class Watcher:
 
     async def changes(self, name: str) -> AsyncIterator[bytes]:
         """Yield an event for each change of a suite, the first at once; a comment while nothing changes."""
-        watched, told, ready, quiet = self.watched(name), -1, False, 0
+        watched, version, ready, quiet = self.watched(name), -1, False, 0
         while True:
             try:
                 done = await watched.refresh(EVERY_S)
             except RecordError:
                 done = True
-            if (watched.version != told and done) or (done and not ready) or not done:
-                told, ready, quiet = watched.version, done, 0
-                yield f"event: change\ndata: {json.dumps({'version': told, 'share': watched.index.progress.share})}\n\n".encode()
+            if (watched.version != version and done) or (done and not ready) or not done:
+                version, ready, quiet = watched.version, done, 0
+                yield f"event: change\ndata: {json.dumps({'version': version, 'share': watched.index.progress.share})}\n\n".encode()
             quiet += 1
             if quiet % 15 == 0:
                 yield b": nothing new\n\n"
@@ -117,11 +117,11 @@ class Watcher:
 
     async def folder_changes(self) -> AsyncIterator[bytes]:
         """Yield an event whenever what stands in the folder has changed."""
-        told: object = None
+        state: object = None
         while True:
             now = await asyncio.to_thread(self._state)
-            yield f"event: change\ndata: {len(str(now))}\n\n".encode() if now != told else b": nothing new\n\n"
-            told = now
+            yield f"event: change\ndata: {len(str(now))}\n\n".encode() if now != state else b": nothing new\n\n"
+            state = now
             await asyncio.sleep(2 * EVERY_S)
 
     def close(self) -> None:

@@ -122,38 +122,38 @@ class _Search:
 
     def episode(self) -> None:
         """Go back to a promising place, and on from there to the end."""
-        place = self._promising()
-        place.started += 1
+        node = self._promising()
+        node.started += 1
         episode = self._world.start(self._level.data)
-        for action in place.actions:
+        for action in node.actions:
             episode.step(action)
-        actions = list(place.actions)
+        actions = list(node.actions)
         while not episode.done:
-            action = self._untried(place)
+            action = self._untried(node)
             episode.step(action)
             actions.append(action)
             if not episode.done:
-                place = self._reach(self._key(episode), tuple(actions), episode.total)
+                node = self._reach(self._key(episode), tuple(actions), episode.total)
         self.steps += len(actions)
         if episode.total > self._most:
             self._most, self.best = episode.total, tuple(actions)
 
     def _promising(self) -> _Place:
         places = list(self._places.values())
-        totals = np.array([place.total for place in places])
+        totals = np.array([node.total for node in places])
         spread = float(np.ptp(totals)) or 1.0
-        started = np.array([place.started for place in places])
+        started = np.array([node.started for node in places])
         bonus = np.sqrt(math.log(2 + started.sum()) / (1 + started))
         scores = totals / spread + _EXPLORE * bonus + 1e-6 * self._rng.random(len(places))
         return places[int(scores.argmax())]
 
-    def _untried(self, place: _Place) -> Any:
+    def _untried(self, node: _Place) -> Any:
         action: Any = None
         for _ in range(_TRIES):
             action = sample_action(self._rng, self._world.description.actions).to_json()
             written = json.dumps(action)
-            if written not in place.tried:
-                place.tried.add(written)
+            if written not in node.tried:
+                node.tried.add(written)
                 break
         return action
 

@@ -110,9 +110,11 @@ class SkinDescription(_Part):
 
     @model_validator(mode="after")
     def _plain(self) -> SkinDescription:
-        for _, place, form, conversion in string.Formatter().parse(self.text):
-            if place is not None and (not place.isidentifier() or conversion or not _PLACE.fullmatch(form or "")):
-                raise ValueError(f"text: {{{place}}} is no plain place; write such as {{name}} or {{name:>3}}")
+        for _, field_name, form, conversion in string.Formatter().parse(self.text):
+            if field_name is not None and (
+                not field_name.isidentifier() or conversion or not _PLACE.fullmatch(form or "")
+            ):
+                raise ValueError(f"text: {{{field_name}}} is no plain place; write such as {{name}} or {{name:>3}}")
         return self
 
 

@@ -272,8 +272,8 @@ def _options(name: str, query: str) -> Mapping[str, str]:
         key, equals, value = part.partition("=")
         if not equals or key in options:
             raise ConfigError(f"{name}: {part!r} is no option; write ?key=value&key=value, each key once")
-        known = _OPTIONS if name.partition("?")[0] != PREFIX + COMPOSED else (*_OPTIONS, *_ASKED)
-        if key not in known:
-            raise UnknownNameError("option of a world", key, known)
+        options_known = _OPTIONS if name.partition("?")[0] != PREFIX + COMPOSED else (*_OPTIONS, *_ASKED)
+        if key not in options_known:
+            raise UnknownNameError("option of a world", key, options_known)
         options[key] = value
     return options

@@ -25,7 +25,7 @@ WORLDS = Group[ModuleType](
     "heredity.worlds",
     "package of worlds",
     "a package that holds a folder for each world",
-    lambda found: hasattr(found, "__path__"),
+    lambda package: hasattr(package, "__path__"),
 )
 """Packages whose folders are worlds."""
 

@@ -259,10 +259,10 @@ class _Search:
         for _ in range(_TRIES):
             parent, donor = self._parent(island), self._parent(island)
             crossed = rng.random() < self.options.crossover and donor.digest != parent.digest
-            found = edited(rng, parent.program.source, donor.program.source if crossed else None)
-            if found is None:
+            edit = edited(rng, parent.program.source, donor.program.source if crossed else None)
+            if edit is None:
                 continue
-            text, name = found
+            text, name = edit
             child = parent.program.with_source(text)
             if rng.random() < 0.25 and has_constants(child.candidate, child.path):
                 child = child.with_values(jitter(rng, child.values, 0.1))
@@ -277,10 +277,10 @@ class _Search:
         elites = sorted(island.elites.values(), key=lambda e: (-e.score, e.digest))
         others = [e for e in elites if e.digest != parent.digest]
         shown = [others[i] for i in rng.permutation(len(others))[: self.options.inspirations]]
-        found = await self.author.write(_known(parent), [_known(elite) for elite in shown], position)
-        if found is None:
+        proposal = await self.author.write(_known(parent), [_known(elite) for elite in shown], position)
+        if proposal is None:
             return None
-        text, why = found
+        text, why = proposal
         child = parent.program.with_source(text)
         return _Child(child, (parent.digest,), f"written: {why}") if self._new(child) else None
 
@@ -312,14 +312,14 @@ class _Search:
                 child.program.candidate,
                 self.tasks,
                 parents=child.parents,
-                note=f"island {home.number}, size {place[0]}, change {place[1]}: {child.note}",
+                note=f"island {home.number}, size {niche[0]}, change {niche[1]}: {child.note}",
             )
-            for child, home, place in zip(children, homes, places, strict=False)
+            for child, home, niche in zip(children, homes, places, strict=False)
         ]
         answers = await self.session.submit(trials, f"{MapElites.name}/{key}")
         return [
-            _Elite(child.program, place, _score(feedback), feedback.outcomes[0] if feedback.outcomes else None)
-            for child, place, feedback in zip(children, places, answers, strict=False)
+            _Elite(child.program, niche, _score(feedback), feedback.outcomes[0] if feedback.outcomes else None)
+            for child, niche, feedback in zip(children, places, answers, strict=False)
         ]
 
     def _place(self, program: Tunable) -> tuple[int, int]:
@@ -347,8 +347,8 @@ def _learn(island: _Island, own: Sequence[tuple[_Child, _Elite]]) -> None:
 
 def _known(elite: _Elite) -> Known:
     outcome = elite.outcome
-    said: Mapping[str, Any] = {}
+    shown: Mapping[str, Any] = {}
     if outcome is not None and outcome.trajectory is not None:
         columns = outcome.trajectory.columns
-        said = {name: columns[f"info/{name}"][0] for name in ("metrics", "texts") if f"info/{name}" in columns}
-    return Known(elite.program.source, elite.score if math.isfinite(elite.score) else None, said)
+        shown = {name: columns[f"info/{name}"][0] for name in ("metrics", "texts") if f"info/{name}" in columns}
+    return Known(elite.program.source, elite.score if math.isfinite(elite.score) else None, shown)

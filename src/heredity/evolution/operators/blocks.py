@@ -16,22 +16,22 @@ def open_lines(source: str) -> list[range]:
     Raises:
         ConfigError: if a block has no end, or none of the two marks its partner before it.
     """
-    lines, blocks, begun = source.split("\n"), list[range](), 0
+    lines, blocks, opened = source.split("\n"), list[range](), 0
     if _START not in source and _END not in source:
         return [range(1, len(lines) + 1)]
     for number, line in enumerate(lines, 1):
         starts, ends = _START in line, _END in line
-        if (starts and begun) or (ends and not begun):
+        if (starts and opened) or (ends and not opened):
             raise ConfigError(
                 f"line {number}: {_START if starts else _END} without its partner before it; mark blocks in pairs"
             )
         if starts:
-            begun = number
+            opened = number
         elif ends:
-            blocks.append(range(begun + 1, number))
-            begun = 0
-    if begun:
-        raise ConfigError(f"line {begun}: {_START} without {_END}; mark where the block ends")
+            blocks.append(range(opened + 1, number))
+            opened = 0
+    if opened:
+        raise ConfigError(f"line {opened}: {_START} without {_END}; mark where the block ends")
     return blocks
 
 

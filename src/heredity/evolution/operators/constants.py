@@ -47,8 +47,8 @@ def find_constants(source: str) -> list[Constant]:
     """
     finder, blocks = _Finder(source), open_lines(source)
     finder.visit(parse(source))
-    found = [constant for constant in finder.found if is_open(constant.line, blocks)]
-    return sorted(found, key=lambda constant: constant.start)
+    constants = [constant for constant in finder.found if is_open(constant.line, blocks)]
+    return sorted(constants, key=lambda constant: constant.start)
 
 
 def rewrite_constants(source: str, values: Sequence[float]) -> str:

@@ -82,8 +82,8 @@ def _last_action(trajectory: Trajectory | None) -> Any:
 
 
 def _transcript(trajectory: Trajectory, chars: int) -> str:
-    observations, said = list(trajectory.step_values("obs")), list(trajectory.step_values("action"))
-    length = max(len(observations), len(said))
+    observations, replies = list(trajectory.step_values("obs")), list(trajectory.step_values("action"))
+    length = max(len(observations), len(replies))
     head = tail = length
     if length > _STEPS:
         head, tail = _STEPS // 4, length - (_STEPS - _STEPS // 4)
@@ -93,7 +93,7 @@ def _transcript(trajectory: Trajectory, chars: int) -> str:
             if step == head:
                 lines.append(f"[… {tail - head} entries left out …]")
             continue
-        for speaker, values in (("told", observations), ("said", said)):
+        for speaker, values in (("told", observations), ("said", replies)):
             if step < len(values):
                 lines.append(f"[{speaker}] {_text(values[step], chars) or ''}")
     return "\n".join(lines)

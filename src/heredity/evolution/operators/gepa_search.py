@@ -353,6 +353,6 @@ def _record(item: Mapping[str, Any]) -> dict[str, Any]:
     """Return a rollout with the keys that the package's request names."""
     parts = [f"Score: {item['score']}"]
     parts += [f"{label}: {item[key]}" for label, key in (("Expected", "expected"), ("Error", "error")) if item.get(key)]
-    said = item.get("transcript") or item.get("answer") or "(nothing)"
+    output = item.get("transcript") or item.get("answer") or "(nothing)"
     asked = item.get("question") or f"task {item['task']}"
-    return {"Inputs": asked, "Generated Outputs": said, "Feedback": "\n".join(parts)}
+    return {"Inputs": asked, "Generated Outputs": output, "Feedback": "\n".join(parts)}

@@ -70,8 +70,8 @@ class ProgramAuthor:
             "current": parent.shown(),
             "others": [other.shown() for other in others],
         }
-        found = await self._dialogue.ask("evolve", data, lambda reply: _version(parent.source, reply), position)
-        return None if isinstance(found, Failed) else found
+        version = await self._dialogue.ask("evolve", data, lambda reply: _version(parent.source, reply), position)
+        return None if isinstance(version, Failed) else version
 
 
 def _version(source: str, reply: Mapping[str, Any]) -> tuple[str, str]:

@@ -122,10 +122,10 @@ def _annotations(tree: ast.AST) -> set[int]:
     return hidden
 
 
-def _pick(rng: np.random.Generator, found: Sequence[T]) -> T:
-    if not found:
+def _pick(rng: np.random.Generator, choices: Sequence[T]) -> T:
+    if not choices:
         raise _NothingError
-    return found[int(rng.integers(len(found)))]
+    return choices[int(rng.integers(len(choices)))]
 
 
 def _operator(rng: np.random.Generator, program: _Program) -> str:

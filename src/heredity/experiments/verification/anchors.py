@@ -139,8 +139,8 @@ def _in_token(path: Path, statements: Mapping[Statement, str], authority: Path) 
 
 
 def _time_of(path: Path) -> str:
-    said = _run(["openssl", "ts", "-reply", "-in", str(path), "-text"]).stdout
-    return next((line.partition(":")[2].strip() for line in said.splitlines() if line.startswith("Time stamp")), "?")
+    answer = _run(["openssl", "ts", "-reply", "-in", str(path), "-text"]).stdout
+    return next((line.partition(":")[2].strip() for line in answer.splitlines() if line.startswith("Time stamp")), "?")
 
 
 def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:

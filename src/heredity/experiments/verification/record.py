@@ -143,18 +143,18 @@ def commitment(run: RunRecords) -> Finding:
         return not_checked(f"there is no {OPENED}: cases are published when no run that is judged on them is open")
     if opened.get("schema_version") != OPENED_VERSION:
         return failed(f"{OPENED} is of version {opened.get('schema_version')!r}; expected {OPENED_VERSION}")
-    cases, begun = opened["cases"], run.started["commitment"]
+    cases, committed = opened["cases"], run.started["commitment"]
     opening = Opening(opened["commitment"], opened["salt"], opened["digest"])
-    if opening.commitment != begun:
-        return failed(f"{OPENED} opens {opening.commitment}; the journal begins with {begun}")
+    if opening.commitment != committed:
+        return failed(f"{OPENED} opens {opening.commitment}; the journal begins with {committed}")
     if not opening.fits(cases):
-        return failed(f"the cases in {OPENED} are not those of the commitment {begun}")
+        return failed(f"the cases in {OPENED} are not those of the commitment {committed}")
     recorded = CASES_JUDGED.first(run.events)
-    if recorded is None or recorded["commitment"] != begun:
+    if recorded is None or recorded["commitment"] != committed:
         return failed(f"the journal was not closed with these cases: {CASES_JUDGED.name} is {recorded}")
     counts = {name: count for name, (_, _, count) in opened["views"].items()}
     problems = list(differences(counts, dict(run.started["views"]), "views"))
-    return found(problems, f"the {sum(counts.values())} opened cases are those of {begun[:12]}…")
+    return found(problems, f"the {sum(counts.values())} opened cases are those of {committed[:12]}…")
 
 
 def secrecy(run: RunRecords) -> Finding:
@@ -272,9 +272,9 @@ def configuration(run: RunRecords) -> Finding:
     """Check run.toml against the digest in the journal."""
     if not (run.folder / "run.toml").exists():
         return not_checked("there is no run.toml")
-    given, begun = config_digest(load_config(run.folder)), run.started["config_digest"]
-    if given != begun:
-        return failed(f"run.toml is {given}; the run began with {begun}")
+    given, recorded = config_digest(load_config(run.folder)), run.started["config_digest"]
+    if given != recorded:
+        return failed(f"run.toml is {given}; the run began with {recorded}")
     return passed("run.toml is what the run began with")
 
 

@@ -121,7 +121,7 @@ def _documents(town: Town) -> list[Made]:
     ]
     bridge, project, meeting = town.bridges[2], town.projects[1], town.meetings[3]
     name, year = town.festivals[4]
-    found = [
+    questions = [
         (
             f"Who inspected the {bridge.name}, according to the archive?",
             bridge.inspector,
@@ -140,7 +140,7 @@ def _documents(town: Town) -> list[Made]:
         ("How many pixels wide is the picture of the old map?", town.map_size[0], "old-map.png", r"picture, (\d+) × "),
         ("On which day of the week is the archive open?", "Tuesday", "opening-hours.txt", r"open on (\w+)s from"),
     ]
-    for text, answer, name, pattern in found:
+    for text, answer, name, pattern in questions:
         made.append((text, str(answer), (reader(read(f"archive/{name}", {"answer": pattern})),), "answer", ""))
     return made
 

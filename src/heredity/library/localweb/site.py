@@ -176,16 +176,16 @@ _SEARCH = '<form action="/search.html"><label>Words <input name="q"></label> <bu
 def results(pages: Mapping[str, bytes], words: str) -> str:
     """Return the page of what a search finds: pages that have all words."""
     wanted = words.lower().split()
-    found = [
+    hits = [
         name
         for name, data in pages.items()
         if name.endswith(".html") and wanted and all(w in data.decode().lower() for w in wanted)
     ]
-    listed = "".join(f'<li><a href="/{name}">{name}</a></li>' for name in found[:20])
-    return page("Search", f"{_SEARCH}<p>{len(found)} pages for {escape(words)}</p><ul>{listed}</ul>")
+    listed = "".join(f'<li><a href="/{name}">{name}</a></li>' for name in hits[:20])
+    return page("Search", f"{_SEARCH}<p>{len(hits)} pages for {escape(words)}</p><ul>{listed}</ul>")
 
 
-def weather(said: str | None) -> str:
+def weather(report: str | None) -> str:
     """Return the page with the form of the weather station, and what it says."""
     options = ["".join(f"<option>{value}</option>" for value in values) for values in (RAIN_YEARS, MONTHS)]
     form = (
@@ -193,7 +193,7 @@ def weather(said: str | None) -> str:
         f'<label>Month <select name="month">{options[1]}</select></label><input type="hidden" name="token" id="token">'
         "<button>Show</button></form>"
     )
-    answer = f"<p>{escape(said)}</p>" if said else ""
+    answer = f"<p>{escape(report)}</p>" if report else ""
     return page("The weather station", form + answer, "document.getElementById('token').value = String(6 * 7);")
 
 

@@ -38,7 +38,7 @@ def pdf(pages: Sequence[Sequence[str]]) -> bytes:
         places.append(length)
         pieces.append(b"%d 0 obj\n%s\nendobj\n" % (number, body))
         length += len(pieces[-1])
-    table = "".join(f"{place:010d} 00000 n \n" for place in places)
+    table = "".join(f"{offset:010d} 00000 n \n" for offset in places)
     size = len(objects) + 1
     end = f"xref\n0 {size}\n0000000000 65535 f \n{table}trailer\n<< /Size {size} /Root 1 0 R >>\nstartxref\n{length}\n%%EOF\n"
     return b"".join(pieces) + end.encode()
@@ -52,11 +52,11 @@ def png(pixels: Sequence[Sequence[tuple[int, int, int]]], texts: Mapping[str, st
 
     rows = b"".join(b"\0" + bytes(value for colour in row for value in colour) for row in pixels)
     header = struct.pack(">IIBBBBB", len(pixels[0]), len(pixels), 8, 2, 0, 0, 0)
-    said = b"".join(chunk(b"tEXt", f"{key}\0{text}".encode("latin-1")) for key, text in (texts or {}).items())
+    chunks = b"".join(chunk(b"tEXt", f"{key}\0{text}".encode("latin-1")) for key, text in (texts or {}).items())
     return (
         b"\x89PNG\r\n\x1a\n"
         + chunk(b"IHDR", header)
-        + said
+        + chunks
         + chunk(b"IDAT", zlib.compress(rows, 9))
         + chunk(b"IEND", b"")
     )

@@ -38,9 +38,9 @@ def finding(item: Mapping[str, Any], rng: np.random.Generator) -> Finding:
     The report says what was taken for granted, but not what of it did harm. What the verifier or the programs printed may
     tell; else chance decides what is blamed first.
     """
-    said = "\n".join(str(item[key]) for key in ("summary", "transcript", "answer") if item.get(key))
-    lacked, heeded = read_report(said)
-    signs = f"{item.get('error') or ''}\n{said}"
+    report = "\n".join(str(item[key]) for key in ("summary", "transcript", "answer") if item.get(key))
+    lacked, heeded = read_report(report)
+    signs = f"{item.get('error') or ''}\n{report}"
     chance = dict(zip(lacked, rng.random(len(lacked)).tolist(), strict=True))
     # What is told for certain comes first: the swamped worker cannot have heeded anything, and sorting in vain is its own sign.
     certain = {name for name in lacked if name in (BRIEF, "order") or _signed(name, signs)}
@@ -94,8 +94,8 @@ def gepa_block(question: str) -> Mapping[str, Any] | None:
         sections = dict(re.findall(r"^## (\w[\w ]*)\n(.*?)(?=^## |\Z)", example, re.MULTILINE | re.DOTALL))
         feedback = str(sections.get("Feedback", ""))
         score = re.search(r"Score: ([\d.]+)", feedback)
-        said = sections.get("Generated Outputs", "")
-        items.append({"transcript": said, "error": feedback, "score": float(score[1]) if score else None})
+        output = sections.get("Generated Outputs", "")
+        items.append({"transcript": output, "error": feedback, "score": float(score[1]) if score else None})
     return {"current": current, "evidence": items}
 
 

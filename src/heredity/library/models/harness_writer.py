@@ -115,8 +115,8 @@ def _signal(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any
 
 def _summarise(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     item = block["evidence"][0]
-    said = str(item.get("transcript") or item.get("answer") or "")
-    lines = [line for line in said.splitlines() if line.startswith(("- I ", "- One thing: "))]
+    transcript = str(item.get("transcript") or item.get("answer") or "")
+    lines = [line for line in transcript.splitlines() if line.startswith(("- I ", "- One thing: "))]
     return {"summary": "\n".join(lines) or "it did nothing of note"}
 
 

@@ -165,10 +165,10 @@ def _improve(block: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _written(question: str, *, right: bool, number: str) -> str:
-    known = solution(question)
-    answer = known if right and known is not None else f"nothing {number}"
-    said = re.sub(r"\s+", " ", answer)
-    return f"<answer>{said}</answer>" if "<answer>" in question else f"Answer: {said}"
+    answer_known = solution(question)
+    answer = answer_known if right and answer_known is not None else f"nothing {number}"
+    text_of_answer = re.sub(r"\s+", " ", answer)
+    return f"<answer>{text_of_answer}</answer>" if "<answer>" in question else f"Answer: {text_of_answer}"
 
 
 def _target(block: Mapping[str, Any]) -> str:

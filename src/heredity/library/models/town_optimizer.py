@@ -26,8 +26,8 @@ class TownOptimizer:
 
     async def reply(self, request: Request) -> Reply:
         """Answer a request of the loop: the forms `reflect`, `select` and `improve`."""
-        said = request.messages[-1].content
-        given: dict[str, Any] = json.JSONDecoder().raw_decode(said.partition("```json\n")[2])[0]
+        prompt = request.messages[-1].content
+        given: dict[str, Any] = json.JSONDecoder().raw_decode(prompt.partition("```json\n")[2])[0]
         text = json.dumps(_answer(given))
         return Reply(text, (), "stop", Usage(words_of(request.messages), len(text.split()), 0, 0.0), self.name)
 

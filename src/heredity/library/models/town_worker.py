@@ -107,7 +107,7 @@ def _named(arguments: Values, prompt: str) -> Values:
 
 def _unknown(call: Values, values: Values) -> str:
     """Return what a call needs and no earlier step has found; `""` if it needs nothing more."""
-    needed = (place[1] for text in call["with"].values() if isinstance(text, str) for place in _PLACE.finditer(text))
+    needed = (match[1] for text in call["with"].values() if isinstance(text, str) for match in _PLACE.finditer(text))
     return next((name for name in needed if name not in values), "")
 
 
@@ -123,21 +123,21 @@ def _known(asked: str) -> Values:
 def _taken(patterns: dict[str, str], result: str, values: Values) -> str:
     """Take out of a result what patterns find, into `values`; return the name of what they do not find."""
     for name, pattern in patterns.items():
-        found = re.findall(pattern, result)
-        if not found:
+        matches = re.findall(pattern, result)
+        if not matches:
             return name
-        values[name] = found if name.endswith("*") else found[0].strip()
+        values[name] = matches if name.endswith("*") else matches[0].strip()
     return ""
 
 
 def _filled(value: Any, values: Values) -> Any:
     """Return an argument with its places filled; what is not known stays as it is, and the tool says that it is not there."""
 
-    def fill(place: re.Match[str]) -> str:
-        known = values.get(place[1])
-        if known is None:
-            return place[0]
-        text = known if isinstance(known, str) else json.dumps(known)
-        return slug(text) if place[2] else text
+    def fill(match: re.Match[str]) -> str:
+        value = values.get(match[1])
+        if value is None:
+            return match[0]
+        text = value if isinstance(value, str) else json.dumps(value)
+        return slug(text) if match[2] else text
 
     return _PLACE.sub(fill, value) if isinstance(value, str) else value

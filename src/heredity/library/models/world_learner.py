@@ -77,10 +77,10 @@ def turns_of(transcript: str) -> list[Turn]:
     """Read the steps that a transcript shows; what was left out of it is passed over."""
     turns: list[Turn] = []
     parts = [(kind, text.strip()) for kind, text in _TURN.findall(transcript)]
-    for (a, seen), (b, said), (c, after) in zip(parts, parts[1:], parts[2:], strict=False):
+    for (a, seen), (b, reply), (c, after) in zip(parts, parts[1:], parts[2:], strict=False):
         if (a, b, c) == ("told", "said", "told"):
             paid = _PAID.search(after)
-            turns.append(Turn(seen, _action(said), float(paid[1]) if paid else 0.0, after != seen))
+            turns.append(Turn(seen, _action(reply), float(paid[1]) if paid else 0.0, after != seen))
     return [turn for turn in turns if turn.action]
 
 
@@ -152,10 +152,10 @@ def _variables(block: Mapping[str, Any]) -> dict[str, str]:
     return dict(cast(Mapping[str, str], block.get("variables") or {}))
 
 
-def _action(said: str) -> str:
+def _action(reply: str) -> str:
     """Return an action as it is written in rules; `""` if it is none."""
     try:
-        value = json.loads(said)
+        value = json.loads(reply)
     except ValueError:
         return ""
     given = cast(dict[str, Any], value) if isinstance(value, dict) else {}

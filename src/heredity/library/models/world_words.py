@@ -119,19 +119,19 @@ def wishes(theme: str) -> Wishes:
     words = words_of_theme(theme)
     present = set(words)
     mechanics = tuple(name for name, asking in MECHANICS.items() if present & set(asking.split()))
-    hits = {place: len(present & set(asking.split())) for place, asking in PLACES.items()}
-    place = max(hits, key=hits.__getitem__)
+    hits = {setting: len(present & set(asking.split())) for setting, asking in PLACES.items()}
+    setting = max(hits, key=hits.__getitem__)
     asked: dict[str, str] = {}
     for key, values in _ASKED.items():
         counts = {value: len(present & set(asking.split())) for value, asking in values.items()}
         best = max(counts, key=counts.__getitem__)
         if counts[best]:
             asked[key] = best
-    known = set(
+    vocabulary = set(
         " ".join([*MECHANICS.values(), *PLACES.values(), *(t for v in _ASKED.values() for t in v.values())]).split()
     )
-    unknown = tuple(dict.fromkeys(word for word in words if len(word) > 3 and word not in known))
-    return Wishes(mechanics, place if hits[place] else "", asked, unknown)
+    unknown = tuple(dict.fromkeys(word for word in words if len(word) > 3 and word not in vocabulary))
+    return Wishes(mechanics, setting if hits[setting] else "", asked, unknown)
 
 
 @lru_cache(maxsize=256)

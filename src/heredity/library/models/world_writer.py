@@ -77,13 +77,13 @@ class Work:
         candidate, left = 0, list(self.faults)
         places, symbols = list[str](), list[str]()
         for number, result in enumerate(self.results):
-            told = findings_of(result)
-            noticed = [kind for kind in left if _meets(kind, told) and self._notices(kind, number)]
+            findings = findings_of(result)
+            noticed = [kind for kind in left if _meets(kind, findings) and self._notices(kind, number)]
             left = [kind for kind in left if kind not in noticed]
-            places += [name for one in told for name in _EXPOSED.findall(one.message) if name != "spare"]
-            symbols += [symbol for one in told for symbol in _SYMBOL.findall(one.message) if symbol not in "#"]
+            places += [name for one in findings for name in _EXPOSED.findall(one.message) if name != "spare"]
+            symbols += [symbol for one in findings for symbol in _SYMBOL.findall(one.message) if symbol not in "#"]
             natural = [
-                one for one in told if not _mendable(one) and not any(_meets(kind, [one]) for kind in self.faults)
+                one for one in findings if not _mendable(one) and not any(_meets(kind, [one]) for kind in self.faults)
             ]
             if natural and not left:
                 candidate, places, symbols = candidate + 1, [], []
@@ -189,13 +189,13 @@ class CarelessWorldWriter(WorldWriter):
 
 def findings_of(result: str) -> list[Told]:
     """Return the findings in what a build answered."""
-    gate, told = "", list[Told]()
+    gate, findings = "", list[Told]()
     for line in result.splitlines():
         if match := _GATE.match(line):
             gate = match[1]
         elif match := _FINDING.match(line):
-            told.append(Told(gate, match[1], match[2]))
-    return told
+            findings.append(Told(gate, match[1], match[2]))
+    return findings
 
 
 def _is_build(message: Message, messages: Sequence[Message]) -> bool:
@@ -203,26 +203,28 @@ def _is_build(message: Message, messages: Sequence[Message]) -> bool:
     return message.role == "tool" and names.get(message.tool_call_id) == "build"
 
 
-def _meets(kind: str, told: Sequence[Told]) -> bool:
-    return any((one.gate, one.kind) in FAULTS[kind].meets for one in told)
+def _meets(kind: str, findings: Sequence[Told]) -> bool:
+    return any((one.gate, one.kind) in FAULTS[kind].meets for one in findings)
 
 
-def _mendable(told: Told) -> bool:
-    return bool(_EXPOSED.search(told.message) or _SYMBOL.search(told.message))
+def _mendable(finding: Told) -> bool:
+    return bool(_EXPOSED.search(finding.message) or _SYMBOL.search(finding.message))
 
 
 def _unnoticed(work: Work) -> bool:
     """Whether a fault of its own was told last, and not noticed."""
-    told = findings_of(work.results[-1])
-    return any(_meets(kind, told) for kind in work.faults)
+    findings = findings_of(work.results[-1])
+    return any(_meets(kind, findings) for kind in work.faults)
 
 
 def _propose(prompt: str) -> str:
     """Return themes made of two mechanics and a place, those left out that the request names."""
     count = int(_COUNT.search(prompt)[1]) if _COUNT.search(prompt) else 1  # pyright: ignore[reportOptionalSubscript]
-    known = [(place, one, other) for place in PLACES for one, other in itertools.combinations(MECHANICS, 2)]
-    order = generator(0, "offline", "world-author", "propose").permutation(len(known))
-    texts = [f"In a {place.split()[0]}: {one}, and {other}." for place, one, other in (known[int(i)] for i in order)]
+    choices = [(setting, one, other) for setting in PLACES for one, other in itertools.combinations(MECHANICS, 2)]
+    order = generator(0, "offline", "world-author", "propose").permutation(len(choices))
+    texts = [
+        f"In a {setting.split()[0]}: {one}, and {other}." for setting, one, other in (choices[int(i)] for i in order)
+    ]
     return "".join(f"- {text}\n" for text in [text for text in texts if text not in prompt][:count])
 
 

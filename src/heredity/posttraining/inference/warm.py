@@ -95,9 +95,9 @@ class Zygote:
                 ) from error
             if not text:
                 errors.seek(0)
-                said = errors.read(4096).decode("utf-8", "replace").strip()
+                words = errors.read(4096).decode("utf-8", "replace").strip()
                 await zygote.close()
-                raise HostError(f"the inference sandbox did not start: {said}")
+                raise HostError(f"the inference sandbox did not start: {words}")
         zygote._loop.add_reader(ours, zygote._on_news)
         return zygote
 

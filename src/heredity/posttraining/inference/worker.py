@@ -209,8 +209,8 @@ class InferenceWorker:
         with suppress(TimeoutError):
             async with asyncio.timeout(_END_S):
                 status = await asyncio.shield(process.ended)
-                said = process.printed().splitlines()[-1:]
-                return f"{_exit(status)}{f': {said[0][:300]}' if said else ''}"
+                lines = process.printed().splitlines()[-1:]
+                return f"{_exit(status)}{f': {lines[0][:300]}' if lines else ''}"
         return "it closed its socket"
 
     def _send(self, message: Mapping[str, Any]) -> None:

@@ -149,8 +149,8 @@ def _train(model: Any, tokenizer: Any, recipe: BaseRecipe) -> None:
 def _table(tokenizer: Any, examples: Sequence[tuple[str, str]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return tokens, labels and the mask of what counts (shape of each: examples, longest), padded on the right."""
     asked = [tokenizer(prompt)["input_ids"] for prompt, _ in examples]
-    said = [[*tokenizer(completion)["input_ids"], _EOS] for _, completion in examples]
-    longest = max(len(a) + len(s) for a, s in zip(asked, said, strict=True))
+    completions = [[*tokenizer(completion)["input_ids"], _EOS] for _, completion in examples]
+    longest = max(len(a) + len(s) for a, s in zip(asked, completions, strict=True))
     if longest > CONTEXT:
         raise ConfigError(
             f"an example has {longest} characters with its end; a model of characters takes {CONTEXT}; shorten it"
@@ -158,7 +158,7 @@ def _table(tokenizer: Any, examples: Sequence[tuple[str, str]]) -> tuple[np.ndar
     tokens = np.full((len(examples), longest), _PAD)
     labels = np.full_like(tokens, _IGNORED)
     mask = np.zeros_like(tokens)
-    for row, (a, s) in enumerate(zip(asked, said, strict=True)):
+    for row, (a, s) in enumerate(zip(asked, completions, strict=True)):
         tokens[row, : len(a) + len(s)] = a + s
         labels[row, len(a) : len(a) + len(s)] = s
         mask[row, : len(a) + len(s)] = 1

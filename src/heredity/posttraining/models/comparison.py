@@ -52,8 +52,8 @@ def own_tokenizer(tokenizer: Mapping[str, Any], config: Mapping[str, Any], templ
     """
     table = {key: value for key, value in tokenizer.items() if key not in _MODELS_OWN}
     settings = {key: value for key, value in config.items() if key not in _NO_MATTER_TO_TOKENS and value is not None}
-    said = template.decode("utf-8", "replace") if template is not None else config.get("chat_template")
-    return {"tokenizer": digest_json([table, settings]), "chat template": digest_json(said)}
+    chat_template = template.decode("utf-8", "replace") if template is not None else config.get("chat_template")
+    return {"tokenizer": digest_json([table, settings]), "chat template": digest_json(chat_template)}
 
 
 def own_encoding(tokenizer: Mapping[str, Any]) -> dict[str, Any]:

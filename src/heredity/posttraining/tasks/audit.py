@@ -125,9 +125,9 @@ def _stated(part: PostTrainingTask, estimate: float | None) -> AuditCheck:
         few = estimate is not None and estimate < ENUMERABLE
         return AuditCheck(part.name, "items in all", Verdict.FOUND if few else Verdict.UNKNOWN, reason)
     few = part.space < ENUMERABLE
-    told = ", fewer than an agent can make and train on, which reports label" if few else ""
+    label = ", fewer than an agent can make and train on, which reports label" if few else ""
     return AuditCheck(
-        part.name, "items in all", Verdict.FOUND if few else Verdict.PASSED, f"{part.space} are stated{told}{about}"
+        part.name, "items in all", Verdict.FOUND if few else Verdict.PASSED, f"{part.space} are stated{label}{about}"
     )
 
 
@@ -169,13 +169,13 @@ def _near(part: PostTrainingTask, hidden: Mapping[str, Sequence[str]], materials
         for item, count in common.items():
             alike = count / (len(shingles) + len(texts[item]) - count)
             near[item] = max(near.get(item, 0.0), alike)
-    found = sorted((item for item, alike in near.items() if alike >= NEAR), key=lambda item: -near[item])
+    close = sorted((item for item, alike in near.items() if alike >= NEAR), key=lambda item: -near[item])
     reason = (
-        f"{len(found)} of {len(texts)} held-out texts share {NEAR:.0%} of their sequences of {_SHINGLE} words with a text of the"
+        f"{len(close)} of {len(texts)} held-out texts share {NEAR:.0%} of their sequences of {_SHINGLE} words with a text of the"
         f" materials; the nearest {max(near.values(), default=0.0):.0%}"
     )
     return AuditCheck(
-        part.name, "near duplicates", Verdict.FOUND if found else Verdict.PASSED, reason, tuple(found[:_SHOWN])
+        part.name, "near duplicates", Verdict.FOUND if close else Verdict.PASSED, reason, tuple(close[:_SHOWN])
     )
 
 

@@ -66,12 +66,12 @@ class HiddenTexts:
 
     def met_in(self, text: str) -> set[tuple[str, int]]:
         """Return view and position of each item whose tokens stand in a row in a text."""
-        found: set[tuple[str, int]] = set()
+        matches: set[tuple[str, int]] = set()
         pieces: list[str] = []
         for line in _pieces(text):
             pieces = [*pieces[len(pieces) - self._longest + 1 :], *tokens(line)] if self._longest > 1 else tokens(line)
-            self._search(pieces, found)
-        return found
+            self._search(pieces, matches)
+        return matches
 
     def _add(self, path: Sequence[str], item: tuple[str, int]) -> None:
         if not path:
@@ -82,20 +82,20 @@ class HiddenTexts:
         node.setdefault("", []).append(item)
         self._longest = max(self._longest, len(path))
 
-    def _search(self, pieces: Sequence[str], found: set[tuple[str, int]]) -> None:
+    def _search(self, pieces: Sequence[str], matches: set[tuple[str, int]]) -> None:
         root, end = self._root, len(pieces)
         for start, token in enumerate(pieces):
             node, at = root.get(token), start + 1
             while node is not None:
                 if "" in node:
-                    found.update(node[""])
+                    matches.update(node[""])
                 node, at = (node.get(pieces[at]), at + 1) if at < end else (None, at)
 
 
 def tokens(text: str) -> list[str]:
     """Return the words and signs of a text and the space between them, without quotation marks and the escapes of JSON."""
-    found = _TOKEN.findall(_without_escapes(text) if "\\" in text else text)
-    return [" " if token.isspace() else token for token in found]
+    pieces_of_text = _TOKEN.findall(_without_escapes(text) if "\\" in text else text)
+    return [" " if token.isspace() else token for token in pieces_of_text]
 
 
 class OwnTexts:

@@ -112,8 +112,8 @@ class ScoringRunner:
     async def _scored(self, job: Job, trajectory: Trajectory) -> Trajectory:
         if trajectory.status != Status.OK:
             return trajectory
-        said = [message.content for message in conversation_of(trajectory) if message.role == "assistant"]
-        points, problem = await self._evaluate(job, final_text(said[-1]))
+        replies = [message.content for message in conversation_of(trajectory) if message.role == "assistant"]
+        points, problem = await self._evaluate(job, final_text(replies[-1]))
         if points is None:
             checked, _ = await self._evaluate(job, job.task.spec["answer"])
             if checked is None:

@@ -48,8 +48,8 @@ def learning_board(tasksets: Sequence[TasksetScores]) -> list[BoardRow]:
 
 def _start(tasksets: Sequence[TasksetScores], evolver: str) -> float | None:
     """Return the mean score of what an evolver started from, under its own conditions; None where one is not known."""
-    known = [taskset.reference_mean(evolver) for taskset in tasksets]
-    return None if None in known else _mean([mean for mean in known if mean is not None])
+    references = [taskset.reference_mean(evolver) for taskset in tasksets]
+    return None if None in references else _mean([mean for mean in references if mean is not None])
 
 
 def _gaps(taskset: TasksetScores, evolver: str) -> Floats:

@@ -86,14 +86,14 @@ def _board(board: Sequence[BoardRow], colours: Mapping[str, Tone], words: Words)
     )
     columns = columns_of("evolver", words.tasksets, "held-out mean", f"gain over the {words.reference}")
     table = Table(columns, rows, f"Held-out {words.score}, not normalised", csv="leaderboard.csv")
-    said = Section("board-said", "", (Text(_said(board, words), "summary"),), "head", "all")
-    return [said, Section("leaderboard", "Leaderboard", (Text(about, "about"), table), "lead", "all")]
+    summary = Section("board-said", "", (Text(_said(board, words), "summary"),), "head", "all")
+    return [summary, Section("leaderboard", "Leaderboard", (Text(about, "about"), table), "lead", "all")]
 
 
-def _place(row: BoardRow, place: int, board: Sequence[BoardRow], words: Words) -> tuple[str, ...]:
+def _place(row: BoardRow, position: int, board: Sequence[BoardRow], words: Words) -> tuple[str, ...]:
     if row.mean is None:
         return (f"not compared: no {words.score} on some {words.tasksets}",)
-    if place == 0:
+    if position == 0:
         return ("first, with others",) if any(other.tied for other in board[1:]) else ("first",)
     return ("not told apart from the first",) if row.tied else ()
 

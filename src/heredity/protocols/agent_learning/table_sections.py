@@ -31,12 +31,14 @@ def table_sections(
         ranked: whether anything is compared.
     """
     shown = _Shown(table, names, tones, words, ranked)
-    place = "lead" if ranked else "main"
+    placement = "lead" if ranked else "main"
     sections = [
-        Section("by-environment", f"By {words.taskset}", shown.by_taskset(), place, navigation="By environment")
+        Section("by-environment", f"By {words.taskset}", shown.by_taskset(), placement, navigation="By environment")
     ]
     if table.groups:
-        sections.append(Section("by-kind", f"By kind of {words.taskset}", shown.by_group(), place, navigation="Kinds"))
+        sections.append(
+            Section("by-kind", f"By kind of {words.taskset}", shown.by_group(), placement, navigation="Kinds")
+        )
     return sections
 
 
@@ -120,6 +122,6 @@ def _columns(heads: list[str]) -> tuple[Column, ...]:
 def _mean(of: GroupMean) -> Cell:
     over = {Unit.RUN: "over new runs", Unit.CASE: "over new levels"}
     unknown = f"no interval: {of.ci_unknown}" if of.ci_unknown else ""
-    told = over[of.ci_unit] if of.ci and of.ci_unit else ""
-    notes = tuple(filter(None, (unknown or told,)))
+    unit = over[of.ci_unit] if of.ci and of.ci_unit else ""
+    notes = tuple(filter(None, (unknown or unit,)))
     return Cell(Mean(of.mean, *(of.ci or (None, None)), 3), notes)

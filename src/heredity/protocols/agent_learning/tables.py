@@ -139,8 +139,8 @@ def _cost(runs: Iterable[RunResults], tasksets: Sequence[TasksetScores]) -> floa
     costs: dict[str, list[float | None]] = {taskset.name: [] for taskset in tasksets}
     for run in runs:
         parts = (run.model_usage.rollouts.cost_usd, run.model_usage.method.cost_usd) if run.model_usage else (None,)
-        known = [part for part in parts if part is not None]
-        costs.setdefault(str(run.taskset), []).append(sum(known) if len(known) == len(parts) else None)
+        costs_known = [part for part in parts if part is not None]
+        costs.setdefault(str(run.taskset), []).append(sum(costs_known) if len(costs_known) == len(parts) else None)
     if any(not listed or None in listed for listed in costs.values()):
         return None
     return mean(mean(listed) for listed in costs.values())

@@ -223,12 +223,12 @@ def _last(trajectory: Trajectory, column: str) -> str:
 
 def transcript(trajectory: Trajectory) -> str:
     """Return the conversation of a rollout as text; of one without a conversation, what it printed."""
-    said: list[str] = []
+    turns: list[str] = []
     for given in trajectory.columns.get("messages") or ():
         message = Message.from_json(given)
         calls = [f"{call.name}({call.arguments})" for call in message.tool_calls]
-        said.append("\n".join([f"[{message.role}]", message.content, *calls]))
-    return "\n\n".join(said) or "\n".join(filter(None, (trajectory.stdout, trajectory.stderr)))
+        turns.append("\n".join([f"[{message.role}]", message.content, *calls]))
+    return "\n\n".join(turns) or "\n".join(filter(None, (trajectory.stdout, trajectory.stderr)))
 
 
 async def _judged(model: Model, rollout: Rollout, labels: Mapping[str, str]) -> tuple[str, str]:
@@ -244,8 +244,8 @@ async def _judged(model: Model, rollout: Rollout, labels: Mapping[str, str]) -> 
     reply = await model.reply(Request(messages, sampling=Sampling(temperature=0.0), purpose="judge"))
     start, end = reply.text.find("{"), reply.text.rfind("}")
     try:
-        said = json.loads(reply.text[start : end + 1])
-        label, why = said["label"], str(said.get("why", ""))
+        label_reply = json.loads(reply.text[start : end + 1])
+        label, why = label_reply["label"], str(label_reply.get("why", ""))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return OTHER, f"the judge's answer is no label: {' '.join(reply.text.split())[:160]!r}"
     if label not in labels:

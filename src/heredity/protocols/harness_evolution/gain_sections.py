@@ -37,13 +37,13 @@ def head(run: RunResults, harness: HarnessRunResults) -> tuple[Part, ...]:
     if not final:
         return tuple(collapses)
     batches = "one train batch" if harness.plan.batches == 1 else f"{harness.plan.batches} train batches"
-    tokens, spent = _spent(harness)
-    cost = "an unknown cost" if spent is None else f"a cost of {text.cost(spent)}"
+    tokens, cost_usd = _spent(harness)
+    cost = "an unknown cost" if cost_usd is None else f"a cost of {text.cost(cost_usd)}"
     used = f"training and updates used {text.tokens(tokens)} tokens at {cost}"
     gained = [_gain_words(row, tested=not run.stand_ins) for row in final]
     summary = f"After {batches}: {'; '.join([*gained, used])}."
     facts = [fact for row in final for fact in _facts(harness, row)]
-    facts.append(Fact("Tokens, training and updates", Number(tokens, form="tokens"), f"cost {text.cost(spent)}"))
+    facts.append(Fact("Tokens, training and updates", Number(tokens, form="tokens"), f"cost {text.cost(cost_usd)}"))
     facts += _general_facts(run)
     return Text(summary, "summary"), Facts(tuple(facts)), *collapses
 
@@ -97,11 +97,15 @@ def _gain_words(row: Transfer, *, tested: bool) -> str:
         return f"{where} nothing is known"
     lost = row.forgetting.micro if row.forgetting else None
     verdict = f"{gap.verdict}: {gap.because}" if gap.because else gap.verdict
-    said = f" ({verdict}, for this harness on new tasks)" if tested else ""
+    verdict_words = f" ({verdict}, for this harness on new tasks)" if tested else ""
     if row.metric != "FR":
         bounds = _bounded(gap) if tested else (gap.difference, None, None)
-        return f"{where} it gained {text.difference(*bounds)}{said}"
-    return f"{where} it forgot {text.number(lost, 3)} of its score{said}" if lost else f"{where} it forgot nothing"
+        return f"{where} it gained {text.difference(*bounds)}{verdict_words}"
+    return (
+        f"{where} it forgot {text.number(lost, 3)} of its score{verdict_words}"
+        if lost
+        else f"{where} it forgot nothing"
+    )
 
 
 def _bounded(gap: Difference) -> tuple[float, float | None, float | None]:

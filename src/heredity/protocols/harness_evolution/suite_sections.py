@@ -340,11 +340,11 @@ def _cost_and_gain(runs: Sequence[RunResults], tones: Tones, *, money: bool) -> 
     legend: dict[str, Key] = {}
     for run in runs:
         harness, name = harness_of(run), run.evolver.name or ""
-        spent = _whole(harness, money=money) if harness else None
-        if spent is None or run.gain is None:
+        amount = _whole(harness, money=money) if harness else None
+        if amount is None or run.gain is None:
             continue
-        tip = f"{short(name)}: {text.amount(spent)}, {text.signed(run.gain.difference, 3)}"
-        marks.append(Mark(spent, run.gain.difference, tone=tones.get(name), tip=tip, size=1.2))
+        tip = f"{short(name)}: {text.amount(amount)}, {text.signed(run.gain.difference, 3)}"
+        marks.append(Mark(amount, run.gain.difference, tone=tones.get(name), tip=tip, size=1.2))
         legend[name] = Key("circle", tones.get(name), short(name))
     if not any(mark.x for mark in marks):
         return None

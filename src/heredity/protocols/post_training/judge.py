@@ -105,8 +105,8 @@ def selected(evolved: Evolved, events: Sequence[Event] = ()) -> str | None:
 def _best(evolved: Evolved) -> tuple[Submission | None, str]:
     """Return the submission with the best graded score, the earliest of equals, and why."""
     graded = [(s.feedback(), s) for s in evolved.submissions if s.status is not None]
-    known = [(feedback, s) for feedback, s in graded if covers(feedback.scores.tolist(), evolved.coverage)]
-    scored = [(feedback.mean, -s.submit_id, s) for feedback, s in known]
+    covered = [(feedback, s) for feedback, s in graded if covers(feedback.scores.tolist(), evolved.coverage)]
+    scored = [(feedback.mean, -s.submit_id, s) for feedback, s in covered]
     if not scored and any(not math.isnan(feedback.mean) for feedback, _ in graded):
         return None, f"no checkpoint has {evolved.coverage:.0%} of its graded scores: the others are missing"
     if not scored:

@@ -108,12 +108,12 @@ def _texts(texts: TextsMet) -> str:
     held = " and ".join(
         f"{view.met} of {view.of} {_VIEWS.get(view.view, view.view)} items" for view in texts.views if view.met
     )
-    said = f"The agent's own files held {held} ({', '.join(texts.files)})."
+    warning = f"The agent's own files held {held} ({', '.join(texts.files)})."
     if texts.clean is not None:
-        said += (
+        warning += (
             f" Over the held-out items that they did not hold, the gain is {text.signed(texts.clean.difference, 3)}."
         )
-    return said
+    return warning
 
 
 # --- how scores went
@@ -129,12 +129,12 @@ def _progress(part: TrainingRunResults) -> tuple[Part, ...]:
         "submissions": part.scaling.submissions,
         "tokens": part.scaling.tokens,
     }
-    spent = [
+    charts = [
         spent_lines(f"Improvement over {SPENT[name]}", SPENT[name], [Series("", 0, tuple(points), steps=True)])
         for name, points in curves.items()
         if points
     ]
-    return Text(about, "about"), _trajectory(part), *((Group(tuple(spent)),) if spent else ())
+    return Text(about, "about"), _trajectory(part), *((Group(tuple(charts)),) if charts else ())
 
 
 def _trajectory(part: TrainingRunResults) -> Lines:

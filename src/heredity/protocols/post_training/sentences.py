@@ -28,10 +28,10 @@ def summary(run: RunResults, part: TrainingRunResults) -> str:
     """Say what the run reached, on the graded view and beyond it."""
     process = part.process
     graded, heldout = views(part)
-    spent = f"In {text.duration(process.ended_s)}"
+    elapsed = f"In {text.duration(process.ended_s)}"
     if process.budget_s is not None:
-        spent += f" of {text.duration(process.budget_s)}"
-    opening = f"{spent} {plural(process.graded, 'checkpoint')} {'was' if process.graded == 1 else 'were'} graded"
+        elapsed += f" of {text.duration(process.budget_s)}"
+    opening = f"{elapsed} {plural(process.graded, 'checkpoint')} {'was' if process.graded == 1 else 'were'} graded"
     if (
         (graded.best is None or graded.best.mean is None)
         and not process.copies
@@ -41,7 +41,7 @@ def summary(run: RunResults, part: TrainingRunResults) -> str:
             plural(process.requests, "request") + (" was" if process.requests == 1 else " were") + " refused or failed"
         )
         why = tried if process.requests else "no checkpoint was submitted"
-        return f"Nothing was graded: {spent.lower()} {why}. This is no finding about what the agent can train."
+        return f"Nothing was graded: {elapsed.lower()} {why}. This is no finding about what the agent can train."
     if graded.best is None or graded.best.mean is None:
         stands = "ends" if run.status is RunStatus.FINISHED else "stands"
         copies = f", which it submitted {plural(process.copies, 'time')}" if process.copies else ""

@@ -165,8 +165,8 @@ class _Sections:
             Series(
                 short_evolver(curve.evolver),
                 self._tones.get(curve.evolver),
-                tuple((spent / unit, mean) for spent, mean, _, _ in curve.points),
-                tuple((spent / unit, least, greatest) for spent, _, least, greatest in curve.points),
+                tuple((amount / unit, mean) for amount, mean, _, _ in curve.points),
+                tuple((amount / unit, least, greatest) for amount, _, least, greatest in curve.points),
                 steps=True,
                 until=most,
             )

@@ -67,10 +67,10 @@ def _map(run: RunResults) -> tuple[Part, ...]:
     best: dict[tuple[int, int], tuple[float, SubmissionRow, int]] = {}
     islands: dict[int, float] = {}
     for row in run.submissions:
-        place = PLACE.search(row.note or "")
-        if place is None or row.train_mean is None or row.status != "ok":
+        niche = PLACE.search(row.note or "")
+        if niche is None or row.train_mean is None or row.status != "ok":
             continue
-        island, size, change = map(int, place.groups())
+        island, size, change = map(int, niche.groups())
         islands[island] = max(islands.get(island, row.train_mean), row.train_mean)
         if (size, change) not in best or row.train_mean > best[size, change][0]:
             best[size, change] = row.train_mean, row, island
@@ -103,14 +103,14 @@ def _map(run: RunResults) -> tuple[Part, ...]:
 
 
 def _span(best: Mapping[tuple[int, int], object], axis: int) -> range:
-    values = [place[axis] for place in best]
+    values = [niche[axis] for niche in best]
     return range(min(values), max(values) + 1)
 
 
-def _cell(found: tuple[float, SubmissionRow, int] | None, low: float, top: float) -> Cell | None:
-    if found is None:
+def _cell(best_of_cell: tuple[float, SubmissionRow, int] | None, low: float, top: float) -> Cell | None:
+    if best_of_cell is None:
         return None
-    score, row, island = found
+    score, row, island = best_of_cell
     heat = (score - low) / (top - low) if top > low else 1.0
     return Cell(text.number(score), (f"{_letter(island)}, submission {row.index}",), strong=score == top, heat=heat)
 

@@ -230,7 +230,7 @@ def _usage(run: RunResults, words: Words) -> tuple[Part, ...]:
     method = Cell("the method", (text.plural(used.method.calls, "call"),))
     purposes = ((f"{words.rollouts} at train tasks", used.rollouts), (method, used.method), ("judging", used.judging))
     head = columns_of("calls for", "input tokens", "of them cached", "output tokens", "cost")
-    rows = tuple(Row((name, *_tokens(spent))) for name, spent in purposes)
+    rows = tuple(Row((name, *_tokens(tokens))) for name, tokens in purposes)
     table = Table(head, rows, "What a provider did not say is unknown, and so is every sum it enters")
     failed = f"{text.plural(used.failed_calls, 'call')} of the method gave no answer."
     return (table, Text(failed, "note")) if used.failed_calls else (table,)

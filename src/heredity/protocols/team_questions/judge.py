@@ -167,9 +167,9 @@ class _Room:
         """Let the team work on a task, or go on with it."""
         settings = self.equipment.settings.model_copy(update={"evolution": self.team.evolving(name).evolution})
         equipment = replace(self.equipment.fresh(), settings=settings)
-        said = present(task.spec).prompt + (f"\n\nThe site is at http://{self.address}." if self.address else "")
+        prompt = present(task.spec).prompt + (f"\n\nThe site is at http://{self.address}." if self.address else "")
         async with equipment.team(folder, answer=answer) as opened:
-            return await opened.run(said, sorted(self.files[task.id]), settings.team.seconds)
+            return await opened.run(prompt, sorted(self.files[task.id]), settings.team.seconds)
 
 
 @asynccontextmanager
@@ -183,8 +183,8 @@ async def _opened(team: TeamBench, tasks: Sequence[Task]) -> AsyncGenerator[_Roo
             (corpus / "questions.jsonl").unlink(missing_ok=True)
             address = _served(stack, team.site, team.folder.parent / "site.json")
             web = settings.web.model_copy(update={"allow": (*settings.web.allow, address)})
-            found = settings.corpus.model_copy(update={"folder": settings.corpus.folder or str(corpus)})
-            settings = settings.model_copy(update={"web": web, "corpus": found})
+            corpus_settings = settings.corpus.model_copy(update={"folder": settings.corpus.folder or str(corpus)})
+            settings = settings.model_copy(update={"web": web, "corpus": corpus_settings})
         if team.no_browser:
             settings = without_browser(settings)
         if team.mode == "across":

@@ -83,8 +83,8 @@ def _evolution(course: Sequence[tuple[str, bool, bool, TeamEvolved]]) -> Evoluti
 
 def _edits(evolved: TeamEvolved) -> list[EditRow]:
     none: dict[str, Any] = {"parts": [], "versions": {}}
-    told = [{name: one.get(name) for name in EditRow.model_fields} for one in evolved["decisions"]]
-    return [EditRow.model_validate({n: none.get(n) if v is None else v for n, v in one.items()}) for one in told]
+    decisions = [{name: one.get(name) for name in EditRow.model_fields} for one in evolved["decisions"]]
+    return [EditRow.model_validate({n: none.get(n) if v is None else v for n, v in one.items()}) for one in decisions]
 
 
 def _level(level: int, rows: Sequence[QuestionRow]) -> LevelRow:

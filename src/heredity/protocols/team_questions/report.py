@@ -63,9 +63,9 @@ class TeamReport(PlainReport):
             for n in ("right", "tried")
         )
         whole = sum(r.shown for _, p in parts for r in p.levels if r.level == 0 or len(p.levels) == 1)
-        said = f"{right} of {tried} questions were answered right; the records of {whole} show all that they had to."
+        summary = f"{right} of {tried} questions were answered right; the records of {whole} show all that they had to."
         return [
-            Section("levels-said", "", (Text(said, "summary"),), "head", "all"),
+            Section("levels-said", "", (Text(summary, "summary"),), "head", "all"),
             gain_section(suite.part.gains if isinstance(suite.part, TeamSuite) else ()),
             Section("levels", "Levels", (Text(_ABOUT, "about"), _levels(rows)), "lead", "all"),
             *(evolution_section(part.evolution, run.evolver.name or "") for run, part in parts if part.evolution),

@@ -122,9 +122,9 @@ class _Evolving:
         if message.get("kind") == TRIAL:
             self._trials[name] = 0
         trial = self._trial(name)
-        told = message.get("body", {}).get("value") if message.get("kind") == Kind.RESULT else None
-        if trial == name and isinstance(told, Mapping) and not self._trials[name] and told.get("calls"):
-            self._add(int(told["calls"]), Usage(**told["usage"]))
+        value = message.get("body", {}).get("value") if message.get("kind") == Kind.RESULT else None
+        if trial == name and isinstance(value, Mapping) and not self._trials[name] and value.get("calls"):
+            self._add(int(value["calls"]), Usage(**value["usage"]))
         return trial is not None
 
     def takes_effect(self, effect: str, value: Any) -> bool:

@@ -104,8 +104,8 @@ def accounts_of(events: Iterable[Event | Mapping[str, Any]]) -> list[TaskAccount
         return accounts.setdefault(task, TaskAccount(task, scores=scores, statuses=statuses))
 
     places = {(p["task"], p["round"], p["stage"], p["draw"]): p for p in WITHIN_PROPOSED.all(events)}
-    for place in sorted(places):
-        account(place[0]).proposals.append(places[place])
+    for position in sorted(places):
+        account(position[0]).proposals.append(places[position])
     for ended in WITHIN_ENDED.all(events):
         account(ended["task"]).why = ended["why"]
     for sampled in WITHIN_SAMPLED.all(events):

@@ -113,8 +113,8 @@ class _Ledger:
         """Return what the rounds of a task used, or its first answer alone."""
         tokens: Usage = NOTHING_USED
         calls = 0
-        for (kind, its, *place), line in self._lines.items():
-            if kind == WITHIN_PROPOSED.name and its == task and (not first or place[0] == 0):
+        for (kind, its, *position), line in self._lines.items():
+            if kind == WITHIN_PROPOSED.name and its == task and (not first or position[0] == 0):
                 tokens += Usage(line[1]["tokens"], 0, 0, 0.0)
                 calls += int(line[1]["calls"])
         return Spent(tokens.tokens, calls)

@@ -54,8 +54,8 @@ class WithinMetrics(CommonMetrics):
         if not settings or not accounts:
             return None
         limit, (asked, clusters) = int(settings["rounds"]), _judged(evidence)
-        begun = {account.task: account for account in accounts}
-        accounts = [begun.get(task) or TaskAccount(task) for task in range(max(asked, max(begun) + 1))]
+        by_task = {account.task: account for account in accounts}
+        accounts = [by_task.get(task) or TaskAccount(task) for task in range(max(asked, max(by_task) + 1))]
         rows = [_task(account, limit) for account in accounts]
         arms = _arms(rows, accounts, clusters)
         pairs = [(arm.name, [r.final for r in rows], _scores(rows, arm.name)) for arm in arms if arm.name != EVOLVED]
@@ -258,10 +258,10 @@ def _scores(rows: Sequence[TaskRow], name: str) -> list[float | None]:
 
 
 def _estimate(scores: Scores, clusters: Clusters | None) -> dict[str, Any]:
-    known = [s for s in scores if s is not None]
-    estimate = case_mean([table_of([scores])], bounds=SHARE, clusters=[clusters]) if known else None
+    scored = [s for s in scores if s is not None]
+    estimate = case_mean([table_of([scores])], bounds=SHARE, clusters=[clusters]) if scored else None
     return {
-        "n": len(known),
+        "n": len(scored),
         "mean": _mean(scores),
         "ci": estimate.interval if estimate else None,
         "ci_unknown": estimate.unknown if estimate else None,
@@ -277,13 +277,13 @@ def _ratio(accounts: Sequence[TaskAccount], name: str) -> float | None:
 
 
 def _mean(scores: Scores) -> float | None:
-    known = [s for s in scores if s is not None]
-    return sum(known) / len(known) if known else None
+    scored = [s for s in scores if s is not None]
+    return sum(scored) / len(scored) if scored else None
 
 
 def _mean_or_unknown(values: Sequence[float | None]) -> float | None:
-    known = [v for v in values if v is not None]
-    return sum(known) / len(known) if known and len(known) == len(values) else None
+    figures = [v for v in values if v is not None]
+    return sum(figures) / len(figures) if figures and len(figures) == len(values) else None
 
 
 def _judged(evidence: RunEvidence) -> tuple[int, Clusters | None]:

@@ -116,8 +116,8 @@ def _head(row: LanguageRow) -> str:
 
 
 def _arm(row: LanguageRow) -> str:
-    told = " (oracle)" if isinstance(row, EntryLanguageRow) and row.oracle and row.arm != "one-shot" else ""
-    return f"{row.arm}{told}"
+    label = " (oracle)" if isinstance(row, EntryLanguageRow) and row.oracle and row.arm != "one-shot" else ""
+    return f"{row.arm}{label}"
 
 
 def _improvement(before: LanguageRow, after: LanguageRow) -> Row:

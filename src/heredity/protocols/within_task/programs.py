@@ -53,10 +53,10 @@ def _judged(trajectory: Trajectory) -> JudgedProgram | None:
         verdict = last_info(trajectory, "verdict")
         return {"verdict": verdict, "passed": 0, "cases": 0, "cpu_s": 0.0, "peak_bytes": 0} if verdict else None
     names = ("verdict", "passed", "cases", "cpu_s", "peak_bytes")
-    found = cast("JudgedProgram", _taken(judgement, names))
+    program = cast("JudgedProgram", _taken(judgement, names))
     if isinstance(rank, Mapping):
-        found["rank"] = cast("RankedProgram", _taken(rank, _RANK))
-    return found
+        program["rank"] = cast("RankedProgram", _taken(rank, _RANK))
+    return program
 
 
 def _taken(values: Any, names: Sequence[str]) -> dict[str, Any]:
@@ -93,25 +93,27 @@ def language_rows(judged: Iterable[WithinJudged]) -> list[LanguageRow]:
             "best-of-k": [(task, task["sample"]) for task in own if "sample" in task],
             "evolved": [(task, task["rounds"][-1]) for task in own],
         }
-        rows += [LanguageRow(language=language, arm=arm, **_figures(found)) for arm, found in arms.items() if found]
+        rows += [
+            LanguageRow(language=language, arm=arm, **_figures(programs)) for arm, programs in arms.items() if programs
+        ]
     return rows
 
 
 def _figures(programs: Sequence[tuple[WithinJudged, JudgedProgram | None]]) -> dict[str, Any]:
-    found = [(task, program) for task, program in programs if program is not None]
-    accepted = [program for _, program in found if program["verdict"] == "PR"]
+    written = [(task, program) for task, program in programs if program is not None]
+    accepted = [program for _, program in written if program["verdict"] == "PR"]
     ranks = [program["rank"] for program in accepted if "rank" in program]
-    clusters: Clusters = [task["attributes"].get("cluster") for task, _ in found]
-    passes = [[float(program["verdict"] == "PR") for _, program in found]]
-    estimate = case_mean([table_of(passes)], bounds=SHARE, clusters=[clusters]) if found else None
+    clusters: Clusters = [task["attributes"].get("cluster") for task, _ in written]
+    passes = [[float(program["verdict"] == "PR") for _, program in written]]
+    estimate = case_mean([table_of(passes)], bounds=SHARE, clusters=[clusters]) if written else None
     return {
-        "n": len(found),
-        "verdicts": {name: sum(program["verdict"] == name for _, program in found) for name in VERDICTS},
-        "share": sum(passes[0]) / len(found) if found else None,
+        "n": len(written),
+        "verdicts": {name: sum(program["verdict"] == name for _, program in written) for name in VERDICTS},
+        "share": sum(passes[0]) / len(written) if written else None,
         "ci": estimate.interval if estimate else None,
         "ar_ms": _mean([1000.0 * program["cpu_s"] for program in accepted]),
         "am_mb": _mean([program["peak_bytes"] / 2**20 for program in accepted]),
-        "apc": _mean([float(program["passed"]) for _, program in found]),
+        "apc": _mean([float(program["passed"]) for _, program in written]),
         "arb": _mean([rank["arb"] for rank in ranks]),
         "amb": _mean([rank["amb"] for rank in ranks]),
         "ranked": len(ranks),
@@ -138,8 +140,8 @@ def pooled(rows: Sequence[LanguageRow]) -> dict[str, Any]:
 
 
 def _weighted(means: Sequence[float | None], weights: Sequence[int]) -> float | None:
-    known = [(mean, weight) for mean, weight in zip(means, weights, strict=True) if mean is not None and weight]
-    return sum(m * w for m, w in known) / sum(w for _, w in known) if known else None
+    weighted = [(mean, weight) for mean, weight in zip(means, weights, strict=True) if mean is not None and weight]
+    return sum(m * w for m, w in weighted) / sum(w for _, w in weighted) if weighted else None
 
 
 def program_noise(judged: Iterable[WithinJudged]) -> ProgramNoise | None:
@@ -150,8 +152,8 @@ def program_noise(judged: Iterable[WithinJudged]) -> ProgramNoise | None:
         return None
     times = [(max(rank["seconds"]) - min(rank["seconds"])) / statistics.median(rank["seconds"]) for rank in ranks]
     arb, amb = (
-        [high - low for low, high in found]
-        for found in ([r["arb_range"] for r in ranks], [r["amb_range"] for r in ranks])
+        [high - low for low, high in ranges]
+        for ranges in ([r["arb_range"] for r in ranks], [r["amb_range"] for r in ranks])
     )
     noises = [noise for rank in ranks if (noise := rank["noise"])]
     return ProgramNoise(

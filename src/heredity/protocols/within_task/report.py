@@ -74,8 +74,8 @@ class WithinReport(PlainReport):
         part = suite.part
         if not isinstance(part, WithinSuite):
             return []
-        told = dict.fromkeys((row.feedback, row.oracle) for row in part.rows)
-        cautions = tuple(Text(said(feedback, oracle=oracle), "caution") for feedback, oracle in told)
+        conditions = dict.fromkeys((row.feedback, row.oracle) for row in part.rows)
+        cautions = tuple(Text(said(feedback, oracle=oracle), "caution") for feedback, oracle in conditions)
         series = [(run.evolver.name or "", run.part) for run in runs if isinstance(run.part, WithinRun)]
         return [
             Section("within-said", "", cautions, "head", "all"),
@@ -246,8 +246,8 @@ def _ratio(row: WithinRow) -> Cell:
 
 
 def _title(row: WithinRow) -> str:
-    told = f"told the {row.feedback}" if row.oracle else f"feedback {row.feedback}"
-    return f"{row.method}, {mode_of(row.mode, oracle=row.oracle)}, {told}, {text.plural(row.runs, 'run')}"
+    feedback = f"told the {row.feedback}" if row.oracle else f"feedback {row.feedback}"
+    return f"{row.method}, {mode_of(row.mode, oracle=row.oracle)}, {feedback}, {text.plural(row.runs, 'run')}"
 
 
 def _figures(row: WithinRow) -> tuple[Value | Cell, ...]:

@@ -168,10 +168,10 @@ class TaskRounds:
 
     async def _settle(self, turn: Turn, base: Answered, revisions: Sequence[Revision]) -> None:
         """Have revisions answered, and commit the best by what can be seen if it beats what is committed."""
-        feedback, place = self.rules.feedback, (turn.number, turn.stage)
+        feedback, position = self.rules.feedback, (turn.number, turn.stage)
         trials = [Trial(r.candidate, [self.task], 1, (base.candidate.digest,), _note(turn, r)) for r in revisions]
         key, draws = f"task-{self.task}/{turn.number}.{turn.stage}", range(len(trials))
-        answers = await self._answers(trials, key, place, draws)
+        answers = await self._answers(trials, key, position, draws)
         order = list(draws) if feedback == "none" else sorted(draws, key=lambda i: -_points(answers[i].seen))
         best = next((i for i in order if answers[i].beats(base, feedback)), None)
         self._value(turn, answers)
@@ -180,7 +180,7 @@ class TaskRounds:
             why = _reason(answered, base, feedback, accepted=accepted, taken=best is not None)
             if not accepted:
                 self._reject(turn.number, revision.edits, why)
-            await self._record(answered, (*place, i), accepted, why, tuple(revision.edits))
+            await self._record(answered, (*position, i), accepted, why, tuple(revision.edits))
             self.considered.add(answered.given.text)
         if best is not None:
             self.committed = answers[best]
@@ -195,22 +195,22 @@ class TaskRounds:
             self.signals = [{"round": turn.number, **signal.to_json()} for signal in signals]
 
     async def _answers(
-        self, trials: Sequence[Trial], key: str, place: tuple[int, int], draws: Sequence[int]
+        self, trials: Sequence[Trial], key: str, position: tuple[int, int], draws: Sequence[int]
     ) -> list[Answered]:
         answers: list[Answered] = []
         for trial, draw, feedback in zip(trials, draws, await self.session.submit(trials, key), strict=True):
             outcome = feedback.outcomes[0]
-            said = given(outcome)
-            self.used, self.calls = self.used + said.usage, self.calls + said.calls
+            answer = given(outcome)
+            self.used, self.calls = self.used + answer.usage, self.calls + answer.calls
             seen = seen_of(outcome, self.rules.feedback)
-            if self.rules.feedback == "self" and said.status == Status.OK:
-                seen = await self._assessed(said, (*place, draw))
-            answers.append(Answered(trial.candidate, feedback.submit_id, said, seen))
+            if self.rules.feedback == "self" and answer.status == Status.OK:
+                seen = await self._assessed(answer, (*position, draw))
+            answers.append(Answered(trial.candidate, feedback.submit_id, answer, seen))
         return answers
 
-    async def _assessed(self, said: Given, position: tuple[int, int, int]) -> Seen:
+    async def _assessed(self, answer: Given, position: tuple[int, int, int]) -> Seen:
         chars = self.rules.options.evidence_chars
-        data = {"question": said.question, "answer": said.extracted, "reasoning": said.text[: 4 * chars]}
+        data = {"question": answer.question, "answer": answer.extracted, "reasoning": answer.text[: 4 * chars]}
         assessed = await self.dialogue.ask("assess", data, _assessment, position)
         return Seen(None, assessed.reason) if isinstance(assessed, Failed) else assessed
 
@@ -226,24 +226,24 @@ class TaskRounds:
         text = proposal.edits.get(ANSWER_TEXT)
         return "improve: the same answer was given before" if text is not None and text in self.considered else ""
 
-    async def _refuse(self, proposal: Revision | Failed, reason: str, place: tuple[int, int, int]) -> None:
+    async def _refuse(self, proposal: Revision | Failed, reason: str, position: tuple[int, int, int]) -> None:
         edits = proposal.edits or {}
-        self._reject(place[0], edits, reason)
-        await self._record(None, place, False, reason, tuple(edits))
+        self._reject(position[0], edits, reason)
+        await self._record(None, position, False, reason, tuple(edits))
 
     def _reject(self, number: int, edits: Mapping[str, str | None], reason: str) -> None:
         shown = {name: None if text is None else text[:_SHOWN] for name, text in edits.items()}
         self.rejected.append({"round": number, "edits": shown, "reason": reason, "difference": None})
 
     async def _record(
-        self, answered: Answered | None, place: tuple[int, int, int], accepted: bool, why: str, edits: Sequence[str]
+        self, answered: Answered | None, position: tuple[int, int, int], accepted: bool, why: str, edits: Sequence[str]
     ) -> None:
         usage, calls = self._spent()
         data: WithinProposed = {
             "task": self.task,
-            "round": place[0],
-            "stage": place[1],
-            "draw": place[2],
+            "round": position[0],
+            "stage": position[1],
+            "draw": position[2],
             "submit_id": answered.submit_id if answered else None,
             "candidate": answered.candidate.digest if answered else "",
             "status": answered.given.status if answered else "",

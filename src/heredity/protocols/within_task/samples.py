@@ -26,8 +26,8 @@ class Spent:
 
 def wanted(spent: Spent, first: Spent, most: int) -> int:
     """Return how many samples are to be bought so that they use at least what was spent, one more for those that are short."""
-    whole, each = (spent.tokens, first.tokens) if spent.tokens and first.tokens else (spent.calls, first.calls)
-    return min(most, max(1, math.ceil(whole / each) + 1)) if each else 1
+    whole, per_sample = (spent.tokens, first.tokens) if spent.tokens and first.tokens else (spent.calls, first.calls)
+    return min(most, max(1, math.ceil(whole / per_sample) + 1)) if per_sample else 1
 
 
 async def sample(
@@ -40,11 +40,11 @@ async def sample(
     """
     trial = Trial(initial, [task], count, note="independent samples")
     (answer,) = await session.submit([trial], f"task-{task}/samples")
-    said = [given(outcome) for outcome in answer.outcomes]
+    answers = [given(outcome) for outcome in answer.outcomes]
     seen = [seen_of(outcome, feedback) for outcome in answer.outcomes]
-    taken = covering(said, spent)
-    chosen, why = choose(said[:taken], seen[:taken], feedback)
-    usage = sum((s.usage for s in said[:taken]), NOTHING_USED)
+    taken = covering(answers, spent)
+    chosen, why = choose(answers[:taken], seen[:taken], feedback)
+    usage = sum((s.usage for s in answers[:taken]), NOTHING_USED)
     return {
         "task": task,
         "submit_id": answer.submit_id,
@@ -52,39 +52,39 @@ async def sample(
         "chosen": chosen,
         "why": why,
         "tokens": usage.tokens,
-        "calls": sum(s.calls for s in said[:taken]),
+        "calls": sum(s.calls for s in answers[:taken]),
         "cost_usd": usage.cost_usd,
     }
 
 
-def covering(said: Sequence[Given], spent: Spent) -> int:
+def covering(answers: Sequence[Given], spent: Spent) -> int:
     """Return how many of the samples, in order, use at least as many tokens as were spent: all, where they do not."""
     usage: Usage = NOTHING_USED
     calls = 0
-    for number, one in enumerate(said, 1):
+    for number, one in enumerate(answers, 1):
         usage, calls = usage + one.usage, calls + one.calls
         enough = calls >= spent.calls if usage.tokens is None or spent.tokens is None else usage.tokens >= spent.tokens
         if enough:
             return number
-    return len(said)
+    return len(answers)
 
 
-def choose(said: Sequence[Given], seen: Sequence[Seen], feedback: Told) -> tuple[int, str]:
+def choose(answers: Sequence[Given], seen: Sequence[Seen], feedback: Told) -> tuple[int, str]:
     """Return the position of the sample that is chosen by what can be seen, and why.
 
     Without a score the answer that most samples give (self-consistency); with one the best, and of equals the earliest.
     """
-    answered = [i for i, one in enumerate(said) if one.status == Status.OK]
+    answered = [i for i, one in enumerate(answers) if one.status == Status.OK]
     if not answered:
         return 0, "none gives an answer"
     if feedback in ("none", "self"):
-        votes = Counter(_answer(said[i]) for i in answered)
+        votes = Counter(_answer(answers[i]) for i in answered)
         best = max(votes.values())
-        first = next(i for i in answered if votes[_answer(said[i])] == best)
-        return first, f"{best} of {len(said)} samples say the same"
+        first = next(i for i in answered if votes[_answer(answers[i])] == best)
+        return first, f"{best} of {len(answers)} samples say the same"
     chosen = max(answered, key=lambda i: (-math.inf if seen[i].score is None else seen[i].score, -i))
-    return chosen, f"the best that is seen of {len(said)} samples"
+    return chosen, f"the best that is seen of {len(answers)} samples"
 
 
-def _answer(said: Given) -> str:
-    return " ".join((said.extracted or said.text).split()).casefold()
+def _answer(answer: Given) -> str:
+    return " ".join((answer.extracted or answer.text).split()).casefold()

@@ -112,18 +112,18 @@ def seen_of(outcome: Outcome, feedback: Told) -> Seen:
 
 def _public(trajectory: Trajectory | None) -> Seen:
     """Return what public tests tell: the words that the check has for them, "" where all are passed, and the share of them."""
-    told, judged = last_info(trajectory, "public"), last_info(trajectory, "judgement")
-    if trajectory is not None and trajectory.status == Status.OK and not isinstance(told, str):
+    public, judged = last_info(trajectory, "public"), last_info(trajectory, "judgement")
+    if trajectory is not None and trajectory.status == Status.OK and not isinstance(public, str):
         raise ConfigError("these tasks have no public tests; set within.feedback to none, self or verdict")
-    if not isinstance(told, str):
+    if not isinstance(public, str):
         return Seen(0.0)
-    if not told:
+    if not public:
         return Seen(1.0, "All public tests are passed.")
     counts = cast("Mapping[str, Any]", judged) if isinstance(judged, Mapping) else {}
     total = int(counts.get("examples") or 0)
     # What fails a public test has passed only such as come before it: nothing here counts hidden ones.
     passed = min(int(counts.get("passed") or 0), total)
-    return Seen(passed / total if total else 0.0, told[:_SHOWN])
+    return Seen(passed / total if total else 0.0, public[:_SHOWN])
 
 
 def _verdict(outcome: Outcome) -> Seen:
@@ -138,5 +138,5 @@ def _verdict(outcome: Outcome) -> Seen:
 
 
 def _said(trajectory: Trajectory | None) -> str:
-    said = list(trajectory.step_values("action")) if trajectory else []
-    return said[-1] if said and isinstance(said[-1], str) else ""
+    actions = list(trajectory.step_values("action")) if trajectory else []
+    return actions[-1] if actions and isinstance(actions[-1], str) else ""

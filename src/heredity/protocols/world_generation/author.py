@@ -215,11 +215,11 @@ class Desk:
         trial = Trial(candidate, (0,), parents=self.parents, note=note)
         outcome = (await self.session.submit([trial], key=f"{WorldAuthor.name}/{self.builds}"))[0].outcomes[0]
         self.parents = (candidate.digest,)
-        said = outcome.trajectory.stdout if outcome.trajectory is not None else ""
+        report = outcome.trajectory.stdout if outcome.trajectory is not None else ""
         failed = f"{outcome.status}: {outcome.failure.message}\n" if outcome.failure is not None else ""
         left = self.session.remaining().episodes
-        self._answers[candidate.digest] = said or failed
-        return f"{said or failed}{'' if left is None else f'{left} builds are left.'}"
+        self._answers[candidate.digest] = report or failed
+        return f"{report or failed}{'' if left is None else f'{left} builds are left.'}"
 
 
 def _encodable(text: str) -> str:

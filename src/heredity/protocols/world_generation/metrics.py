@@ -173,10 +173,10 @@ def _gates(executed: Sequence[GatesExecuted]) -> list[GateRow]:
     rows: list[GateRow] = []
     for gate in ALL:
         own = [report for report in reports if report["gate"] == gate]
-        found = [*(ended if gate == ALL[0] else ()), *(row for report in own for row in _rows(report))]
-        if own or found:
-            passed = not found and all(report["passed"] for report in own)
-            rows.append(GateRow(gate=gate, passed=passed, findings=list({row.kind: row for row in found}.values())))
+        findings = [*(ended if gate == ALL[0] else ()), *(row for report in own for row in _rows(report))]
+        if own or findings:
+            passed = not findings and all(report["passed"] for report in own)
+            rows.append(GateRow(gate=gate, passed=passed, findings=list({row.kind: row for row in findings}.values())))
     return rows
 
 

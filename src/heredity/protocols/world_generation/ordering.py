@@ -64,7 +64,7 @@ def outcome(result: SuiteResult) -> list[Mapping[str, Any]]:
     """Return what came of each theme, as JSON values; `found` says at which gates and why a world was rejected."""
     rows: list[Mapping[str, Any]] = []
     for run, part in runs_of(result.runs):
-        found = [finding for gate in part.gates for finding in gate.findings]
+        findings = [finding for gate in part.gates for finding in gate.findings]
         rows.append(
             {
                 **part.model_dump(
@@ -72,7 +72,7 @@ def outcome(result: SuiteResult) -> list[Mapping[str, Any]]:
                 ),
                 "run": run.run_id,
                 "builds": len(part.builds),
-                "found": [f"{one.gate}: {one.kind}: {one.message}" for one in found],
+                "found": [f"{one.gate}: {one.kind}: {one.message}" for one in findings],
                 "tokens": part.tokens,
                 "cost_usd": part.cost_usd,
                 "folder": str(result.folder / LIBRARY / part.world) if part.admitted else None,

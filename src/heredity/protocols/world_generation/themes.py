@@ -86,11 +86,11 @@ class Preparation:
         """
         themes: dict[str, Theme] = {}
         for number in range(_ROUNDS):
-            told = [*others, *(theme.theme for theme in themes.values())]
-            answer = await self.text(f"propose/{count}/{number}", _propose_request(count - len(themes), told))
+            rejected = [*others, *(theme.theme for theme in themes.values())]
+            answer = await self.text(f"propose/{count}/{number}", _propose_request(count - len(themes), rejected))
             lines = [line for line in _LINE.findall(answer) if any(character.isalpha() for character in line)]
             fresh = named(lines, self._model.name, [*taken, *themes])
-            repeated = avoided(fresh, told)
+            repeated = avoided(fresh, rejected)
             fresh = {name: theme for name, theme in fresh.items() if name not in repeated}
             themes.update(dict(list(fresh.items())[: count - len(themes)]))
             if len(themes) == count:

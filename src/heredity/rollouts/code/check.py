@@ -148,16 +148,16 @@ async def checks(judge: Judge, problems: Sequence[Problem], how: Checking, kept:
         how: how they are checked.
         kept: checks that were made before, which are not made again; new ones are added.
     """
-    spent: list[float] = []
+    durations: list[float] = []
     waiting = sum(kept.get(how.key(problem)) is None for problem in problems)
     for number, problem in enumerate(problems, 1):
         key, began = how.key(problem), time.monotonic()
-        found, seconds = kept.get(key), None
-        if found is None:
-            kept.put(key, found := await check(judge, problem, how.seed, how.agree, how.languages))
-            spent.append(seconds := time.monotonic() - began)
-        left = sum(spent) / len(spent) * (waiting - len(spent)) if spent else None
-        yield Progress(found, number, seconds, left)
+        checked, seconds = kept.get(key), None
+        if checked is None:
+            kept.put(key, checked := await check(judge, problem, how.seed, how.agree, how.languages))
+            durations.append(seconds := time.monotonic() - began)
+        left = sum(durations) / len(durations) * (waiting - len(durations)) if durations else None
+        yield Progress(checked, number, seconds, left)
 
 
 async def check(
@@ -179,16 +179,16 @@ async def check(
         different = await _compared(judge, problem.original or problem, seed, agree)
         faults += different
         judged = [(p, one) for p, one in {**problem.accepted, **problem.rejected}.items() if one[0] in languages]
-        found = await asyncio.gather(*(judge.judge(problem, *one, tests) for _, one in judged))
-        verdicts = {path: judgement for (path, _), judgement in zip(judged, found, strict=True)}
+        judgements = await asyncio.gather(*(judge.judge(problem, *one, tests) for _, one in judged))
+        verdicts = {path: judgement for (path, _), judgement in zip(judged, judgements, strict=True)}
         faults += await _harnesses(judge, problem, tests, languages)
         faults += [fault for path, judgement in verdicts.items() if (fault := _fault(path, judgement))]
     except HeredityError as error:
         return Checked(problem.name, (str(error),))
     skipped = tuple(path for path in {**problem.accepted, **problem.rejected} if path not in verdicts)
-    said = {path: judgement.verdict.value for path, judgement in verdicts.items()}
+    verdict_names = {path: judgement.verdict.value for path, judgement in verdicts.items()}
     agreed = 0 if different else agree
-    return Checked(problem.name, tuple(faults), agreed, len(tests.cases), tests.reference_s, said, skipped)
+    return Checked(problem.name, tuple(faults), agreed, len(tests.cases), tests.reference_s, verdict_names, skipped)
 
 
 async def _harnesses(judge: Judge, problem: Problem, tests: Tests, languages: Sequence[Language]) -> list[str]:
@@ -241,8 +241,8 @@ async def _compared(judge: Judge, problem: Problem, seed: str, count: int) -> li
 
 
 def _fault(path: str, judgement: Judgement) -> str:
-    place = path.partition("/")[0]
-    wanted = _REJECTS.get(place, (Verdict.PASSED,))
+    group = path.partition("/")[0]
+    wanted = _REJECTS.get(group, (Verdict.PASSED,))
     if judgement.verdict in wanted:
         return ""
     return f"{path} got {judgement.verdict.value}, expected {' or '.join(v.value for v in wanted)}; {judgement.message}"

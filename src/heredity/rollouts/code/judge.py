@@ -114,9 +114,9 @@ class Judge:
             ConfigError: if the problem's own programs fail.
         """
         if problem.original is not None and problem.changed is not None:
-            found = await self.tests(problem.original, seed)
-            pairs = [problem.changed(*pair) for pair in zip(found.cases, found.expected, strict=True)]
-            return replace(found, cases=[case for case, _ in pairs], expected=[answer for _, answer in pairs])
+            original = await self.tests(problem.original, seed)
+            pairs = [problem.changed(*pair) for pair in zip(original.cases, original.expected, strict=True)]
+            return replace(original, cases=[case for case, _ in pairs], expected=[answer for _, answer in pairs])
         if problem.given:
             cases, expected = [list(case) for case, _ in problem.given], [answer for _, answer in problem.given]
             return Tests(cases, expected, len(problem.examples), 0.0, limit_s=problem.seconds)
@@ -218,12 +218,12 @@ class Judge:
             command = _command(toolchain("python3"), LANGUAGES["python3"], problem)
             asked = json.dumps([answers[number] for number in open_ones]).encode()
             ended = await self._runs.run(command, _MAKING, work=folder, stdin=asked)
-        said = ended.stdout.decode("ascii", "replace").strip()
-        if ended.code or ended.reason != "exited" or not re.fullmatch(r"\[((true|false)(, |(?=\])))+\]", said):
+        output = ended.stdout.decode("ascii", "replace").strip()
+        if ended.code or ended.reason != "exited" or not re.fullmatch(r"\[((true|false)(, |(?=\])))+\]", output):
             raise ConfigError(
                 f"{problem.name}: checker.py fails ({ended.reason}): {ended.stderr.strip()[-SHOWN_CHARS:]}"
             )
-        accepted = json.loads(said)
+        accepted = json.loads(output)
         if len(accepted) != len(open_ones):
             raise ConfigError(f"{problem.name}: checker.py prints something itself; let it only return")
         return [equal or bool(accepted[open_ones.index(number)]) for number, equal in enumerate(found)]
@@ -246,8 +246,8 @@ class Judge:
         async with self._compiled(problem, language, source) as program:
             if not program.error:
                 return await self._judged(problem, language, program, tests, limit)
-            count, shown, said = len(tests.cases), tests.examples, program.error
-            return Judgement(Verdict.COMPILATION, cases=count, limit_s=limit, message=said, examples=shown)
+            count, shown, message = len(tests.cases), tests.examples, program.error
+            return Judgement(Verdict.COMPILATION, cases=count, limit_s=limit, message=message, examples=shown)
 
     async def _judged(
         self, problem: Problem, language: Language, program: _Program, tests: Tests, limit: float
@@ -262,8 +262,8 @@ class Judge:
                 if (await self.right(problem, [(case, expected, answer)]))[0]:
                     continue
                 answer = wrong(answer, expected)
-            said = answer.message(number, case if number < tests.examples else None)
-            return Judgement(answer.verdict, number, count, slowest, peak, limit, said, number, tests.examples)
+            message = answer.message(number, case if number < tests.examples else None)
+            return Judgement(answer.verdict, number, count, slowest, peak, limit, message, number, tests.examples)
         return Judgement(Verdict.PASSED, count, count, slowest, peak, limit, examples=tests.examples)
 
     @asynccontextmanager

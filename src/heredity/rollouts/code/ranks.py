@@ -195,27 +195,27 @@ class Ranker:
     async def _start(self, problem: Problem, tests: Tests, language: Language, source: str) -> tuple[float, float]:
         lightest = min(range(len(tests.seconds)), key=lambda i: tests.seconds[i])
         taken = [await self._run(problem, tests, language, source, lightest) for _ in range(self._repeats)]
-        known = [one for one in taken if not isinstance(one, str)]
-        return min((s for s, _ in known), default=0.0), min((b for _, b in known), default=0.0)
+        figures = [one for one in taken if not isinstance(one, str)]
+        return min((s for s, _ in figures), default=0.0), min((b for _, b in figures), default=0.0)
 
     async def _measured(
         self, problem: Problem, tests: Tests, language: Language, pool: Pool, sources: Mapping[str, str]
     ) -> dict[str, Usage]:
         """Measure programs in turns, so that what slows the machine for a while slows all of them; what fails is left out."""
         start_s, start_bytes = pool.starts[language.name]
-        found: dict[str, list[tuple[float, float]]] = {path: [] for path in sources}
+        usages: dict[str, list[tuple[float, float]]] = {path: [] for path in sources}
         for _ in range(self._repeats):
-            for path in list(found):
+            for path in list(usages):
                 taken = [await self._run(problem, tests, language, sources[path], case) for case in pool.cases]
                 if failed := [one for one in taken if isinstance(one, str)]:
-                    del found[path]
+                    del usages[path]
                     if path:
                         pool.failed[path] = failed[0]
                     continue
-                known = [one for one in taken if not isinstance(one, str)]
-                seconds = sum(max(s - start_s, _LEAST_S) for s, _ in known)
-                found[path].append((seconds, max(max(b for _, b in known) - start_bytes, _LEAST_BYTES)))
-        return {path: Usage(tuple(s for s, _ in rows), tuple(b for _, b in rows)) for path, rows in found.items()}
+                figures = [one for one in taken if not isinstance(one, str)]
+                seconds = sum(max(s - start_s, _LEAST_S) for s, _ in figures)
+                usages[path].append((seconds, max(max(b for _, b in figures) - start_bytes, _LEAST_BYTES)))
+        return {path: Usage(tuple(s for s, _ in rows), tuple(b for _, b in rows)) for path, rows in usages.items()}
 
     async def _run(
         self, problem: Problem, tests: Tests, language: Language, source: str, case: int
@@ -287,4 +287,4 @@ def _noise(figures: Mapping[str, Sequence[float]]) -> Noise:
 
 
 def _places(figures: Mapping[str, float]) -> dict[str, int]:
-    return {path: place for place, path in enumerate(sorted(figures, key=lambda path: figures[path]))}
+    return {path: rank for rank, path in enumerate(sorted(figures, key=lambda path: figures[path]))}

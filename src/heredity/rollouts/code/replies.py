@@ -144,8 +144,8 @@ def words(judgement: Judgement) -> str:
         return f"{verdict.value}: {VERDICTS[verdict]}; write the whole solution as one fenced block of code."
     passed = f" after {judgement.passed} of {judgement.cases} cases" if verdict is not Verdict.COMPILATION else ""
     limit = f" (limit {judgement.limit_s:.2f} s a case)" if verdict in (Verdict.TIME, Verdict.NO_ANSWER_IN_TIME) else ""
-    said = f"\n{judgement.message}" if judgement.message else ""
-    return f"{verdict.value}: your program {VERDICTS[verdict]}{passed}{limit}.{said}"
+    message = f"\n{judgement.message}" if judgement.message else ""
+    return f"{verdict.value}: your program {VERDICTS[verdict]}{passed}{limit}.{message}"
 
 
 @asynccontextmanager

@@ -64,7 +64,7 @@ def folder() -> Path:
 
 def program(name: str) -> str | None:
     """Return the path of an installed program, on PATH or in `folder()`."""
-    own = [str(folder() / place) for _, place in INSTALLS.values()]
+    own = [str(folder() / path) for _, path in INSTALLS.values()]
     return shutil.which(name) or shutil.which(name, path=os.pathsep.join(own))
 
 
@@ -105,8 +105,8 @@ def toolchain(name: str) -> Toolchain:
         ConfigError: if it is not installed.
     """
     language = LANGUAGES[name]
-    if said := missing(language):
-        raise ConfigError(said)
+    if reason := missing(language):
+        raise ConfigError(reason)
     if name == "python3":
         return Toolchain(language, {"python": interpreter()})
     if name == "kotlin":

@@ -159,10 +159,10 @@ def answered(problem: Problem, ended: Ended, case: Sequence[Any], limit_s: float
         return Failed(Verdict.MEMORY, f"had {ended.peak_bytes >> 20} MiB at once")
     if ended.reason == "output":
         return Failed(Verdict.RUNTIME, "printed too much", "printed too much")
-    said = ended.stderr.strip()
+    stderr = ended.stderr.strip()
     if ended.code:
-        verdict = Verdict.MEMORY if any(words in said for words in _OUT_OF_MEMORY) else Verdict.RUNTIME
-        return Failed(verdict, f"{_ending(ended.code)}: {said[-SHOWN_CHARS:]}", _kind(ended.code, said))
+        verdict = Verdict.MEMORY if any(words in stderr for words in _OUT_OF_MEMORY) else Verdict.RUNTIME
+        return Failed(verdict, f"{_ending(ended.code)}: {stderr[-SHOWN_CHARS:]}", _kind(ended.code, stderr))
     if problem.signature.form == "program":
         return problem.signature.decoded(ended.stdout.decode("utf-8", "replace"), case)
     _, mark, answer = ended.stdout.rpartition(f"\n{MARK}\n".encode())
@@ -190,9 +190,11 @@ def _ending(code: int) -> str:
     return f"signal {-code}" if code < 0 else f"exit code {code}"
 
 
-def _kind(code: int, said: str) -> str:
+def _kind(code: int, stderr: str) -> str:
     """Return the kind of failure: of a few that are known, so that a program cannot tell by it what a hidden case holds."""
     if -code in _SIGNALS:
         return signal.Signals(-code).name
-    named = (word for line in reversed(said.splitlines()[-40:]) for word in re.findall(r"\w+(?:Error|Exception)", line))
+    named = (
+        word for line in reversed(stderr.splitlines()[-40:]) for word in re.findall(r"\w+(?:Error|Exception)", line)
+    )
     return next((word for word in named if word in _KINDS_OF_ERROR.split()), "")

@@ -117,8 +117,8 @@ async def check_task(backend: Backend, folder: Path) -> CheckedTask:
         return CheckedTask(folder, folder.name, faults=(str(error),), seconds=time.monotonic() - started)
     faults = [*_errors("the solution", solved), *_errors("doing nothing", idle)]
     if solved.verdict.reward is not None and solved.verdict.reward < least:
-        said = solved.verdict.output.strip()[-500:]
-        faults.append(f"the solution gets {solved.verdict.reward:g}, and {least:g} is success: {said or 'no output'}")
+        output = solved.verdict.output.strip()[-500:]
+        faults.append(f"the solution gets {solved.verdict.reward:g}, and {least:g} is success: {output or 'no output'}")
     if idle.verdict.reward is not None and idle.verdict.reward >= least:
         faults.append(f"doing nothing gets {idle.verdict.reward:g}, and {least:g} is success already")
     return CheckedTask(

@@ -101,12 +101,12 @@ async def _tried(solver: Solver, programs: Programs) -> str:
     answer = await solver.attempt(Problem(_PROBLEM), conversation, programs, provided=[ProvidedTool(SHELL, _shell)])
     if answer.status == AnswerStatus.OK:
         return ""
-    said = (
+    message = (
         conversation.notes[-1].strip().splitlines()[-1]
         if answer.status == AnswerStatus.PROGRAM_ERROR and conversation.notes
         else answer.detail
     )
-    return _line(f"agent/solver: a trial ended with {answer.status}: {said}")
+    return _line(f"agent/solver: a trial ended with {answer.status}: {message}")
 
 
 async def _shell(_: Mapping[str, Any]) -> str:

@@ -138,10 +138,10 @@ async def _fetch_rewards(
             continue
         kind, links, size = files[name].split("|")
         if not kind.startswith("regular") or links != "1" or int(size) > _LARGEST:
-            found = f"a {kind} of {size} bytes with {links} names"
+            description = f"a {kind} of {size} bytes with {links} names"
             return (
                 "reward_invalid",
-                f"{name} is {found}; expected a file with one name, of at most {_LARGEST} bytes",
+                f"{name} is {description}; expected a file with one name, of at most {_LARGEST} bytes",
                 {},
             )
         try:

@@ -147,8 +147,8 @@ def _read(result: Any) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str:
-    said = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-    return said if len(said) <= MOST_TEXT else f"{said[: MOST_TEXT // 2]}\n… cut …\n{said[-MOST_TEXT // 2 :]}"
+    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    return text if len(text) <= MOST_TEXT else f"{text[: MOST_TEXT // 2]}\n… cut …\n{text[-MOST_TEXT // 2 :]}"
 
 
 def _plain(value: Any) -> Any:

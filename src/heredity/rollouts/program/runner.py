@@ -123,14 +123,14 @@ async def _measured(runs: NativeRuns, record: _Record, limits: Limits) -> Trajec
     own = dict(record.job.candidate.agent.items())
     files = {name: data for name, data in task.files.items() if name != task.declared.program}
     if task.form == "evaluate":
-        said = await _call(runs, record, limits, request, {**own, **files})
+        reply = await _call(runs, record, limits, request, {**own, **files})
     else:
         solved = await _call(runs, record, limits, {**request, "do": "solve"}, own)
         if "answer" not in solved:
             raise _broken("the program", "an answer", solved)
         # Nothing of the program is where its answer is judged.
-        said = await _call(runs, record, limits, {**request, "do": "verify", "answer": solved["answer"]}, files)
-    return _scored(record, task, said)
+        reply = await _call(runs, record, limits, {**request, "do": "verify", "answer": solved["answer"]}, files)
+    return _scored(record, task, reply)
 
 
 async def _call(
@@ -183,10 +183,10 @@ def _answer(ended: Ended, who: str, judging: bool, limits: Limits) -> dict[str, 
             failure_source=source,
         )
     try:
-        said = json_value(ended.stdout) if ended.reason == "exited" else None
+        reply = json_value(ended.stdout) if ended.reason == "exited" else None
     except ValueError:
-        said = None
-    if not isinstance(said, dict):
+        reply = None
+    if not isinstance(reply, dict):
         last = ended.stderr.strip().splitlines()[-1:] or ["nothing"]
         memory = ended.reason == "memory" or ended.code == -9 or "MemoryError" in last[0]
         raise RolloutError(
@@ -195,7 +195,7 @@ def _answer(ended: Ended, who: str, judging: bool, limits: Limits) -> dict[str, 
             status=Status.OOM if memory else Status.ACT_ERROR,
             failure_source=source,
         )
-    answer = cast(dict[str, Any], said)
+    answer = cast(dict[str, Any], reply)
     if "error" not in answer:
         return answer
     if answer.get("where") == "scorer" and judging:
@@ -211,10 +211,10 @@ def _answer(ended: Ended, who: str, judging: bool, limits: Limits) -> dict[str, 
     )
 
 
-def _scored(record: _Record, task: ProgramTask, said: Mapping[str, Any]) -> Trajectory:
-    metrics, texts = said.get("metrics"), said.get("texts", {})
+def _scored(record: _Record, task: ProgramTask, reply: Mapping[str, Any]) -> Trajectory:
+    metrics, texts = reply.get("metrics"), reply.get("texts", {})
     if not isinstance(metrics, dict) or not isinstance(texts, dict):
-        raise _broken("the scorer", "metrics", said)
+        raise _broken("the scorer", "metrics", reply)
     values = cast(dict[str, float | None], metrics)
     value = score_of(values, task.declared.metric)
     if value is None:
@@ -237,9 +237,9 @@ def score_of(metrics: Mapping[str, float | None], metric: str) -> float | None:
     return sum(numbers) / len(numbers) if numbers else None
 
 
-def _broken(who: str, what: str, said: Mapping[str, Any]) -> RolloutError:
+def _broken(who: str, what: str, reply: Mapping[str, Any]) -> RolloutError:
     return RolloutError(
-        f"{who} was to give {what}, and gave {', '.join(said) or 'nothing'}",
+        f"{who} was to give {what}, and gave {', '.join(reply) or 'nothing'}",
         status=Status.ACT_ERROR,
         failure_source=FailureSource.CANDIDATE,
     )
@@ -251,10 +251,10 @@ def packages() -> tuple[tuple[Path, ...], str]:
     import sys
 
     own = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
-    found = [
+    paths = [
         Path(p) for p in dict.fromkeys([*sorted(own), *sys.path]) if p.endswith(("site-packages", "dist-packages"))
     ]
-    there = tuple(path for path in found if path.is_dir())
+    there = tuple(path for path in paths if path.is_dir())
     return there, ":".join(map(str, there))
 
 

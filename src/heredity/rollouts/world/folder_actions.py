@@ -87,12 +87,12 @@ def parameters_of(action: Mapping[str, Any]) -> dict[str, Any]:
     return cast(dict[str, Any], inner) if isinstance(inner, dict) else fields
 
 
-def values_of(said: Any) -> Values:
+def values_of(declared: Any) -> Values:
     """Return what a parameter may be, from what is said of it."""
-    fields = cast(dict[str, Any], said) if isinstance(said, dict) else {}
-    if isinstance(said, list):
-        fields = {"enum": said}
-    text = said if isinstance(said, str) else " ".join(str(v) for v in fields.values() if isinstance(v, str))
+    fields = cast(dict[str, Any], declared) if isinstance(declared, dict) else {}
+    if isinstance(declared, list):
+        fields = {"enum": declared}
+    text = declared if isinstance(declared, str) else " ".join(str(v) for v in fields.values() if isinstance(v, str))
     kind = next((name for name, pattern in _KINDS.items() if pattern.search(str(fields.get("type", text)))), "")
     listed = next((fields[name] for name in _ENUMS if isinstance(fields.get(name), list)), None)
     if listed:
@@ -125,7 +125,7 @@ def values_of(said: Any) -> Values:
 def examples_in(text: str, actions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the whole actions that stand in a text as JSON, if they have names of the list."""
     defined = {action["name"] for action in actions}
-    found: list[dict[str, Any]] = []
+    examples: list[dict[str, Any]] = []
     for start in (match.start() for match in re.finditer(r"\{\s*\"action\"", text)):
         try:
             value: Any = json.JSONDecoder().raw_decode(text, start)[0]
@@ -133,15 +133,15 @@ def examples_in(text: str, actions: Sequence[Mapping[str, Any]]) -> list[dict[st
             continue
         params = cast(dict[str, Any], value).get("params", {})
         if value.get("action") in defined and isinstance(params, dict):
-            found.append({"action": value["action"], "params": params})
-    return [example for index, example in enumerate(found) if example not in found[:index]]
+            examples.append({"action": value["action"], "params": params})
+    return [example for index, example in enumerate(examples) if example not in examples[:index]]
 
 
 def enumerate_actions(actions: Sequence[Mapping[str, Any]], most: int = 200) -> tuple[list[dict[str, Any]], bool]:
     """Return actions to try, of every name in turn, and whether they are all that there are."""
     complete, rows = True, list[list[dict[str, Any]]]()
     for action in actions:
-        values = {name: values_of(said) for name, said in parameters_of(action).items()}
+        values = {name: values_of(declared) for name, declared in parameters_of(action).items()}
         complete = complete and all(possible.complete for possible in values.values())
         choices = itertools.product(*(possible.tried for possible in values.values()))
         combinations = [
@@ -194,10 +194,10 @@ def described_actions(actions: Sequence[Mapping[str, Any]]) -> list[dict[str, An
                     "complete": values.complete,
                     "closed": values.complete or values.low is not None,
                     "elements": list(values.elements),
-                    "text": json.dumps(said),
+                    "text": json.dumps(declared),
                 }
-                for name, said in parameters_of(action).items()
-                for values in [values_of(said)]
+                for name, declared in parameters_of(action).items()
+                for values in [values_of(declared)]
             },
         }
         for action in actions
@@ -209,7 +209,7 @@ def surely_fits(given: Mapping[str, Any], actions: Sequence[Mapping[str, Any]]) 
     if misfit(given, actions):
         return False
     listed = next(action for action in actions if action["name"] == given["action"])
-    possible = [values_of(said) for said in parameters_of(listed).values()]
+    possible = [values_of(declared) for declared in parameters_of(listed).values()]
     return all(values.complete or values.low is not None for values in possible)
 
 
@@ -220,7 +220,7 @@ def malformed_actions(actions: Sequence[Mapping[str, Any]]) -> Iterator[tuple[st
     """
     for action in actions:
         name = action["name"]
-        values = {key: values_of(said) for key, said in parameters_of(action).items()}
+        values = {key: values_of(declared) for key, declared in parameters_of(action).items()}
         plain = {key: possible.tried[0] for key, possible in values.items()}
         if values:
             yield "no parameters", {"action": name, "params": {}}, True
@@ -240,7 +240,7 @@ def misfit(given: Mapping[str, Any], actions: Sequence[Mapping[str, Any]]) -> st
     listed = next((action for action in actions if action["name"] == name), None)
     if listed is None:
         return f"there is no action {name[:60]!r}"
-    values = {key: values_of(said) for key, said in parameters_of(listed).items()}
+    values = {key: values_of(declared) for key, declared in parameters_of(listed).items()}
     for key in params:
         if key not in values:
             return f"{name} has no parameter {key[:60]!r}"

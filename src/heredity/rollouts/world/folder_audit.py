@@ -113,10 +113,10 @@ class _Audit:
         if steps:
             searches = [self.search(row, steps, notify) for row in self.begun]
             explored = await asyncio.gather(*searches, return_exceptions=True)
-            for row, found in zip(self.begun, explored, strict=True):
-                if isinstance(found, BaseException):
-                    raise found
-                await self.weigh(row, found)
+            for row, outcome in zip(self.begun, explored, strict=True):
+                if isinstance(outcome, BaseException):
+                    raise outcome
+                await self.weigh(row, outcome)
         await self.compare_levels()
 
     async def opens(self) -> bool:

@@ -82,9 +82,9 @@ async def admit_folder(
     return Admission(folder.name, digest, seed, tuple(reports))
 
 
-def _finding(found: Found) -> Finding:
-    message = found.text if not found.others else f"{found.text} (and {len(found.others)} more)"
-    return Finding(found.kind, message, max(1, len(found.levels)), found.level, tuple(found.actions))
+def _finding(fault: Found) -> Finding:
+    message = fault.text if not fault.others else f"{fault.text} (and {len(fault.others)} more)"
+    return Finding(fault.kind, message, max(1, len(fault.levels)), fault.level, tuple(fault.actions))
 
 
 def _figures(name: str, report: FolderReport) -> dict[str, Any]:

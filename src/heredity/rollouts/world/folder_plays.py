@@ -110,7 +110,7 @@ class Plays:
             ended=value["ended"],
             rewards=rewards,
             stream=(value["first"], *(seen for _, seen, _ in value["steps"])),
-            told=(value["first"], *(told for _, _, told in value["steps"])),
+            told=(value["first"], *(text for _, _, text in value["steps"])),
             moment=value["moment"],
             still=value["still"],
         )
@@ -130,14 +130,14 @@ class Plays:
             return Explored(failed=str(error))
 
     async def _call(self, method: str, arguments: Mapping[str, Any], seconds: float = PLAY_S) -> Any:
-        said = ""
+        reason = ""
         for _ in range(_TRIES):
             result = await self._asked(method, arguments, seconds)
             if result.error != UNANSWERED:
                 raise_failure(result)
                 return result.value
-            said = result.message
-        raise UnjudgedError(f"could not be judged, tried {_TRIES} times: {said}")
+            reason = result.message
+        raise UnjudgedError(f"could not be judged, tried {_TRIES} times: {reason}")
 
     async def _asked(self, method: str, arguments: Mapping[str, Any], seconds: float) -> ToolResult:
         if self._program is None or not self._program.alive:

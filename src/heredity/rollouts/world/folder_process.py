@@ -165,8 +165,8 @@ def message_of(info: Mapping[str, Any]) -> str:
     """Return in one line what an action led to: the environment's own word for it, and the events."""
     result, events = info.get("last_action_result"), info.get("events") or []
     listed = cast(list[Any], events) if isinstance(events, list) else [events]
-    said = [] if result is None else [_text(result)]
-    words = [*said, *(f"event: {_text(event)}" for event in listed)]
+    texts = [] if result is None else [_text(result)]
+    words = [*texts, *(f"event: {_text(event)}" for event in listed)]
     return " ".join("; ".join(words).split())[:_MOST_MESSAGE]
 
 

@@ -129,8 +129,8 @@ class LibraryWorldProcess:
         except (HostError, IsolationError):
             raise
         except Exception as error:
-            said = f"the world {self._world.name} failed: {type(error).__name__}: {error}"
-            raise RolloutError(said, getattr(error, "traceback", "")) from error
+            message = f"the world {self._world.name} failed: {type(error).__name__}: {error}"
+            raise RolloutError(message, getattr(error, "traceback", "")) from error
 
     def _begin(self) -> None:
         self._episode = self._world.start(self._level)

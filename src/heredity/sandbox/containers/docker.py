@@ -142,13 +142,13 @@ class DockerSandbox:
         words = ["exec", *(word for name, value in variables.items() for word in ("--env", f"{name}={value}"))]
         words += ["--user", part.user] if part.user is not None else []
         words += ["--workdir", workdir or self._image.workdir] if workdir or self._image.workdir else []
-        begun = time.monotonic()
+        started = time.monotonic()
         bounded = [*clean, "timeout", "--signal", "KILL", str(timeout_s), "bash", "-c", command]
         try:
             output = await _run(self._engine, *words, self._name, *bounded, seconds=timeout_s + _STEP_S)
         except TimeoutError as error:
             raise HostError(f"{self._engine} did not answer for {timeout_s + _STEP_S:g} seconds; restart it") from error
-        seconds = time.monotonic() - begun
+        seconds = time.monotonic() - started
         timed_out = output.code in (_TIMED_OUT, _KILLED) and seconds >= timeout_s
         most = self._limits.output_bytes
         reason = "timeout" if timed_out else "exited"

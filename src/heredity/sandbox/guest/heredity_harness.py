@@ -209,8 +209,8 @@ def probe(file: str) -> None:
     replies = [Reply("", (call,), "tool_calls"), Reply("Done.")]
     talks = [asked, [*asked, replies[0].message, Message("tool", "a.txt\n[exit code: 0]", tool_call_id="call-1")]]
     for part, middleware in load_middleware(os.path.dirname(os.path.abspath(file))).items():
-        for talk, reply in zip(talks, replies, strict=True):
-            checked_messages(part, "before_model", run_hook(part, middleware, "before_model", list(talk)))
+        for conversation, reply in zip(talks, replies, strict=True):
+            checked_messages(part, "before_model", run_hook(part, middleware, "before_model", list(conversation)))
             checked(part, "after_model", run_hook(part, middleware, "after_model", reply), Reply)
         for made, result in (
             (call, "a.txt\n[exit code: 0]"),

@@ -188,9 +188,9 @@ class Messages:
         conversation.system(_paragraphs(asked.system))
         for position, message in enumerate(asked.messages):
             _add(conversation, message, f"messages[{position}]")
-        found = {part.tool_name for part in _results(asked.messages) if isinstance(part, _ToolReference)}
+        discovered = {part.tool_name for part in _results(asked.messages) if isinstance(part, _ToolReference)}
         own = [tool for tool in asked.tools if isinstance(tool, _Tool)]
-        offered = [tool for tool in own if not tool.defer_loading or tool.name in found]
+        offered = [tool for tool in own if not tool.defer_loading or tool.name in discovered]
         tools = tuple(ToolSpec(tool.name, tool.description, tool.input_schema) for tool in offered)
         sampling = asked.sampling(asked.max_tokens, asked.stop_sequences)
         self.request: Request = conversation.request(tools, sampling, _choice(asked.tool_choice), "messages")
@@ -279,8 +279,8 @@ def _add_user(conversation: Conversation, content: Sequence[Text | _Image | _Too
 
 def _results(messages: Sequence[_Message]) -> list[Part]:
     """Return the parts of all results of tools."""
-    said = [part for message in messages if isinstance(message, _User) for part in message.content]
-    return [inner for part in said if isinstance(part, _ToolResult) for inner in part.content]
+    content = [part for message in messages if isinstance(message, _User) for part in message.content]
+    return [inner for part in content if isinstance(part, _ToolResult) for inner in part.content]
 
 
 def _lines(content: Sequence[Part]) -> str:

@@ -163,8 +163,8 @@ def add(conversation: Conversation, item: Item, where: str) -> None:
             conversation.system("\n".join(filter(None, (item.name, _lines(item.output)))))
         case _AgentMessage():
             # Nothing is encrypted here, so that what one agent of a program tells another is what the model wrote.
-            told = [part.encrypted_content if isinstance(part, _Secret) else part.text for part in item.content]
-            conversation.user("\n".join([f"[message from {item.author} to {item.recipient}]", *told]))
+            texts = [part.encrypted_content if isinstance(part, _Secret) else part.text for part in item.content]
+            conversation.user("\n".join([f"[message from {item.author} to {item.recipient}]", *texts]))
         case _CallOutput():
             at = f"{where}.call_id"
             conversation.tool(item.call_id, _lines(item.output), _images(item.output), where=at)

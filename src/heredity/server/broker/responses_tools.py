@@ -145,11 +145,11 @@ def events_of(item: Mapping[str, Any], index: int) -> list[tuple[str, dict[str, 
     started = {**item, **({field: ""} if field else {}), "status": "in_progress"}
     between: list[tuple[str, dict[str, Any]]] = []
     if field:
-        place = {"item_id": item["id"], **at}
+        ids = {"item_id": item["id"], **at}
         named = {"name": item["name"]} if field == "arguments" else {}
         between = [
-            (f"response.{event}.delta", {**place, "delta": item[field]}),
-            (f"response.{event}.done", {**place, field: item[field], **named}),
+            (f"response.{event}.delta", {**ids, "delta": item[field]}),
+            (f"response.{event}.done", {**ids, field: item[field], **named}),
         ]
     return [
         ("response.output_item.added", {**at, "item": started}),

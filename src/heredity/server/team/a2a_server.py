@@ -90,11 +90,11 @@ class _Executor(AgentExecutor):
             return
         await event_queue.enqueue_event(task)
         await updater.start_work()
-        told: dict[str, str] = {}
+        states_sent: dict[str, str] = {}
         async for _ in run.changes():
             steps = run.plan.steps if run.plan else ()
-            changed = [step for step in steps if told.get(step.id, "pending") != step.state]
-            told |= {step.id: step.state for step in steps}
+            changed = [step for step in steps if states_sent.get(step.id, "pending") != step.state]
+            states_sent |= {step.id: step.state for step in steps}
             for step in changed:
                 await updater.update_status(
                     TaskState.TASK_STATE_WORKING, _said(f"{step.id} ({step.agent}): {step.state}")

@@ -113,7 +113,7 @@ def _files(given: Mapping[str, Any]) -> dict[str, bytes]:
         raise ConfigError("files: it is an object of names, each with the file's content in base64") from error
 
 
-async def _given(request: Request, *known: str) -> dict[str, Any]:
+async def _given(request: Request, *keys: str) -> dict[str, Any]:
     """Return the fields of a request's body.
 
     Raises:
@@ -121,10 +121,10 @@ async def _given(request: Request, *known: str) -> dict[str, Any]:
     """
     given = await read_object(request, MAX_BODY)
     for name, value in given.items():
-        if name not in known:
-            near = nearest(name, known)
+        if name not in keys:
+            near = nearest(name, keys)
             raise ConfigError(
-                f"unknown key {name!r:.80}; " + (f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}")
+                f"unknown key {name!r:.80}; " + (f"did you mean {near[0]}?" if near else f"known: {', '.join(keys)}")
             )
         if not isinstance(value, _TYPES[name]):
             raise ConfigError(f"{name} is {value!r:.80}; expected {_TYPES[name].__name__}")

@@ -79,8 +79,8 @@ def told(messages: tuple[Message, ...]) -> str:
         "assistant": "Answered before",
         "tool": "Result of a tool",
     }
-    said = [message for message in messages if message.content.strip()]
-    if not said or said[-1].role != "user":
+    turns = [message for message in messages if message.content.strip()]
+    if not turns or turns[-1].role != "user":
         raise ProviderError("request", "the last message has to be the user's, and not empty", transient=False)
-    earlier = [f"{words[message.role]}:\n{message.content}" for message in said[:-1]]
-    return "\n\n".join([*earlier, f"Asked now:\n{said[-1].content}" if earlier else said[-1].content])
+    earlier = [f"{words[message.role]}:\n{message.content}" for message in turns[:-1]]
+    return "\n\n".join([*earlier, f"Asked now:\n{turns[-1].content}" if earlier else turns[-1].content])

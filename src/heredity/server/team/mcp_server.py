@@ -50,15 +50,15 @@ def mcp_server(office: Office) -> Server[Any]:
 
 
 async def _answered(office: Office, run: TaskRun, context: Any) -> types.CallToolResult:
-    told = 0
+    reported = 0
     try:
         async for _ in run.changes():
             steps = run.plan.steps if run.plan else ()
             over = [step for step in steps if step.state in _OVER]
-            if len(over) > told:
-                told = len(over)
+            if len(over) > reported:
+                reported = len(over)
                 last = over[-1]
-                await context.session.report_progress(told, len(steps), f"{last.id} ({last.agent}): {last.state}")
+                await context.session.report_progress(reported, len(steps), f"{last.id} ({last.agent}): {last.state}")
         result = await run.ended()
     except asyncio.CancelledError:
         if not office.closing:
@@ -70,8 +70,8 @@ async def _answered(office: Office, run: TaskRun, context: Any) -> types.CallToo
 
 
 def _text(text: str, *, failed: bool = False) -> types.CallToolResult:
-    said = text.encode("utf-8", "replace").decode()
-    return types.CallToolResult(content=[types.TextContent(type="text", text=said)], is_error=failed)
+    content = text.encode("utf-8", "replace").decode()
+    return types.CallToolResult(content=[types.TextContent(type="text", text=content)], is_error=failed)
 
 
 _SCHEMA: dict[str, Any] = {

@@ -75,13 +75,13 @@ class Office:
             raise RecordError(f"{self._folder} cannot be made: {error.strerror}; name another folder") from error
         self._lock = RunLock.acquire(self._folder / "lock")
         try:
-            found = sorted(
+            folders = sorted(
                 (read_task(path.parent) for path in self._folder.glob("*/task.json")), key=lambda r: r.asked.at
             )
         except BaseException:
             self._lock.release()
             raise
-        for run in found:
+        for run in folders:
             self.runs[run.id] = run
             if not run.over:
                 self._begin(run)

@@ -145,8 +145,8 @@ class TaskRun:
 
     def end(self, result: TeamResult) -> None:
         """Write down what came of it."""
-        said = json.dumps(asdict(replace(result, plan="")), ensure_ascii=False, indent=1)
-        write_whole(self.folder / "result.json", said)
+        document = json.dumps(asdict(replace(result, plan="")), ensure_ascii=False, indent=1)
+        write_whole(self.folder / "result.json", document)
         self.result = result
         self.go_to(_state_of(result))
 
@@ -179,8 +179,8 @@ class TaskRun:
         }
 
     def _last(self) -> float:
-        said = self.view.since(0)
-        return said[-1].at if said else self.asked.at
+        messages = self.view.since(0)
+        return messages[-1].at if messages else self.asked.at
 
 
 def read_task(folder: Path) -> TaskRun:

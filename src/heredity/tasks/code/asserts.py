@@ -86,8 +86,8 @@ def value_of(node: ast.AST) -> Any:
                 return {"set": set, "tuple": tuple, "list": list, "float": float}[made](value_of(inner))
             except (TypeError, ValueError) as error:
                 raise ConfigError(f"line {node.lineno}: {made}(…): {error}; {_REMEDY}") from error
-        case ast.UnaryOp(op=ast.USub(), operand=inner) if isinstance(found := value_of(inner), int | float):
-            return -found
+        case ast.UnaryOp(op=ast.USub(), operand=inner) if isinstance(value := value_of(inner), int | float):
+            return -value
         case ast.List(elts=items):
             return [value_of(item) for item in items]
         case ast.Tuple(elts=items):
@@ -115,9 +115,9 @@ def _of(node: ast.stmt, names: Sequence[str]) -> Iterator[Asserted]:
         case ast.Expr(value=ast.Call(func=ast.Name(id="print"))):
             return
         case ast.Assert(test=test):
-            found = _assertion(test, names)
-            if found is not None:
-                yield found
+            assertion = _assertion(test, names)
+            if assertion is not None:
+                yield assertion
                 return
         case _:
             pass

@@ -88,29 +88,29 @@ def row_of(name: str) -> Problem:
         ConfigError: if the file is wrong, or has no such row.
     """
     path, _, row = name.rpartition("#")
-    found = {problem.name: problem for problem in problems_of(Path(path)).problems}
-    if row not in found:
-        raise UnknownNameError(f"row of {path}", row, sorted(found))
-    return found[row]
+    problems = {problem.name: problem for problem in problems_of(Path(path)).problems}
+    if row not in problems:
+        raise UnknownNameError(f"row of {path}", row, sorted(problems))
+    return problems[row]
 
 
 @lru_cache(maxsize=8)
 def _read(path: Path, *_: int) -> Rows:
-    found: dict[str, Problem] = {}
+    problems: dict[str, Problem] = {}
     odd: list[str] = []
     rows = read_rows(path)
     for where, cells in rows:
         try:
             problem = _problem(path, cells)
-            if problem.name in found:
+            if problem.name in problems:
                 raise ConfigError(f"the name {problem.name!r} is taken by an earlier row; give each its own")
-            found[problem.name] = problem
+            problems[problem.name] = problem
         except HeredityError as error:
             odd.append(f"{where}: {error}")
     if len(odd) > MOST_ODD * len(rows):
         share = f"{len(odd)} of {len(rows)} rows are no problems, at most {MOST_ODD:.0%} are left out"
         raise ConfigError("\n".join([share, *odd[:20], *([f"and {len(odd) - 20} more"] if odd[20:] else [])]))
-    return Rows(tuple(found.values()), tuple(odd))
+    return Rows(tuple(problems.values()), tuple(odd))
 
 
 def _problem(path: Path, cells: Mapping[str, Any]) -> Problem:

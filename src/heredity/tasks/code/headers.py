@@ -36,8 +36,8 @@ class Header:
         return Signature((self._function(None),), form="function", preamble=preamble, starter=starter)
 
     def _function(self, types: tuple[Type, ...] | None) -> Function:
-        known = types or (Type(ANY),) * (len(self.parameters) + 1)
-        return Function(self.name, tuple(map(Parameter, self.parameters, known)), known[-1])
+        types_of = types or (Type(ANY),) * (len(self.parameters) + 1)
+        return Function(self.name, tuple(map(Parameter, self.parameters, types_of)), types_of[-1])
 
 
 def header(text: str, name: str = "") -> Header:
@@ -65,10 +65,10 @@ def header(text: str, name: str = "") -> Header:
     if node.args.vararg or node.args.kwarg or node.args.kwonlyargs or node.args.posonlyargs:
         raise ConfigError(f"the function {node.name} takes arguments by *, / or **; name each of them")
     types = [_type(annotation) for annotation in (*(argument.annotation for argument in arguments), node.returns)]
-    known = tuple(kind for kind in types if kind is not None)
+    annotated = tuple(kind for kind in types if kind is not None)
     before = "\n".join(text.splitlines()[: owner.lineno - 1])
     names = tuple(argument.arg for argument in arguments)
-    return Header(node.name, names, known if len(known) == len(types) else None, before)
+    return Header(node.name, names, annotated if len(annotated) == len(types) else None, before)
 
 
 def _parsed(text: str) -> ast.Module:

@@ -256,12 +256,12 @@ def _choice(data: Mapping[str, Any], field: str, choices: Sequence[str], where: 
 
 def _solutions(folder: Path, names: Sequence[str]) -> dict[str, tuple[Language, str]]:
     by_suffix = {Path(one.file).suffix: one for one in LANGUAGES.values()}
-    found: dict[str, tuple[Language, str]] = {}
+    solutions: dict[str, tuple[Language, str]] = {}
     for name in names:
         for path in sorted((folder / name).glob("*")):
             if path.suffix in by_suffix:
-                found[f"{name}/{path.name}"] = by_suffix[path.suffix], _text(path)
-    return found
+                solutions[f"{name}/{path.name}"] = by_suffix[path.suffix], _text(path)
+    return solutions
 
 
 def _close(expected: Any, answer: Any) -> bool:

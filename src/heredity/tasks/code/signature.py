@@ -62,8 +62,8 @@ class Type:
         text = text.strip()
         if text in (*SCALARS, TREE, LINKED, NONE):
             return Type(text)
-        if (found := _LIST.fullmatch(text)) and depth < _MAX_DEPTH:
-            item = Type.parse(found[1], depth + 1)
+        if (match := _LIST.fullmatch(text)) and depth < _MAX_DEPTH:
+            item = Type.parse(match[1], depth + 1)
             if item.name in (*SCALARS, "list"):
                 return Type("list", item)
         raise ConfigError(

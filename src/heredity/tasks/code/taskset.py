@@ -212,13 +212,13 @@ def instructions(name: str) -> str:
 
 def split_of(problems: Sequence[Problem]) -> dict[str, str]:
     """Return the split of each problem by name: within each difficulty by the rank of a digest of the name."""
-    found: dict[str, str] = {}
+    splits_of: dict[str, str] = {}
     for difficulty in _LEVELS:
         names = sorted((one.name for one in problems if one.difficulty == difficulty), key=lambda n: digest_json([n]))
         sizes = _sizes(len(names))
         splits = [split for split, size in sizes.items() for _ in range(size)]
-        found |= dict(zip(names, splits, strict=True))
-    return found
+        splits_of |= dict(zip(names, splits, strict=True))
+    return splits_of
 
 
 def _sizes(count: int) -> dict[str, int]:
@@ -263,17 +263,17 @@ def _options(name: str, query: str, problems: Sequence[Problem]) -> _Options:
 
 
 def _seed(name: str, given: Mapping[str, tuple[str, ...]]) -> str:
-    said = ",".join(given.get("variant", ()))
-    if said and not said.isalnum():
-        raise ConfigError(f"{name}: variant is {said}; give a seed of letters and digits")
-    return said
+    seed = ",".join(given.get("variant", ()))
+    if seed and not seed.isalnum():
+        raise ConfigError(f"{name}: variant is {seed}; give a seed of letters and digits")
+    return seed
 
 
 def _flag(name: str, given: Mapping[str, tuple[str, ...]], key: str) -> bool:
-    said = ",".join(given.get(key, ("false",)))
-    if said not in ("true", "false"):
-        raise ConfigError(f"{name}: {key} is {said}; give true or false")
-    return said == "true"
+    value = ",".join(given.get(key, ("false",)))
+    if value not in ("true", "false"):
+        raise ConfigError(f"{name}: {key} is {value}; give true or false")
+    return value == "true"
 
 
 def _known(what: str, given: tuple[str, ...], names: Iterable[str]) -> tuple[str, ...]:

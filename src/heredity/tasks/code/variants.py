@@ -75,7 +75,7 @@ class Change:
 
     def case(self, case: Sequence[Any]) -> list[Any]:
         """Return a case of the original as one of the variant."""
-        return [case[place] for place in self.order] if self.order else list(case)
+        return [case[index] for index in self.order] if self.order else list(case)
 
     def answer(self, kind: Type, value: Any) -> Any:
         """Return an answer of the original as one of the variant.
@@ -143,7 +143,7 @@ def _drawn(original: Problem, seed: str) -> Change:
     draw = generator(0, "variant", original.name, seed)
     names = [name for name in _NAMES if name != original.signature.function.name]
     count = len(original.signature.function.parameters)
-    order = tuple(int(place) for place in draw.permutation(count))
+    order = tuple(int(index) for index in draw.permutation(count))
     if order == tuple(range(count)):
         order = order[1:] + order[:1]
     return Change(
@@ -158,13 +158,13 @@ def _signature(original: Signature, change: Change) -> Signature:
     if original.class_name:
         return original
     function = original.function
-    parameters = tuple(function.parameters[place] for place in change.order)
+    parameters = tuple(function.parameters[index] for index in change.order)
     return Signature((Function(change.name, parameters, function.result),))
 
 
 def _words(signature: Signature, change: Change) -> str:
     names = {kind.name for function in signature.functions for kind in function.result.nested()}
-    told = [
+    phrases = [
         (
             names - {STRING, BOOL, NONE, "list"},
             f"{change.by} is added to every number in it, also to one that stands for no answer",
@@ -172,7 +172,7 @@ def _words(signature: Signature, change: Change) -> str:
         (names & {STRING}, f"`{change.letter}` is put behind every text in it"),
         (names & {BOOL}, "every truth value in it is turned round"),
     ]
-    parts = [text for found, text in told if found]
+    parts = [text for present, text in phrases if present]
     what = "What a call returns" if signature.class_name else "The answer"
     return f"**{what} is changed before it is returned**: {'; '.join(parts)}. The examples show it so."
 
@@ -196,6 +196,6 @@ def _adapter(original: Problem, change: Change) -> str:
         ]
         return f"{head}class {signature.class_name}(_Learned):\n" + ("\n".join(methods) or "    pass\n")
     names = [parameter.name for parameter in signature.function.parameters]
-    given = ", ".join(names[place] for place in change.order)
+    given = ", ".join(names[index] for index in change.order)
     call = f"_Learned().{signature.function.name}({', '.join(names)})"
     return f"{head}class Solution:\n    def {change.name}(self, {given}):\n        return _changed({call})\n"

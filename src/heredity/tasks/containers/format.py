@@ -127,10 +127,10 @@ def _check_separate(task: ContainerTask) -> None:
             "verifier.environment out, so that the verifier runs in a fresh copy of the task's own environment"
         )
     for source in (PurePosixPath(artifact.source) for artifact in task.artifacts):
-        for place in _VERIFIERS:
-            if source.is_relative_to(place) or place.is_relative_to(source):
+        for reserved in _VERIFIERS:
+            if source.is_relative_to(reserved) or reserved.is_relative_to(source):
                 raise ConfigError(
-                    f"{file}: artifacts names {source}, and {place} is the verifier's own; name the agent's files elsewhere"
+                    f"{file}: artifacts names {source}, and {reserved} is the verifier's own; name the agent's files elsewhere"
                 )
 
 

@@ -48,7 +48,7 @@ FOLDERS = Group[ModuleType](
     "heredity.containers",
     "package of container tasks",
     f"a package that holds a {_FILE}",
-    lambda found: any((Path(folder) / _FILE).is_file() for folder in getattr(found, "__path__", ())),
+    lambda package: any((Path(folder) / _FILE).is_file() for folder in getattr(package, "__path__", ())),
 )
 """Packages that hold a folder of tasks; used where there is none at hand."""
 

@@ -82,8 +82,8 @@ class ProgramTaskset:
         if not self.task.seeded:
             return tuple(Task(f"{split}/{i}", split, i, {**spec, "seed": None}) for i in range(count))
         # Splits are disjoint by the last bits of their seeds.
-        place, rng = SPLITS.index(split), generator(entropy, "program", self.name, split)
-        drawn = dict.fromkeys(int(n) * len(SPLITS) + place for n in rng.integers(0, 2**29, 2 * count + 16))
+        index, rng = SPLITS.index(split), generator(entropy, "program", self.name, split)
+        drawn = dict.fromkeys(int(n) * len(SPLITS) + index for n in rng.integers(0, 2**29, 2 * count + 16))
         seeds = list(drawn)[:count]
         return tuple(Task(f"{split}/{i}", split, i, {**spec, "seed": seed}) for i, seed in enumerate(seeds))
 

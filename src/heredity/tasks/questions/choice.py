@@ -39,8 +39,8 @@ def _named(content: str, choices: tuple[str, ...], *, stated: bool) -> tuple[str
     letters = LETTERS[: len(choices)]
     whole = _MARKUP.sub("", _WRAPPED.sub(r"\1", content)).strip()
     plain = _LEAD.sub("", whole)
-    said = _folded(plain)
-    same = [letter for letter, choice in zip(letters, choices, strict=True) if _folded(choice) == said]
+    choice_named = _folded(plain)
+    same = [letter for letter, choice in zip(letters, choices, strict=True) if _folded(choice) == choice_named]
     if len(same) == 1:
         return same[0], ""
     joined = _JOINED.match(plain)
@@ -52,7 +52,7 @@ def _named(content: str, choices: tuple[str, ...], *, stated: bool) -> tuple[str
         named = {leading}
     else:
         named = alone | {
-            letter for letter, choice in zip(letters, choices, strict=True) if _holds(said, _folded(choice))
+            letter for letter, choice in zip(letters, choices, strict=True) if _holds(choice_named, _folded(choice))
         }
     if len(named) > 1:
         return "", f"{content[:80]!r} names {', '.join(sorted(named))}: more than one option"
@@ -74,8 +74,8 @@ def _leading(plain: str, choices: tuple[str, ...], *, announced: bool) -> str:
     return bare[1] if own or announced or bare[1] not in "AI" else ""
 
 
-def _holds(said: str, option: str) -> bool:
-    return bool(option) and f" {option} " in f" {said} "
+def _holds(answer: str, option: str) -> bool:
+    return bool(option) and f" {option} " in f" {answer} "
 
 
 def _folded(text: str) -> str:

@@ -63,12 +63,12 @@ def _metadata() -> Path:
     path = Path(named).expanduser()
     if not path.is_dir():
         return path
-    found = [path / name for name in _FILES if (path / name).is_file()]
-    if not found:
+    paths = [path / name for name in _FILES if (path / name).is_file()]
+    if not paths:
         raise ConfigError(
             f"{PATH_VARIABLE} is {path}, where there is neither {' nor '.join(_FILES)}; name the folder that has it"
         )
-    return found[0]
+    return paths[0]
 
 
 def _question(cells: Mapping[str, Any], folder: Path) -> Question:

@@ -9,25 +9,25 @@ import string
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
-def matches(said: str, reference: str) -> bool:
+def matches(answer: str, reference: str) -> bool:
     """Return whether an answer is the reference by the benchmark's rule.
 
     Args:
-        said: the answer alone, without the words around it.
+        answer: the answer alone, without the words around it.
         reference: the right one.
     """
     if _number(reference) is not None:
-        return _number(_plain_number(said)) == _number(reference)
+        return _number(_plain_number(answer)) == _number(reference)
     if re.search("[,;]", reference):
-        ours, theirs = (re.split("[,;]", text) for text in (said, reference))
+        ours, theirs = (re.split("[,;]", text) for text in (answer, reference))
         return len(ours) == len(theirs) and all(map(_same_element, ours, theirs))
-    return _squeezed(said).translate(_PUNCTUATION) == _squeezed(reference).translate(_PUNCTUATION)
+    return _squeezed(answer).translate(_PUNCTUATION) == _squeezed(reference).translate(_PUNCTUATION)
 
 
-def _same_element(said: str, reference: str) -> bool:
+def _same_element(answer: str, reference: str) -> bool:
     if _number(reference) is not None:
-        return _number(_plain_number(said)) == _number(reference)
-    return _squeezed(said) == _squeezed(reference)
+        return _number(_plain_number(answer)) == _number(reference)
+    return _squeezed(answer) == _squeezed(reference)
 
 
 def _number(text: str) -> float | None:

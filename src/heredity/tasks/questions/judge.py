@@ -144,9 +144,9 @@ async def pairwise(
         )
         return await _ask(model, fence, prompt, _read_winner, sampling)
 
-    (said, why), used = await ask(a, b)
+    (preferred, why), used = await ask(a, b)
     (swapped, why_swapped), used_swapped = await ask(b, a)
-    winner: Literal["a", "b", "tie"] = "a" if said == "first" else "b" if said == "second" else "tie"
+    winner: Literal["a", "b", "tie"] = "a" if preferred == "first" else "b" if preferred == "second" else "tie"
     again = "b" if swapped == "first" else "a" if swapped == "second" else "tie"
     consistent = winner == again
     return Comparison(winner if consistent else "tie", consistent, (why, why_swapped), used + used_swapped)

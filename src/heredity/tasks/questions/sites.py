@@ -37,5 +37,5 @@ class Site(Protocol):
 
 
 SITES = Group[Site](
-    "heredity.sites", "site", "an object with pool, serving and write", lambda found: isinstance(found, Site)
+    "heredity.sites", "site", "an object with pool, serving and write", lambda site: isinstance(site, Site)
 )

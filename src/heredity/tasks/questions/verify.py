@@ -53,18 +53,18 @@ async def verify(spec: Mapping[str, Any], text: str, *, judge: Model | None = No
         MissingExtraError: if reasoning-gym is needed and not installed.
     """
     question = Question.from_spec(spec)
-    said = final_text(text)
+    answer = final_text(text)
     kind = question.verifier["kind"]
-    if not said:
+    if not answer:
         return Verification(0.0, False, "", "the answer is empty")
     if kind == "judge":
-        return await _judged(question, said, judge, seed)
+        return await _judged(question, answer, judge, seed)
     if kind == "reasoning-gym":
         from heredity.tasks.questions.reasoning import score
 
-        return await asyncio.to_thread(score, question, _whole(said))
+        return await asyncio.to_thread(score, question, _whole(answer))
     check = {"numeric": _numeric, "integer": _integer, "choice": _choice, "exact": _exact, "gaia": _gaia}[kind]
-    return check(question, said)
+    return check(question, answer)
 
 
 def reference_number(question: Question) -> Number:
@@ -95,18 +95,18 @@ def normalised(text: str, ignore: tuple[str, ...]) -> str:
     return " ".join(text.split()) if "whitespace" in ignore else text.strip()
 
 
-def _numeric(question: Question, said: str) -> Verification:
+def _numeric(question: Question, answer: str) -> Verification:
     options = question.verifier
     reference = reference_number(question)
-    number, problem = read_number(said)
+    number, problem = read_number(answer)
     if number is None:
         return _wrong("", problem)
     same = number.equals(reference, options.get("relative", 1e-6), options.get("absolute", 0.0))
     return _compared(number.written, same, question.answer)
 
 
-def _integer(question: Question, said: str) -> Verification:
-    number, problem = read_number(said)
+def _integer(question: Question, answer: str) -> Verification:
+    number, problem = read_number(answer)
     if number is None:
         return _wrong("", problem)
     if number.value is None or number.value.denominator != 1 or number.percent:
@@ -117,42 +117,42 @@ def _integer(question: Question, said: str) -> Verification:
     return _compared(number.written, number.value == reference_number(question).value, question.answer)
 
 
-def _choice(question: Question, said: str) -> Verification:
-    letter, problem = read_choice(said, question.choices)
+def _choice(question: Question, answer: str) -> Verification:
+    letter, problem = read_choice(answer, question.choices)
     return _compared(letter, letter == question.answer, question.answer) if letter else _wrong("", problem)
 
 
-def _exact(question: Question, said: str) -> Verification:
+def _exact(question: Question, answer: str) -> Verification:
     ignore = tuple(question.verifier.get("ignore", ("case", "whitespace")))
     wanted = normalised(question.answer, ignore)
     several_lines = "\n" in question.answer.strip()
-    stated = marked_answers(said, to_the_end=several_lines)
-    extracted = stated[0] if stated else unfenced(said)
+    stated = marked_answers(answer, to_the_end=several_lines)
+    extracted = stated[0] if stated else unfenced(answer)
     if not wanted.endswith("."):
         extracted = extracted.removesuffix(".")
     return _compared(extracted, normalised(extracted, ignore) == wanted, question.answer)
 
 
-def _gaia(question: Question, said: str) -> Verification:
-    stated = marked_answers(said)
-    extracted = stated[0] if stated else unfenced(said).rpartition("\n")[2].strip()
+def _gaia(question: Question, answer: str) -> Verification:
+    stated = marked_answers(answer)
+    extracted = stated[0] if stated else unfenced(answer).rpartition("\n")[2].strip()
     return _compared(extracted, matches(extracted, question.answer), question.answer)
 
 
-async def _judged(question: Question, said: str, judge: Model | None, seed: int) -> Verification:
+async def _judged(question: Question, answer: str, judge: Model | None, seed: int) -> Verification:
     if judge is None:
         raise ConfigError("this question is checked by a model; name one as the judge")
     options = question.verifier
     rubric = options.get("rubric") or DEFAULT_RUBRIC
-    verdict = await grade(judge, question.text, said, reference=question.answer, rubric=rubric, seed=seed)
+    verdict = await grade(judge, question.text, answer, reference=question.answer, rubric=rubric, seed=seed)
     correct = verdict.score >= options.get("pass_at", 0.5)
-    return Verification(verdict.score, correct, said[:_SHOWN], verdict.reason, verdict.usage)
+    return Verification(verdict.score, correct, answer[:_SHOWN], verdict.reason, verdict.usage)
 
 
-def _whole(said: str) -> str:
+def _whole(answer: str) -> str:
     """Return the answer where it may have many lines, such as a grid."""
-    stated = marked_answers(said, to_the_end=True)
-    return unfenced(stated[0] if stated else said)
+    stated = marked_answers(answer, to_the_end=True)
+    return unfenced(stated[0] if stated else answer)
 
 
 def _compared(extracted: str, same: bool, reference: str) -> Verification:

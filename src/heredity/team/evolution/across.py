@@ -124,6 +124,6 @@ def _canaries(section: EvolutionSection, folder: Path) -> list[Case]:
     own, shared = folder / "canaries.jsonl", Path(section.canaries)
     if not own.exists():
         lines = [case for case in read_canaries(shared) if section.at_commit][-section.at_commit :]
-        told = [json.dumps({**case.body, "answer": case.answer}, ensure_ascii=False) + "\n" for case in lines]
-        write_whole(own, "".join(told))
+        lines_written = [json.dumps({**case.body, "answer": case.answer}, ensure_ascii=False) + "\n" for case in lines]
+        write_whole(own, "".join(lines_written))
     return read_canaries(own)

@@ -55,7 +55,7 @@ async def round_failures(
     plan: Plan, number: int, planner_id: str, record: Record, agent: Callable[[str], SubAgent], context: Context
 ) -> list[Attributed]:
     """Return the steps that ended in a round in which something failed that an edit could mend."""
-    found: list[Attributed] = []
+    failures_found: list[Attributed] = []
     over = plan.rounds[-1].ended if plan.rounds else ()
     # In the order of the plan, and not in that in which they ended: this is another where a team goes on.
     for step in [step for step in plan.steps if step.id in over]:
@@ -71,8 +71,8 @@ async def round_failures(
         wrong = failures(handled)
         if wrong:
             case = Case(f"round{number}.{step.id}", "step", step.agent, request.body)
-            found.append(Attributed(case, score(handled, wrong), tuple(wrong)))
-    return found
+            failures_found.append(Attributed(case, score(handled, wrong), tuple(wrong)))
+    return failures_found
 
 
 def planner_failure(replies: Sequence[str], before: Plan, agents: Mapping[str, str], number: int) -> Attributed | None:
@@ -88,7 +88,7 @@ def planner_failure(replies: Sequence[str], before: Plan, agents: Mapping[str, s
 def well_done(plan: Plan, failed: Attributed, most: int, planner_id: str, record: Record) -> list[Case]:
     """Return the latest steps that the same agent did well, as cases that have to stay so."""
     order = [step.id for step in plan.steps]
-    ended = [(n, own) for n, each in enumerate(plan.rounds, 1) for own in sorted(each.ended, key=order.index)]
+    ended = [(n, own) for n, its_round in enumerate(plan.rounds, 1) for own in sorted(its_round.ended, key=order.index)]
     cases: list[Case] = []
     for number, step_id in ended:
         step = next((step for step in plan.steps if step.id == step_id), None)

@@ -110,16 +110,16 @@ async def _check(
     versions = lineage.heads()
     team = lineage.candidate(versions)
     solved = [case.key for case in canaries if await attempt(team, case) == 1.0]
-    said: dict[str, Any] = {"what": "check", "solved": solved, "canaries": len(canaries), "versions": versions}
+    check_data: dict[str, Any] = {"what": "check", "solved": solved, "canaries": len(canaries), "versions": versions}
     if len(solved) == len(canaries):
-        return said
+        return check_data
     for earlier in _earlier(history, versions):
         team = lineage.candidate(earlier)
         again = [case.key for case in canaries if await attempt(team, case) == 1.0]
         if len(again) > len(solved):
             moved = lineage.restore(earlier)
-            return {**said, "rolled_back": moved, "solved_again": again, "versions": earlier}
-    return {**said, "kept": "no earlier versions solve more of them"}
+            return {**check_data, "rolled_back": moved, "solved_again": again, "versions": earlier}
+    return {**check_data, "kept": "no earlier versions solve more of them"}
 
 
 def _earlier(history: Sequence[Mapping[str, Any]], now: Mapping[str, str]) -> list[dict[str, str]]:

@@ -120,10 +120,10 @@ class Evolving:
     def handler(self, name: str) -> Callable[[Message, Context], Awaitable[Any]]:
         """Return what does the steps of an agent: each with what the team is made of when it begins."""
 
-        async def handle(message: Message, context: Context) -> Any:
+        async def reply_to(message: Message, context: Context) -> Any:
             return await self.agent(name)(message, context)
 
-        return handle
+        return reply_to
 
     def agent(self, name: str) -> SubAgent:
         """Return an agent as it is now."""
@@ -160,13 +160,13 @@ class Evolving:
     async def _failed(self, plan: Plan, task: _Task) -> list[Attributed]:
         """Return what failed in the last round, one entry for each scope, the worst first."""
         record = self.trials.bus.record
-        found = await round_failures(plan, task.round, task.id, record, self.agent, task.context)
+        failures_found = await round_failures(plan, task.round, task.id, record, self.agent, task.context)
         planned, task.planned = task.planned, []
         described = {name: agent.description for name, agent in self.team.design.agents.items()}
         if failed := planner_failure(planned, task.before, described, task.round):
-            found.append(failed)
+            failures_found.append(failed)
         chosen: dict[frozenset[str], Attributed] = {}
-        for one in sorted(found, key=lambda one: one.score):
+        for one in sorted(failures_found, key=lambda one: one.score):
             scope = self._scope(one)
             if scope:
                 chosen.setdefault(scope, one)
@@ -260,12 +260,12 @@ class Evolving:
         task.decided += 1
 
         async def put() -> dict[str, Any]:
-            said: dict[str, Any] = {"round": task.round, **about}
+            note: dict[str, Any] = {"round": task.round, **about}
             if decision is None or before is None or whole is None:
-                return said
+                return note
             versions = dict(self.keep(decision, before, whole))
-            said |= {"accepted": decision.accepted, "reason": decision.reason, "difference": decision.difference}
-            return {**said, "parts": changed_parts(before, whole), "versions": versions, "team": whole.digest[:16]}
+            note |= {"accepted": decision.accepted, "reason": decision.reason, "difference": decision.difference}
+            return {**note, "parts": changed_parts(before, whole), "versions": versions, "team": whole.digest[:16]}
 
         self.made.append(dict(await task.context.once(f"decision-{task.decided}", put)))
 
@@ -276,8 +276,8 @@ class Evolving:
         messages = self.trials.bus.record.messages
         own = f"{task.id}.round{task.round}."
         # Of this round alone: a team that goes on has those of later ones on record.
-        found = [m for key, m in messages.items() if m.kind == PROPOSAL and key.startswith(own)]
-        for message in sorted(found, key=lambda m: m.id):
+        proposals = [m for key, m in messages.items() if m.kind == PROPOSAL and key.startswith(own)]
+        for message in sorted(proposals, key=lambda m: m.id):
             await self._consider(message, task)
 
     async def _consider(self, message: Message, task: _Task) -> None:
@@ -325,8 +325,8 @@ def _granted(team: TeamParts, agent: str, tool: str) -> SourceTree:
 
 def _options(settings: EvolutionDesign, scope: frozenset[str], cases: int) -> dict[str, Any]:
     """Return a method's options: those of the team, and of the loop those that the method has."""
-    known = getattr(METHODS.load(settings.optimizer), "options_model", None)
-    fields = set(known.model_fields) if known is not None else set[str]()
+    options = getattr(METHODS.load(settings.optimizer), "options_model", None)
+    fields = set(options.model_fields) if options is not None else set[str]()
     loop: dict[str, Any] = {
         "target": sorted({name.partition("/")[0] for name in scope}),
         "rounds": settings.tries,

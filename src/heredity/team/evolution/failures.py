@@ -87,24 +87,24 @@ def failures(handled: Handled) -> list[Failure]:
     looped = [
         f"{name} was called {n} times with {given[:200]}" for (name, given), n in repeated.items() if n >= _REPEATED
     ]
-    found = _ending(handled, looped)
+    failures_found = _ending(handled, looped)
     for name, given in repeated:
-        found += _of_call(name, given, handled.specs)
+        failures_found += _of_call(name, given, handled.specs)
     if not any(reply.tool_calls for reply in replies):
-        found += _of_text(replies)
-    found += [failure for name, value in handled.trace if (failure := _of_effect(name, value, handled))]
-    if looped and not any(failure.kind is FailureKind.LOOP for failure in found):
-        found.append(Failure(FailureKind.LOOP, looped[0]))
+        failures_found += _of_text(replies)
+    failures_found += [failure for name, value in handled.trace if (failure := _of_effect(name, value, handled))]
+    if looped and not any(failure.kind is FailureKind.LOOP for failure in failures_found):
+        failures_found.append(Failure(FailureKind.LOOP, looped[0]))
     if handled.outcome is Outcome.OK:
-        found += _unsupported(handled)
-    return list(dict.fromkeys(found))
+        failures_found += _unsupported(handled)
+    return list(dict.fromkeys(failures_found))
 
 
-def score(handled: Handled, found: Sequence[Failure]) -> float:
+def score(handled: Handled, failures_found: Sequence[Failure]) -> float:
     """Return how well a step went: 1 with an answer and without a failure, 0.5 with both, 0 without an answer."""
     if handled.outcome is not Outcome.OK:
         return 0.0
-    return 0.5 if found else 1.0
+    return 0.5 if failures_found else 1.0
 
 
 def transcript(handled: Handled, chars: int = 6000) -> str:
@@ -164,8 +164,8 @@ def _of_effect(name: str, value: Any, handled: Handled) -> Failure | None:
     if name.startswith("program-"):
         own = handled.programs.get(name.split("-")[1], "")
         error = value.get("error") if isinstance(value, Mapping) else ""
-        said = f"{own or 'a program'}: {error}: {value['message']}" if error else ""
-        return Failure(FailureKind.TOOL_ERROR, said[:400], own) if error else None
+        problem = f"{own or 'a program'}: {error}: {value['message']}" if error else ""
+        return Failure(FailureKind.TOOL_ERROR, problem[:400], own) if error else None
     text = _text(value)
     failed = text.startswith("error") or (name.startswith("python-") and _ERROR_LINE.search(text))
     return Failure(FailureKind.TOOL_ERROR, f"{name.partition('-')[0]}: {shortened(text, 300)}") if failed else None

@@ -87,8 +87,8 @@ class Lineage:
 
     def keep(self, decision: Decision, before: Candidate, whole: Candidate) -> dict[str, str]:
         """Add a version for each part that differs, and move heads to them if they were committed; done twice, it is done once."""
-        said = "committed" if decision.accepted else "refused"
-        note = f"{self._session}: {said}: {decision.reason}"[:_REASON]
+        verdict = "committed" if decision.accepted else "refused"
+        note = f"{self._session}: {verdict}: {decision.reason}"[:_REASON]
         versions: dict[str, str] = {}
         with self.store.transaction():
             for name in changed_parts(before, whole):

@@ -120,18 +120,18 @@ class FailureSession:
 
     def _repeat(self, team: TeamParts, case: Case) -> int:
         """Number the attempts of a team at a case: the first is answered from the record where another round made it."""
-        place = (team.candidate.digest, case.key)
-        self._attempted[place] = self._attempted.get(place, -1) + 1
-        return self._attempted[place]
+        key = (team.candidate.digest, case.key)
+        self._attempted[key] = self._attempted.get(key, -1) + 1
+        return self._attempted[key]
 
     def _outcome(self, task: int, candidate: str, result: dict[str, Any]) -> Outcome:
         case = self.cases[task]
         question = str(case.body.get("task", ""))
-        said = [*([result["transcript"]] if result["transcript"] else []), result["answer"] or "(no answer)"]
-        rows = len(said)
+        replies = [*([result["transcript"]] if result["transcript"] else []), result["answer"] or "(no answer)"]
+        rows = len(replies)
         columns = {
             "obs": [question, *([""] * (rows - 1)), result["detail"]],
-            "action": said,
+            "action": replies,
             "reward": [0.0] * (rows - 1) + [result["score"]],
             "terminated": [False] * (rows - 1) + [True],
             "truncated": [False] * rows,

@@ -158,11 +158,11 @@ class Trials:
             outcome, error = Outcome.FAILED, describe(failed)
         handled = await handled_by(agent, context, self.bus.record.effects_of(asked.id), case.body, outcome)
         handled = replace(handled, error=error, answer=str(value.get("answer", "")))
-        found = failures(handled)
+        failures_found = failures(handled)
         return {
-            "score": score(handled, found),
+            "score": score(handled, failures_found),
             "answer": handled.answer,
-            "detail": error or "; ".join(f"{f.kind}: {f.detail}" for f in found),
+            "detail": error or "; ".join(f"{f.kind}: {f.detail}" for f in failures_found),
             "transcript": transcript(handled),
             "usage": value.get("usage", {}),
         }

@@ -73,12 +73,12 @@ class Corpus:
         passages = self._passages
         # A path says what a document is about, often better than its text does.
         fit = scores(query, [f"{name} {piece}" for name, _, piece in passages])
-        found: dict[str, tuple[str, int, str]] = {}
+        hits: dict[str, tuple[str, int, str]] = {}
         for index in sorted(range(len(passages)), key=lambda i: -fit[i]):
-            if fit[index] <= 0 or len(found) == most:
+            if fit[index] <= 0 or len(hits) == most:
                 break
-            found.setdefault(passages[index][0], passages[index])
-        return list(found.values())
+            hits.setdefault(passages[index][0], passages[index])
+        return list(hits.values())
 
     def read(self, path: str, start: int = 0, part: str = "") -> str:
         """Return a piece of a document, and where the next one starts.
@@ -109,10 +109,10 @@ class Corpus:
         """Return the tools `search` and `read`."""
 
         async def search(arguments: Mapping[str, Any]) -> str:
-            found = self.search(arguments["query"], arguments.get("most", 5))
+            hits = self.search(arguments["query"], arguments.get("most", 5))
             return (
                 "\n\n".join(
-                    f"[{name}, {self.documents[name].place(at)}, from {at}]\n{piece}" for name, at, piece in found
+                    f"[{name}, {self.documents[name].place(at)}, from {at}]\n{piece}" for name, at, piece in hits
                 )
                 or "nothing fits these words"
             )

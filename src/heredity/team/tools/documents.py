@@ -62,12 +62,12 @@ class Document:
     def of(cls, parts: Iterable[tuple[str, str]], unit: str = "paragraph") -> Document:
         """Join parts, each with its label; a part without one goes on from what stands before it."""
         text, marks = "", list[tuple[int, str]]()
-        for label, said in parts:
+        for label, piece in parts:
             text += "\n\n" if text else ""
             if label:
                 marks.append((len(text), label))
                 text += f"[{label}]\n"
-            text += said
+            text += piece
         return cls(text, tuple(marks), unit)
 
     def place(self, at: int) -> str:
@@ -82,8 +82,8 @@ class Document:
             return f"{label}, row {row[1]}" if row else label
         if self.unit == "line":
             return f"line {self.text.count(chr(10), 0, at) + 1}"
-        begun = sum(match.end() <= at for match in _PARAGRAPH.finditer(self.text, 0, at + 1))
-        return f"paragraph {max(1, begun)}"
+        paragraph = sum(match.end() <= at for match in _PARAGRAPH.finditer(self.text, 0, at + 1))
+        return f"paragraph {max(1, paragraph)}"
 
     def start(self, part: str) -> int | None:
         """Return where a page, sheet or slide begins, by its label; None if there is none."""

@@ -304,8 +304,8 @@ class McpServer:
                 f"{MOST_SCHEMA} bytes; leave the tool out with mcp.{self.name}.tools"
             )
         own = re.sub(r"[^A-Za-z0-9_-]", "_", f"{self.name}_{tool.name}")[:_NAME]
-        said = self._descriptions.get(tool.name) or shortened(tool.description or "", _DESCRIPTION)
-        return ToolSpec(own, said or f"{tool.name} of {self.name}", {**schema, "type": "object"})
+        description = self._descriptions.get(tool.name) or shortened(tool.description or "", _DESCRIPTION)
+        return ToolSpec(own, description or f"{tool.name} of {self.name}", {**schema, "type": "object"})
 
 
 def installed() -> bool:

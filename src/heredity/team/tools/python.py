@@ -47,9 +47,9 @@ def python_tool(programs: Programs) -> TeamTool:
 
     async def run(arguments: Mapping[str, Any]) -> str:
         result = await programs.call(_RUNNER, "run_code:run", {"code": arguments["code"]}, seconds=_SECONDS)
-        said = [part for part in (result.stdout.rstrip(), result.value) if part]
+        parts = [part for part in (result.stdout.rstrip(), result.value) if part]
         if result.error:
-            said.append(f"error: {result.error}: {result.message}\n{result.traceback}".rstrip())
-        return "\n".join(said) or "(no output)"
+            parts.append(f"error: {result.error}: {result.message}\n{result.traceback}".rstrip())
+        return "\n".join(parts) or "(no output)"
 
     return TeamTool(ProvidedTool(_SPEC, run))

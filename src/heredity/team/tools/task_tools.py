@@ -238,9 +238,11 @@ class _Documents:
         corpus = self._corpus.joined(await self._of(named, task.id)) if task and named else self._corpus
         if not corpus.documents:
             return []
-        known = f" With the question come: {', '.join(Path(n).name for n in named[:_NAMED])}" if named else ""
+        listing = f" With the question come: {', '.join(Path(n).name for n in named[:_NAMED])}" if named else ""
         made = [tool.tool for tool in corpus.tools()]
-        return [replace(tool, spec=replace(tool.spec, description=f"{tool.spec.description}{known}")) for tool in made]
+        return [
+            replace(tool, spec=replace(tool.spec, description=f"{tool.spec.description}{listing}")) for tool in made
+        ]
 
     async def _of(self, named: tuple[str, ...], task: str) -> Corpus:
         files = {Path(name).name: self._folder / name for name in named}

@@ -103,19 +103,17 @@ class Index:
         with self._lock:
             if self._writer is None:
                 self._writer = connect(self.path, write=True)
-            known = {row["name"]: row for row in self._writer.execute("SELECT * FROM runs")}
+            rows = {row["name"]: row for row in self._writer.execute("SELECT * FROM runs")}
             folders = self.run_folders()
             sizes = {name: (size_of(path / JOURNAL), size_of(path / SPANS)) for name, path in folders.items()}
-            changed = [
-                name for name in folders if name not in known or _behind(known[name], folders[name], sizes[name])
-            ]
-            gone = [name for name in known if name not in folders]
-            read = {name: (known[name]["bytes"], known[name]["span_bytes"]) for name in changed if name in known}
+            changed = [name for name in folders if name not in rows or _behind(rows[name], folders[name], sizes[name])]
+            gone = [name for name in rows if name not in folders]
+            read = {name: (rows[name]["bytes"], rows[name]["span_bytes"]) for name in changed if name in rows}
             before = sum(sum(pair) for pair in read.values())
             self.progress = Progress(0, max(0, sum(sum(sizes[name]) for name in changed) - before), bool(changed))
             try:
                 for name in gone:
-                    self._forget(self._writer, known[name]["id"], wholly=True)
+                    self._forget(self._writer, rows[name]["id"], wholly=True)
                 for name in changed:
                     while not stop() and self._step(self._writer, name, folders[name]):
                         pass

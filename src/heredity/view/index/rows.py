@@ -64,9 +64,9 @@ class Writer:
         """Add one event, which stands in the journal at `offset`."""
         self.facts.setdefault("started", event.at)
         self.facts["last"] = event.at
-        handle = _HANDLERS.get(event.kind)
-        if handle is not None:
-            handle(self, event)
+        handler = _HANDLERS.get(event.kind)
+        if handler is not None:
+            handler(self, event)
         elif {"view", "candidate", "scores"} <= event.data.keys():
             self._scored(event)
         self._events.append((self._run, event.seq, event.at, brief(event.kind, 80), offset, length, brief(event.data)))
@@ -236,8 +236,8 @@ class Writer:
     def _scored(self, event: Event) -> None:
         data, view, candidate = event.data, brief(event.data.get("view"), 60), brief(event.data.get("candidate"))
         scores = [finite(score) for score in sequence(data.get("scores"))]
-        known = [score for score in scores if score is not None]
-        mean = sum(known) / len(known) if known else None
+        present = [score for score in scores if score is not None]
+        mean = sum(present) / len(present) if present else None
         reference = brief(data.get("name"), 60)
         if data.get("candidate_blob"):
             self._add(candidate, data["candidate_blob"], [], f"reference {reference}", event.at)
@@ -254,7 +254,7 @@ class Writer:
                 f"reference {reference}" if reference else "ok",
                 mean,
                 len(scores),
-                len(scores) - len(known),
+                len(scores) - len(present),
                 seconds,
                 brief(data.get("blob")),
                 event.seq,
@@ -292,8 +292,8 @@ class Writer:
         seconds: Any,
     ) -> None:
         self.count("rollouts")
-        said = brief(status, 60), brief(message)
-        self._rollouts.append((self._run, evaluation, position, task, score, whole(length), *said, finite(seconds)))
+        texts = brief(status, 60), brief(message)
+        self._rollouts.append((self._run, evaluation, position, task, score, whole(length), *texts, finite(seconds)))
 
     def _state(self, digest: str, state: str) -> None:
         """Set the state of a candidate; the one that was selected stays so."""

@@ -106,15 +106,15 @@ def _ours(connection: sqlite3.Connection) -> bool:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("BEGIN IMMEDIATE")
     try:
-        found = [
+        statements = [
             row[0] for row in connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid")
         ]
-        if not found:
+        if not statements:
             for statement in TABLES:
                 connection.execute(statement)
             connection.execute("INSERT INTO about VALUES (?)", (VERSION,))
             return True
-        known = [" ".join(text.split()) for text in found] == [" ".join(text.split()) for text in TABLES]
-        return known and [row[0] for row in connection.execute("SELECT version FROM about")] == [VERSION]
+        same = [" ".join(text.split()) for text in statements] == [" ".join(text.split()) for text in TABLES]
+        return same and [row[0] for row in connection.execute("SELECT version FROM about")] == [VERSION]
     finally:
         connection.execute("COMMIT")

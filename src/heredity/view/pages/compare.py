@@ -41,7 +41,7 @@ def compare_runs(first: Run, second: Run) -> View:
     rows = tuple(Row((name, of(first), of(second))) for name, of in names)
     head = columns_of("Figure", f"{first.suite.name} / {first.name}", f"{second.suite.name} / {second.name}")
     same = first.facts.get("commitment") and first.facts.get("commitment") == second.facts.get("commitment")
-    said = Text(
+    note = Text(
         "Both were judged on the same hidden cases: their held-out scores are paired, and `heredity compare` tests the difference."
         if same
         else "They were judged on different hidden cases, or none: held-out scores are not paired, so a difference is no finding."
@@ -64,13 +64,13 @@ def compare_runs(first: Run, second: Run) -> View:
     ]
     table = Table(
         columns_of("Setting", "First", "Second", left=3),
-        tuple(Row(each) for each in differing),
+        tuple(Row(differences) for differences in differing),
         "",
         "Their settings and packages are the same.",
     )
     links = Facts((Fact("First", first.link(first.name)), Fact("Second", second.link(second.name))))
     blocks = [
-        Block("figures", "Figures", [said, Table(head, rows)]),
+        Block("figures", "Figures", [note, Table(head, rows)]),
         Block("curves", "Scores", [curves]),
         Block("settings", "Settings that differ", [table]),
         Block("runs", "The runs", [links]),
@@ -97,8 +97,8 @@ def compare_suites(first: Suite, second: Suite) -> View:
     shared = [(run, others[run.name]) for run in first.runs() if run.name in others]
     rows: list[Row] = []
     for a, b in shared[:500]:
-        known = "heldout" in a.facts and "heldout" in b.facts
-        change = b.facts["heldout"] - a.facts["heldout"] if known else None
+        comparable = "heldout" in a.facts and "heldout" in b.facts
+        change = b.facts["heldout"] - a.facts["heldout"] if comparable else None
         rows.append(
             Row(
                 (

@@ -19,11 +19,11 @@ _SHELLS = frozenset({"shell", "bash"})
 
 def cut(text: object) -> str:
     """Return a text as a page shows it: a very long one without its middle, which exports have."""
-    said = text if isinstance(text, str) else json.dumps(text, indent=1, ensure_ascii=False, default=str)
-    if len(said) <= MOST_CHARS:
-        return said
+    text_of = text if isinstance(text, str) else json.dumps(text, indent=1, ensure_ascii=False, default=str)
+    if len(text_of) <= MOST_CHARS:
+        return text_of
     half = MOST_CHARS // 2
-    return f"{said[:half]}\n… {len(said) - 2 * half} characters are not shown …\n{said[-half:]}"
+    return f"{text_of[:half]}\n… {len(text_of) - 2 * half} characters are not shown …\n{text_of[-half:]}"
 
 
 def turns(messages: Sequence[Any]) -> Markup:
@@ -33,12 +33,12 @@ def turns(messages: Sequence[Any]) -> Markup:
         message = mapping(given)
         role, text = str(message.get("role", "unknown")), cut(message.get("content") or "")
         calls = [_call(sequence(call)) for call in sequence(message.get("tool_calls"))[:200]]
-        known = role if role in ("user", "assistant", "tool", "system") else "unknown"
+        role_known = role if role in ("user", "assistant", "tool", "system") else "unknown"
         lead = shorten(" ".join(text[:200].split()), 110)
         made.append(
             {
                 "number": number,
-                "role": known,
+                "role": role_known,
                 "who": role,
                 "text": text,
                 "lead": lead,

@@ -15,15 +15,15 @@ from heredity.view.pages.here import Run, Suite, part
 from heredity.view.place import Place, configuration
 
 
-def folder_view(place: Place, root: str, actions: Actions | None, installed: Mapping[str, str]) -> View:
+def folder_view(served: Place, root: str, actions: Actions | None, installed: Mapping[str, str]) -> View:
     """Return the page of a folder of suites; `installed` is what can be started, name to headline."""
     lines: list[Row] = []
-    for name, path in place.suites().items():
+    for name, path in served.suites().items():
         run = configuration(path).get("run", {})
         run = run if isinstance(run, dict) else {}
         tasksets = run.get("tasksets", [])
         words = ", ".join(short_task(str(task)) for task in tasksets[:6]) if isinstance(tasksets, list) else ""
-        folders = place.index(name).run_folders()
+        folders = served.index(name).run_folders()
         ended = sum((folder / "metrics.json").is_file() for folder in folders.values())
         working = holder(path) is not None
         changed = max([path.stat().st_mtime, *(folder.stat().st_mtime for folder in folders.values())])
@@ -47,9 +47,9 @@ def folder_view(place: Place, root: str, actions: Actions | None, installed: Map
         Column("Changed", "right"),
     )
     table = Table(
-        columns, tuple(lines), f"{plural(len(lines), 'suite')} in {place.folder}", "No suites yet: start one below."
+        columns, tuple(lines), f"{plural(len(lines), 'suite')} in {served.folder}", "No suites yet: start one below."
     )
-    names = [(name, name) for name in place.suites()]
+    names = [(name, name) for name in served.suites()]
     blocks = [Block("suites", "Suites", [table])]
     if len(names) > 1:
         fields = [Field("a", "First", names[0][0], names), Field("b", "Second", names[1][0], names)]
@@ -86,7 +86,7 @@ def _start(root: str, actions: Actions, installed: Mapping[str, str]) -> list[Bl
 def suite_view(suite: Suite, actions: Actions | None) -> View:
     """Return the page of a suite: its runs, and what can be done."""
     runs = suite.runs()
-    known = [run for run in runs if run.facts.get("protocol")]
+    recorded = [run for run in runs if run.facts.get("protocol")]
     ended = sum(run.state in ("finished", "failed") for run in runs)
     expected = max(len(runs), 1)
     rollouts = sum(run.facts.get("rollouts", 0) for run in runs)
@@ -99,7 +99,7 @@ def suite_view(suite: Suite, actions: Actions | None) -> View:
         Fact("From first to last line", Number(last - first if last else None, form="duration")),
         Fact("Process", "at work" if suite.alive else "none"),
     )
-    protocol = known[0].facts["protocol"] if known else ""
+    protocol = recorded[0].facts["protocol"] if recorded else ""
     blocks = [Block("runs", "Runs", [_runs(runs)])]
     if len(runs) > 1:
         names = [(run.name, run.name) for run in runs[:400]]
@@ -161,12 +161,12 @@ def indexing_view(name: str, root: str, share: float, megabytes: float, seconds:
         round(100 * share),
         round(100 * share),
     )
-    said = Text(
+    note = Text(
         f"The index of {name} is being made: {100 * share:.0f}% of {megabytes:.1f} MB of records, {seconds:.1f} s so far."
     )
     return View(
         f"Reading {name}",
-        [Block("reading", "", [said, bar])],
+        [Block("reading", "", [note, bar])],
         [(name, f"{root}/s/{part(name)}")],
         follow=f"{root}/s/{part(name)}/live",
     )

@@ -52,7 +52,7 @@ class Suite:
 
     def url(self, *parts: object, **query: object) -> str:
         """Return the address of a page of the suite."""
-        tail = "".join(f"/{part(each)}" for each in parts if each != "")
+        tail = "".join(f"/{part(piece)}" for piece in parts if piece != "")
         return f"{self.root}/s/{part(self.name)}{tail}" + (f"?{urlencode(query)}" if query else "")
 
     @property

@@ -37,13 +37,13 @@ def lineage_view(run: Run) -> View:
     drawn = Markup('<div class="graph" tabindex="0" role="group" aria-label="Graph of the lineage">%s</div>') % Markup(
         graph(run, shown)
     )
-    said = (
+    note = (
         "Each box is a candidate: its number, its score, its note. Lines lead from parents, above, to what was made of them. "
         f"{len(shown)} of {len(rows)} are drawn."
     )
     names = [(row["digest"], f"{row['number']} · {row['digest'][:8]} · {number(row['score'])}") for row in shown]
     blocks = [
-        Block("graph", "", [Text(said, "about"), drawn, *([] if shown else [Text("No candidate has been made.")])])
+        Block("graph", "", [Text(note, "about"), drawn, *([] if shown else [Text("No candidate has been made.")])])
     ]
     if len(names) > 1:
         best = max(shown, key=lambda row: (row["state"] == "selected", row["score"] is not None, row["score"] or 0))[
@@ -262,7 +262,7 @@ def _decisions(run: Run, digest: str | None) -> Table:
     for row in rows:
         data = event_data(run, row)
         low, high = (*sequence(data.get("interval")), None, None)[:2]
-        evidence = ", ".join(str(each) for each in sequence(data.get("submissions"))[:12])
+        evidence = ", ".join(str(submission) for submission in sequence(data.get("submissions"))[:12])
         spread = f"{signed(data.get('difference'))} {interval(low, high) if low is not None else ''}".strip()
         verdict = Cell("committed" if row["accepted"] else "refused", tone="good" if row["accepted"] else "bad")
         cells.append(

@@ -78,10 +78,10 @@ def window(listing: Listing, run: Run, asked: Asked) -> tuple[int, Markup]:
     direction = " DESC" if asked.sort.startswith("-") else ""
     key = listing.sorts.get(asked.sort.removeprefix("-"))
     order = f"{key}{direction}" if key else listing.order
-    found = run.suite.index.rows(
+    rows_found = run.suite.index.rows(
         f"{listing.select} WHERE {where} ORDER BY {order} LIMIT {WINDOW} OFFSET ?", (*values, asked.offset)
     )
-    return total, rows(listing.columns, [listing.row(run, row) for row in found], asked.offset)
+    return total, rows(listing.columns, [listing.row(run, row) for row in rows_found], asked.offset)
 
 
 def list_view(listing: Listing, run: Run, asked: Asked) -> View:
@@ -106,10 +106,10 @@ def list_view(listing: Listing, run: Run, asked: Asked) -> View:
     fields = [Field("q", "Contains", asked.text)] if listing.match else []
     if listing.choice:
         table = listing.select.partition(" FROM ")[2].split()[0]
-        known = run.suite.index.rows(
+        statuses = run.suite.index.rows(
             f"SELECT DISTINCT {listing.choice} FROM {table} t WHERE run = ? LIMIT 40", (run.id,)
         )
-        options = [("", "all"), *((str(row[0]), str(row[0])) for row in known if row[0])]
+        options = [("", "all"), *((str(row[0]), str(row[0])) for row in statuses if row[0])]
         fields.append(Field("is", listing.choice.capitalize(), asked.choice, options))
     form = [Form(base, "Narrow down", fields)] if fields else []
     block = Block(listing.name, "", [*form, made])

@@ -44,20 +44,24 @@ def event_view(run: Run, number: str) -> View:
     value = line_of(run, row)
     data = mapping(mapping(value).get("data"))
     named = {
-        each
-        for each in _digests(data)
-        if run.suite.index.rows("SELECT 1 FROM candidates WHERE run = ? AND digest = ?", (run.id, each))
+        digest_named
+        for digest_named in _digests(data)
+        if run.suite.index.rows("SELECT 1 FROM candidates WHERE run = ? AND digest = ?", (run.id, digest_named))
     }
     facts = (Fact("Event", row["kind"]), Fact("At", when(run, row["at"])), Fact("Bytes", row["length"]))
     links: list[Shown] = (
-        [Facts(tuple(Fact("Candidate", run.candidate(each)) for each in sorted(named)))] if named else []
+        [Facts(tuple(Fact("Candidate", run.candidate(digest_named)) for digest_named in sorted(named)))]
+        if named
+        else []
     )
     if "submit_id" in data:
         rows = run.suite.index.rows(
             "SELECT id FROM evaluations WHERE run = ? AND number = ?",
             (run.id, data["submit_id"] if isinstance(data["submit_id"], int) else -1),
         )
-        links += [Facts((Fact("Submission", run.link(f"{data['submit_id']}", "e", each["id"])),)) for each in rows]
+        links += [
+            Facts((Fact("Submission", run.link(f"{data['submit_id']}", "e", submission["id"])),)) for submission in rows
+        ]
     near = [
         (name, run.url("event", seq), False)
         for name, seq in (("Previous line", row["seq"] - 1), ("Next line", row["seq"] + 1))
@@ -77,8 +81,10 @@ def _digests(value: Any, depth: int = 0) -> set[str]:
     if isinstance(value, str):
         return {value} if _DIGEST.fullmatch(value) else set()
     inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
-    found = {digest for each in list(inner)[:200] for digest in _digests(each, depth + 1)} if depth < 4 else set[str]()
-    return set(sorted(found)[:40])
+    digests = (
+        {digest for item in list(inner)[:200] for digest in _digests(item, depth + 1)} if depth < 4 else set[str]()
+    )
+    return set(sorted(digests)[:40])
 
 
 def call_view(run: Run, number: str) -> View:
@@ -104,9 +110,9 @@ def call_view(run: Run, number: str) -> View:
         (run.id, row["seq"]) * 2,
     )
     beside = [
-        (name, run.url("call", each["at"]), False)
-        for name, each in zip(("Previous call", "Next call"), near, strict=True)
-        if each["at"] is not None
+        (name, run.url("call", call["at"]), False)
+        for name, call in zip(("Previous call", "Next call"), near, strict=True)
+        if call["at"] is not None
     ]
     tabs = [*run.tabs("calls"), *beside]
     return View(
@@ -135,15 +141,15 @@ def _call(row: sqlite3.Row, answer: Mapping[str, Any]) -> list[Block]:
         if row["cached"]
         else "No part of the prompt came from a provider's cache, as far as is known."
     )
-    told = [Fact(str(name), brief(value, 200)) for name, value in mapping(request.get("sampling")).items()]
-    told += [
+    settings = [Fact(str(name), brief(value, 200)) for name, value in mapping(request.get("sampling")).items()]
+    settings += [
         Fact(str(name), brief(value, 200))
         for name, value in reply.items()
         if name not in ("message", "content", "role", "tool_calls")
     ]
     tools = [str(sequence(tool)[0]) for tool in sequence(request.get("tools")) if sequence(tool)]
-    told += [Fact("tools", ", ".join(tools)[:500])] if tools else []
-    return [*blocks, Block("usage", "Why it cost what it cost", [Text(why), cached, Facts(tuple(told))])]
+    settings += [Fact("tools", ", ".join(tools)[:500])] if tools else []
+    return [*blocks, Block("usage", "Why it cost what it cost", [Text(why), cached, Facts(tuple(settings))])]
 
 
 def span_view(run: Run, number: str) -> View:
@@ -164,13 +170,15 @@ def span_view(run: Run, number: str) -> View:
         Fact("Time", Number((row["end_ns"] - row["start_ns"]) / 1e9, form="duration")),
         Fact("At", when(run, row["start_ns"] / 1e9)),
     ]
-    facts += [Fact("Inside of", run.link(each["name"] or "span", "span", each["number"])) for each in parents[:1]]
+    facts += [Fact("Inside of", run.link(parent["name"] or "span", "span", parent["number"])) for parent in parents[:1]]
     parts: list[Shown] = [Text(row["problem"], "warning")] if row["problem"] else []
     attributes = mapping(value.get("attributes"))
     long = {name: text for name, text in attributes.items() if isinstance(text, str) and len(text) > 120}
     parts.append(
         Facts(
-            tuple(Fact(str(name), brief(each, 200)) for name, each in list(attributes.items())[:80] if name not in long)
+            tuple(
+                Fact(str(name), brief(value, 200)) for name, value in list(attributes.items())[:80] if name not in long
+            )
         )
     )
     parts += [Code(cut(text), "text", str(name)) for name, text in long.items()]
@@ -178,12 +186,12 @@ def span_view(run: Run, number: str) -> View:
         items = [
             Markup('<li><a href="%s">%s</a> %s, %.3f s</li>')
             % (
-                run.url("span", each["number"]),
-                clean(each["name"]),
-                clean(each["about"]),
-                (each["end_ns"] - each["start_ns"]) / 1e9,
+                run.url("span", child["number"]),
+                clean(child["name"]),
+                clean(child["about"]),
+                (child["end_ns"] - child["start_ns"]) / 1e9,
             )
-            for each in inner
+            for child in inner
         ]
         parts.append(Markup("<h3>Inside of it</h3><ul>%s</ul>") % Markup("").join(items))
     return View(
@@ -196,10 +204,10 @@ def span_view(run: Run, number: str) -> View:
 
 
 def _row(run: Run, table: str, key: str, number: str, what: str) -> sqlite3.Row:
-    known = number.isdigit() and len(number) < 18
+    numeric = number.isdigit() and len(number) < 18
     rows = (
         run.suite.index.rows(f"SELECT * FROM {table} WHERE run = ? AND {key} = ?", (run.id, int(number)))
-        if known
+        if numeric
         else []
     )
     if not rows:

@@ -96,8 +96,12 @@ def rollout_view(run: Run, number: str, start: int) -> View:
         (row["evaluation"], row["position"]),
     )
     beside = [
-        (f"{'Previous' if each['position'] < row['position'] else 'Next'} rollout", run.url("o", each["id"]), False)
-        for each in near
+        (
+            f"{'Previous' if neighbour['position'] < row['position'] else 'Next'} rollout",
+            run.url("o", neighbour["id"]),
+            False,
+        )
+        for neighbour in near
     ]
     tabs = [*run.tabs("rollouts"), *beside]
     try:
@@ -113,9 +117,9 @@ def rollout_view(run: Run, number: str, start: int) -> View:
 def _blocks(run: Run, row: sqlite3.Row, record: Trajectory, start: int) -> list[Block]:
     blocks: list[Block] = []
     if record.failure is not None:
-        said = [Text(f"{record.failure.category}: {cut(record.failure.message)}", "warning")]
+        messages_of_failure = [Text(f"{record.failure.category}: {cut(record.failure.message)}", "warning")]
         trace = [Code(cut(record.failure.traceback), "text", "Traceback")] if record.failure.traceback else []
-        blocks.append(Block("failure", f"Failed by {record.failure_source}", [*said, *trace]))
+        blocks.append(Block("failure", f"Failed by {record.failure_source}", [*messages_of_failure, *trace]))
     if media := _media(run, row, record):
         blocks.append(Block("frames", "What was seen", [media]))
     messages = record.columns.get("messages")
@@ -135,9 +139,9 @@ def _more(run: Run, row: sqlite3.Row, record: Trajectory) -> list[Shown]:
     parts: list[Shown] = []
     infos = {name.removeprefix("info/"): column for name, column in record.columns.items() if name.startswith("info/")}
     last = {name: to_json(column[-1]) for name, column in infos.items() if len(column)}
-    told = tuple(Fact(name, cut(value)[:2000]) for name, value in list(last.items())[:60] if value is not None)
-    if told:
-        parts.append(Folded("What the last step said", (Facts(told),), open=len(told) <= 8))
+    facts = tuple(Fact(name, cut(value)[:2000]) for name, value in list(last.items())[:60] if value is not None)
+    if facts:
+        parts.append(Folded("What the last step said", (Facts(facts),), open=len(facts) <= 8))
     if record.cost:
         parts.append(Facts(tuple(Fact(name, Number(amount)) for name, amount in list(record.cost.items())[:40])))
     for name, printed in (("stdout", record.stdout), ("stderr", record.stderr)):
@@ -241,7 +245,7 @@ def _rounded(value: Any) -> Any:
     if isinstance(value, float):
         return float(f"{value:.5g}") if np.isfinite(value) else str(value)
     if isinstance(value, list):
-        return [_rounded(each) for each in value[:400]]
+        return [_rounded(item) for item in value[:400]]
     return value
 
 
@@ -265,14 +269,14 @@ def evaluation_view(run: Run, number: str) -> View:
         Fact("Candidate", run.candidate(row["candidate"])),
     )
     query = f"{ROLLOUTS.select} WHERE t.evaluation = ? ORDER BY t.position LIMIT 300"
-    cells = [Row(tuple(ROLLOUTS.row(run, each))) for each in run.suite.index.rows(query, (row["id"],))]
+    cells = [Row(tuple(ROLLOUTS.row(run, rollout))) for rollout in run.suite.index.rows(query, (row["id"],))]
     first = f"the first {len(cells)} of " if len(cells) < row["rollouts"] else ""
     parts: list[Shown] = [
         Table(ROLLOUTS.columns, tuple(cells), f"{first}{row['rollouts']} rollouts", "No rollout has ended.")
     ]
     lines = [run.link(f"line {row[name]}", "event", row[name]) for name in ("admitted", "seq") if row[name] is not None]
-    said = Facts(tuple(Fact("In the journal" if i == 0 else "and", line) for i, line in enumerate(lines)))
-    blocks = [Block("rollouts", "Rollouts", parts), Block("record", "Record", [said])]
+    record_facts = Facts(tuple(Fact("In the journal" if i == 0 else "and", line) for i, line in enumerate(lines)))
+    blocks = [Block("rollouts", "Rollouts", parts), Block("record", "Record", [record_facts])]
     status = [] if tone(row["status"]).tone is None else [Text(f"It ended with {row['status']}.", "warning")]
     return View(
         title,
@@ -320,5 +324,5 @@ def as_csv(run: Run) -> Iterator[str]:
 def as_lines(record: Trajectory) -> Iterator[str]:
     """Yield the steps of a trajectory as JSON lines; of a conversation, its messages."""
     messages = record.columns.get("messages")
-    for each in messages if isinstance(messages, list) and messages else record.rows():
-        yield json.dumps(each, default=str) + "\n"
+    for item in messages if isinstance(messages, list) and messages else record.rows():
+        yield json.dumps(item, default=str) + "\n"

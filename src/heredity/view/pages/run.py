@@ -132,10 +132,10 @@ def report_view(suite: Suite, run: Run | None) -> View:
     except HeredityError as error:
         return View(title, [Block("report", "", [Text(str(error), "warning")])], crumbs, tabs, follow=follow)
     if raw is None:
-        said = Text(
+        note = Text(
             "There is no report yet: one is written when a run ends. `heredity report` makes it again from the records."
         )
-        return View(title, [Block("report", "", [said])], crumbs, tabs, follow=follow)
+        return View(title, [Block("report", "", [note])], crumbs, tabs, follow=follow)
     return View(title, (), crumbs, tabs, raw=raw)
 
 
@@ -162,8 +162,8 @@ def _report(suite: Suite, run: Run | None, folder: Path) -> Markup | None:
         return None
     runs: Sequence[RunResults] = []
     if run is None:
-        found = [results_of(path, RunResults) for path in suite.index.run_folders().values()]
-        runs = [result for result in found if result is not None]
+        read = [results_of(path, RunResults) for path in suite.index.run_folders().values()]
+        runs = [result for result in read if result is not None]
     name = results.protocol
     report = (PROTOCOLS.load(name).report if name in PROTOCOLS.names() else None) or PlainReport()
 
@@ -171,7 +171,7 @@ def _report(suite: Suite, run: Run | None, folder: Path) -> Markup | None:
         return source_of(run, digest) if run else None
 
     page = page_of(results, runs, report, source if run else None)
-    links = {each.name: each.url() for each in suite.runs()}
+    links = {run.name: run.url() for run in suite.runs()}
     return fragment("report.html.j2", page=page, **html.drawn_with(links))
 
 

@@ -26,8 +26,8 @@ def trace_view(run: Run, begin: str, end: str) -> View:
     )[0]
     tabs = run.tabs("trace")
     if not bounds["n"]:
-        said = Text("No trace of this run is at hand: spans are written as they end, and belong to whoever ran it.")
-        return View("Trace", [Block("none", "", [said])], run.crumbs, tabs, follow=run.suite.follow)
+        note = Text("No trace of this run is at hand: spans are written as they end, and belong to whoever ran it.")
+        return View("Trace", [Block("none", "", [note])], run.crumbs, tabs, follow=run.suite.follow)
     zero, whole = bounds["low"], max(1e-6, (bounds["high"] - bounds["low"]) / 1e9)
     start, stop = _seconds(begin, 0.0, whole), _seconds(end, whole, whole)
     start, stop = (start, stop) if start < stop else (0.0, whole)
@@ -69,24 +69,24 @@ def trace_view(run: Run, begin: str, end: str) -> View:
 
 def timeline(run: Run, rows: Sequence[sqlite3.Row], zero: int, start: float, stop: float) -> str:
     """Return spans as bars over time: each in the first lane that is free, below that of its parent."""
-    lanes: list[float] = []
+    row_ends: list[float] = []
     lane_of: dict[str, int] = {}
     bars: list[str] = []
     axis = Axis(start, stop, _PAD, _WIDTH - _PAD)
     dropped = 0
     for row in sorted(rows, key=lambda row: (row["start_ns"], -row["end_ns"])):
         begin, end = (row["start_ns"] - zero) / 1e9, (row["end_ns"] - zero) / 1e9
-        lane = lane_of.get(row["parent"], -1) + 1
-        while lane < len(lanes) and lanes[lane] > begin:
-            lane += 1
-        if lane >= _MOST_LANES:
+        row_index = lane_of.get(row["parent"], -1) + 1
+        while row_index < len(row_ends) and row_ends[row_index] > begin:
+            row_index += 1
+        if row_index >= _MOST_LANES:
             dropped += 1
             continue
-        lanes += [0.0] * (lane + 1 - len(lanes))
-        lanes[lane] = end
-        lane_of[row["id"]] = lane
-        bars.append(_bar(run, row, axis, begin, end, lane))
-    height = _PAD + len(lanes) * _ROW
+        row_ends += [0.0] * (row_index + 1 - len(row_ends))
+        row_ends[row_index] = end
+        lane_of[row["id"]] = row_index
+        bars.append(_bar(run, row, axis, begin, end, row_index))
+    height = _PAD + len(row_ends) * _ROW
     more = (
         [label(f"{dropped} spans more at the same time", _WIDTH / 2, height + 44, "middle", "tick")] if dropped else []
     )
@@ -101,18 +101,18 @@ def timeline(run: Run, rows: Sequence[sqlite3.Row], zero: int, start: float, sto
     return picture.replace('role="img"', 'role="group"', 1)
 
 
-def _bar(run: Run, row: sqlite3.Row, axis: Axis, begin: float, end: float, lane: int) -> str:
-    left, right, top = axis.at(begin), axis.at(end), _PAD + lane * _ROW
+def _bar(run: Run, row: sqlite3.Row, axis: Axis, begin: float, end: float, row_index: int) -> str:
+    left, right, top = axis.at(begin), axis.at(end), _PAD + row_index * _ROW
     words = f"{row['name']} {row['about']}".strip()
     tip = f"{words}, {row['kind']}, {duration(end - begin)} from second {begin:.2f}" + (
         f": {row['problem']}" if row["problem"] else ""
     )
-    known = row["kind"] if row["kind"] in ("model", "tool", "operator", "rollout", "commit", "run") else "other"
+    kind = row["kind"] if row["kind"] in ("model", "tool", "operator", "rollout", "commit", "run") else "other"
     wide = max(1.5, right - left)
     rect = element("rect", x=left, y=top + 2, width=wide, height=_ROW - 5, rx=2, opacity=0.78)
     room = int((wide - 8) / 7)
     text = [label(shorten(words, room), left + 4, top + 13.5)] if room >= 4 else []
-    bar = group(rect, *text, class_=f"span {known}{' bad' if row['problem'] else ''}", tip=tip)
+    bar = group(rect, *text, class_=f"span {kind}{' bad' if row['problem'] else ''}", tip=tip)
     return element("a", bar, href=run.url("span", row["number"]))
 
 

@@ -62,8 +62,10 @@ def timeline(spans: Sequence[Span], now: float) -> str:
         bar = element(
             "rect", x=start, y=y + 4, width=max(2.0, stop - start), height=_ROW - 8, rx=3, class_=f"bar {state}"
         )
-        said = f"{span.step} ({span.agent}), round {span.round}: {state}, {duration((span.end or now) - span.start)}"
-        marks.append(group(label(shorten(f"{span.step} {span.agent}", _CHARS), _PAD, y + 17), bar, tip=said))
+        tip_text = (
+            f"{span.step} ({span.agent}), round {span.round}: {state}, {duration((span.end or now) - span.start)}"
+        )
+        marks.append(group(label(shorten(f"{span.step} {span.agent}", _CHARS), _PAD, y + 17), bar, tip=tip_text))
     return figure(width, bottom + 44, f"When the {len(spans)} steps were under way", *marks)
 
 
@@ -93,8 +95,8 @@ def _arrow(start: tuple[float, float], end: tuple[float, float]) -> str:
     return group(element("path", d=path, class_="arrow"), element("path", d=head, class_="head"))
 
 
-def _box(step: str, agent: str, state: str, task: str, place: tuple[float, float]) -> str:
-    x, y = place
+def _box(step: str, agent: str, state: str, task: str, at: tuple[float, float]) -> str:
+    x, y = at
     rect = element("rect", x=x, y=y, width=_WIDE, height=_HIGH, rx=6, class_=f"step {state}")
     names = [
         label(shorten(step, _CHARS), x + _WIDE / 2, y + 19, "middle", "name"),

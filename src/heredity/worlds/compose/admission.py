@@ -99,8 +99,8 @@ def _of(one: Composed, admission: Admission) -> Composed:
     if unjudged is not None:
         return replace(one, reason=f"{unjudged.gate}: {UNJUDGED}", detail=unjudged.unjudged)
     figures = {report.gate: report.figures for report in admission.gates}
-    found = next(((report.gate, finding) for report in admission.gates for finding in report.findings), None)
-    reason, detail = ("", "") if found is None else (f"{found[0]}: {found[1].kind}", found[1].message)
+    first = next(((report.gate, finding) for report in admission.gates for finding in report.findings), None)
+    reason, detail = ("", "") if first is None else (f"{first[0]}: {first[1].kind}", first[1].message)
     novelty = figures.get("novelty", {})
     return replace(
         one,
@@ -136,10 +136,10 @@ def admissions(recipes: Sequence[Recipe], out: Path | None = None, processes: in
         out: where worlds are written.
         processes: how many at a time; None for one per core.
     """
-    known = {} if out is None else _known(out)
+    kept_before = {} if out is None else _known(out)
     waiting: list[Recipe] = []
     for recipe in recipes:
-        one = known.get(recipe.name)
+        one = kept_before.get(recipe.name)
         if one is not None and _there(one, out) and one.digest == digest(ComposedWorld(recipe)):
             yield one
         else:

@@ -81,7 +81,7 @@ def compose(recipe: Recipe) -> Composition:
     names = _chosen(rng, family, chosen)
     nouns: dict[str, str] = {**themes()[theme], **_sizes(rng, chosen, family, names)}
     deed = next(part.deed for part in mechanics(family).values() if part.stage)
-    nouns["deed"] = _NOUN.sub(lambda found: nouns[found.group(1)], deed)
+    nouns["deed"] = _NOUN.sub(lambda match: nouns[match.group(1)], deed)
     barriers = [name for name in names if mechanics(family)[name].barrier]
     parts: dict[str, Mechanic] = {}
     for name in names:
@@ -98,31 +98,31 @@ def compose(recipe: Recipe) -> Composition:
 
 def _chosen(rng: np.random.Generator, family: str, chosen: Mapping[str, str]) -> list[str]:
     """Draw which mechanics a world is made of: the stage, what pays, and others that stand in the way or make it harder."""
-    known = mechanics(family)
+    by_name = mechanics(family)
     fits = [
         name
-        for name, part in known.items()
+        for name, part in by_name.items()
         if part.reward in (None, chosen["reward"]) and not (part.hidden and chosen["observation"] == "full")
     ]
     order = [fits[int(i)] for i in rng.permutation(len(fits))]
     count = {"1": 2, "2": 2 + int(rng.integers(2)), "3": 3 + int(rng.integers(2))}[chosen["difficulty"]]
-    names = [name for name in known if known[name].stage]
-    if goals := [name for name in order if known[name].goal]:
+    names = [name for name in by_name if by_name[name].stage]
+    if goals := [name for name in order if by_name[name].goal]:
         names.append(goals[0])
     if chosen["semantics"] == "inverse":
-        names.append(next(name for name in order if known[name].inverse))
-    others = [name for name in order if not (known[name].stage or known[name].goal or known[name].inverse)]
-    if chosen["observation"] == "partial" and not any(_hides(known[name]) for name in names):
-        first = next(name for name in others if _hides(known[name]))
+        names.append(next(name for name in order if by_name[name].inverse))
+    others = [name for name in order if not (by_name[name].stage or by_name[name].goal or by_name[name].inverse)]
+    if chosen["observation"] == "partial" and not any(_hides(by_name[name]) for name in names):
+        first = next(name for name in others if _hides(by_name[name]))
         others = [first, *(name for name in others if name != first)]
     for name in others:
-        if sum(bool(known[n].mechanic) and not known[n].inverse for n in names) >= count and (
-            chosen["observation"] == "full" or any(_hides(known[n]) for n in names)
+        if sum(bool(by_name[n].mechanic) and not by_name[n].inverse for n in names) >= count and (
+            chosen["observation"] == "full" or any(_hides(by_name[n]) for n in names)
         ):
             break
-        if not (known[name].barrier and sum(known[n].barrier for n in names) == 2):
+        if not (by_name[name].barrier and sum(by_name[n].barrier for n in names) == 2):
             names.append(name)
-    return [name for name in names if not known[name].barrier] + [name for name in names if known[name].barrier]
+    return [name for name in names if not by_name[name].barrier] + [name for name in names if by_name[name].barrier]
 
 
 def _hides(part: Mechanic) -> bool:
@@ -158,16 +158,16 @@ def _described(
 ) -> Description:
     every = list(parts.values())
     partial = chosen["observation"] == "partial"
-    told = [] if partial else [part.told for part in every]
+    messages_shown = [] if partial else [part.told for part in every]
     hiding = [part.hides for part in every if part.hides] if partial else []
     told_of = [text for part in every for text in (part.instruction, part.hides if partial else "") if text]
-    rules, words = _rules(every, told, chosen["reward"])
+    rules, words = _rules(every, messages_shown, chosen["reward"])
     actions = {
         name: {key: value for key, value in action.items() if key != "do"}
         for name, action in _merged(every, "actions").items()
     }
     asks = {word for part in every for word in part.capabilities}
-    lines = [*(part.line for part in every), *(part.line for part in told), "{message}"]
+    lines = [*(part.line for part in every), *(part.line for part in messages_shown), "{message}"]
     return Description.model_validate(
         {
             "meta": {
@@ -195,7 +195,9 @@ def _described(
     )
 
 
-def _rules(every: Sequence[Mechanic], told: Sequence[Told], reward: str) -> tuple[dict[str, Any], dict[str, str]]:
+def _rules(
+    every: Sequence[Mechanic], messages_shown: Sequence[Told], reward: str
+) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the rules, and what each variable of the state is in words."""
     state = {key: dict(value) for part in every for key, value in part.state.items()}
     words = {key: value.pop("words") for key, value in state.items()}
@@ -205,7 +207,9 @@ def _rules(every: Sequence[Mechanic], told: Sequence[Told], reward: str) -> tupl
     slots = {key: _joined(getattr(part, key) for part in every) for key in ("check", "enter", "tick")}
     gain = next((part.gain for part in every if part.gain != "1"), "1")
     view = next((part.view for part in every if part.view), "shown")
-    observe = {key: str(value) for part in (*every, *told) for key, value in part.observe.items() if value != ""}
+    observe = {
+        key: str(value) for part in (*every, *messages_shown) for key, value in part.observe.items() if value != ""
+    }
     level = ", ".join(f'"{key}": {value}' for part in every for key, value in part.level.items())
     rules = {
         "constants": _merged(every, "constants"),
@@ -215,7 +219,9 @@ def _rules(every: Sequence[Mechanic], told: Sequence[Told], reward: str) -> tupl
             name: _paid(_put(action["do"], slots).replace("<gain>", gain), reward)
             for name, action in _merged(every, "actions").items()
         },
-        "let": _joined([*(part.let for part in every), *(part.last for part in every), *(part.let for part in told)]),
+        "let": _joined(
+            [*(part.let for part in every), *(part.last for part in every), *(part.let for part in messages_shown)]
+        ),
         "observe": {key: view if value == "<view>" else value for key, value in observe.items()},
         "levels": {
             "most": MOST_STATES,

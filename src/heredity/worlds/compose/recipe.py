@@ -62,8 +62,8 @@ class Recipe:
         for word in filter(None, match.group(2).split("-")):
             keys = [key for key, words in CHOICES.items() if word in words]
             if not keys:
-                known = ", ".join(word for words in CHOICES.values() for word in words)
-                raise ConfigError(f"{name}: a composed world is none of {word!r}; expected some of {known}")
+                words_known = ", ".join(word for words in CHOICES.values() for word in words)
+                raise ConfigError(f"{name}: a composed world is none of {word!r}; expected some of {words_known}")
             recipe = replace(recipe, **{keys[0]: word})
         if recipe.name != name:
             raise ConfigError(f"{name} is not how that world is named; write {recipe.name}")

@@ -180,21 +180,21 @@ def _shl(a: int, b: int) -> int:
 
 
 def _put(held: Any, places: tuple[Any, ...], value: Any) -> Any:
-    place: Any = places[0]
+    step: Any = places[0]
     rest: tuple[Any, ...] = places[1:]
-    if type(place) is tuple and len(place) == 2 and not isinstance(held, Mapping):
-        place, rest = place[0], (place[1], *rest)
-    inner = _put(held[place], rest, value) if rest else value
+    if type(step) is tuple and len(step) == 2 and not isinstance(held, Mapping):
+        step, rest = step[0], (step[1], *rest)
+    inner = _put(held[step], rest, value) if rest else value
     if isinstance(held, Mapping):
-        return whole({**held, place: inner})
-    if not isinstance(place, int) or not -len(held) <= place < len(held):
-        raise RuleError(f"there is no place {shown(place)} in a list of {len(held)}")
-    place %= len(held)
+        return whole({**held, step: inner})
+    if not isinstance(step, int) or not -len(held) <= step < len(held):
+        raise RuleError(f"there is no place {shown(step)} in a list of {len(held)}")
+    step %= len(held)
     if isinstance(held, str):
         if not isinstance(inner, str) or len(inner) != 1:
             raise RuleError(f"{shown(inner)} is no single character")
-        return held[:place] + inner + held[place + 1 :]
-    return listed((*held[:place], inner, *held[place + 1 :]))
+        return held[:step] + inner + held[step + 1 :]
+    return listed((*held[:step], inner, *held[step + 1 :]))
 
 
 def text_of(value: Any) -> str:

@@ -81,11 +81,11 @@ class Compiled:
         for name, function in rules.functions.items():
             path = f"rules.functions.{name}"
             made[f"functions.{name}"] = language.statements(function.do, path, acting, function.takes, effects=False)
-        known: set[str] = set()
+        states: set[str] = set()
         for name, variable in rules.state.items():
-            scope = replace(acting, state=frozenset(known), fixed=frozenset())
+            scope = replace(acting, state=frozenset(states), fixed=frozenset())
             made[f"state.{name}"] = language.expression(variable.start, f"rules.state.{name}.start", scope)
-            known.add(name)
+            states.add(name)
         for name, text in rules.actions.items():
             parameters = tuple(description.actions[name].params)
             made[f"actions.{name}"] = language.statements(text, f"rules.actions.{name}", acting, parameters)
@@ -146,11 +146,11 @@ class Compiled:
 
     def fault(self, rule: str, error: Exception) -> RuleError:
         """Return the error that names the rule which went wrong."""
-        said = f"there is no {error} in it" if isinstance(error, KeyError) else str(error)
+        reason = f"there is no {error} in it" if isinstance(error, KeyError) else str(error)
         if isinstance(error, HookError):
-            return type(error)(f"{self.description.meta.name}: rules.{rule}: {said[:400]}", error.traceback)
+            return type(error)(f"{self.description.meta.name}: rules.{rule}: {reason[:400]}", error.traceback)
         remedy = "" if isinstance(error, RuleError) else "; correct that rule"
-        return RuleError(f"{self.description.meta.name}: rules.{rule}: {said[:200]}{remedy}")
+        return RuleError(f"{self.description.meta.name}: rules.{rule}: {reason[:200]}{remedy}")
 
 
 class RulesDynamics(Dynamics[State]):

@@ -106,9 +106,9 @@ class Hooks:
         def call(turn: Turn, *values: Any) -> Any:
             turn.count(PASSES)
             given = _encoded(name, names, values)
-            known = self._known.get((name, given), self)
-            if known is not self:
-                return known
+            cached = self._known.get((name, given), self)
+            if cached is not self:
+                return cached
             return self._first(turn, name, given)
 
         return call
@@ -138,7 +138,7 @@ class Hooks:
             places = _LINE.findall(error.traceback)
             where = " ({}, line {})".format(*places[-1]) if places else ""
             kinds = {UnansweredError: UnansweredHookError, LateError: SlowHookError}
-            kind = next((kinds[known] for known in kinds if isinstance(error, known)), HookError)
+            kind = next((kinds[error_type] for error_type in kinds if isinstance(error, error_type)), HookError)
             raise kind(f"the hook {name}: {error}{where}", error.traceback) from error
         try:
             return self._fits[name](frozen(json_value(answer.data), f"the result of {name}")), answer

@@ -103,9 +103,9 @@ class _Check:
         tree = ast.FunctionDef("rule", signature, made, [], lineno=1, col_offset=0)
         return Rule(self.path, tree, frozenset(self.calls), self.changed, frozenset(self.reads))
 
-    def wrong(self, node: ast.AST, said: str) -> ConfigError:
+    def wrong(self, node: ast.AST, message: str) -> ConfigError:
         line = getattr(node, "lineno", 0)
-        return ConfigError(f"{self.path}, line {line}: {said}")
+        return ConfigError(f"{self.path}, line {line}: {message}")
 
     # --- statements
 
@@ -240,8 +240,8 @@ class _Check:
         if not self.effects:
             raise self.wrong(call, f"{name} belongs to actions, not here")
         if name == "refuse" and (self.changed or not self.scope.refuses):
-            said = "refuse comes after something was changed; a refused action changes nothing, so refuse first"
-            raise self.wrong(call, said)
+            message = "refuse comes after something was changed; a refused action changes nothing, so refuse first"
+            raise self.wrong(call, message)
         self.changed = self.changed or name in ("pay", "end")
         turn: ast.expr = ast.Name("__turn", ast.Load())
         return calling("__" + name, turn, *self.arguments(call))
@@ -312,9 +312,9 @@ class _Check:
             return ast.Name("__k_" + name, ast.Load())
         if name in self.scope.names and name != "level":
             return node
-        known = {*self.locals, *self.scope.state, *self.scope.constants, *self.scope.names}
+        names = {*self.locals, *self.scope.state, *self.scope.constants, *self.scope.names}
         raise self.wrong(
-            node, f"there is no {name!r} here{_meant(name, known)}; known: {', '.join(sorted(known)) or 'no names'}"
+            node, f"there is no {name!r} here{_meant(name, names)}; known: {', '.join(sorted(names)) or 'no names'}"
         )
 
     def call(self, node: ast.Call) -> ast.expr:
@@ -337,8 +337,8 @@ class _Check:
                 raise self.wrong(node, f"{name} is called only where levels are made")
             return calling("__" + name, turn, *given)
         if name not in FUNCTIONS:
-            known = {*FUNCTIONS, *self.scope.functions, *self.scope.hooks}
-            raise self.wrong(node, f"there is no function {name!r}{_meant(name, known)}")
+            names = {*FUNCTIONS, *self.scope.functions, *self.scope.hooks}
+            raise self.wrong(node, f"there is no function {name!r}{_meant(name, names)}")
         built_in = ast.Name("__b_" + name, ast.Load())  # parameters of actions may have the names of functions
         if name in DOUBLING:
             return calling("__doubled", turn, built_in, *given)
@@ -393,6 +393,6 @@ class _Check:
         return calling("__list" if isinstance(node, ast.ListComp) else "__whole", node)
 
 
-def _meant(name: str, known: Iterable[str]) -> str:
-    close = nearest(name, known)
+def _meant(name: str, names: Iterable[str]) -> str:
+    close = nearest(name, names)
     return f" (did you mean {' or '.join(close)}?)" if close else ""

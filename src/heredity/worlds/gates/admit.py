@@ -116,14 +116,14 @@ def admit(
 
 def _executed(name: str, subject: Subject) -> GateReport:
     """Execute a gate; one that could not be judged is executed once more."""
-    said = ""
+    reason = ""
     for _ in range(_TRIES):
         findings, figures = Findings(), dict[str, Any]()
         try:
             with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
                 figures = GATES[name](subject, findings)
         except (UnjudgedError, UnansweredHookError) as error:
-            said = str(error)
+            reason = str(error)
             continue
         except StuckError as error:
             findings.add("hang", f"{error}; every action needs an answer", error.level, error.actions)
@@ -134,4 +134,4 @@ def _executed(name: str, subject: Subject) -> GateReport:
         except Exception as error:  # noqa: BLE001 - whatever the code of somebody's world raises
             findings.add("crash", f"the world raises {type(error).__name__}: {error}")
         return GateReport(name, findings.all(), figures)
-    return GateReport(name, (), {}, unjudged=f"could not be judged, tried {_TRIES} times: {said}")
+    return GateReport(name, (), {}, unjudged=f"could not be judged, tried {_TRIES} times: {reason}")

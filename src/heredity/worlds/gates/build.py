@@ -104,8 +104,8 @@ def _world(files: Mapping[str, bytes], folder: Path, findings: Findings) -> Worl
         raise
     # Whatever the rules of somebody's world lead to.
     except Exception as error:  # noqa: BLE001
-        said = str(error) if isinstance(error, HeredityError) else f"{type(error).__name__}: {error}"
-        findings.add(stage, said.replace(f"{folder}/", "").replace(str(folder), folder.name))
+        message = str(error) if isinstance(error, HeredityError) else f"{type(error).__name__}: {error}"
+        findings.add(stage, message.replace(f"{folder}/", "").replace(str(folder), folder.name))
         return None
     (folder / "levels.json").write_text(text, encoding="utf-8")
     return made

@@ -79,16 +79,16 @@ def _levels(subject: Subject, findings: Findings) -> None:
 def _labels(subject: Subject, findings: Findings) -> None:
     """Find places of the template whose label names another place of it."""
     parts = list(string.Formatter().parse(subject.world.description.skin.text))
-    places = [place for _, place, _, _ in parts if place]
+    places = [label for _, label, _, _ in parts if label]
     named: dict[str, set[str]] = {}
-    for before, place, _, _ in parts:
+    for before, label, _, _ in parts:
         words = _WORDS.findall(before.rsplit("\n", 1)[-1].rsplit(".", 1)[-1].lower())
-        if place and len(place) > 1 and place.lower() not in words:
-            named[place] = {other for other in places if other.lower() in words}
-    for place, others in named.items():
+        if label and len(label) > 1 and label.lower() not in words:
+            named[label] = {other for other in places if other.lower() in words}
+    for label, others in named.items():
         for other in sorted(others):
-            if place in named.get(other, ()):
-                message = f"skin.text shows {{{place}}} under the label of {{{other}}}, and the other way round; exchange them"
+            if label in named.get(other, ()):
+                message = f"skin.text shows {{{label}}} under the label of {{{other}}}, and the other way round; exchange them"
                 findings.add("mislabelled", message)
 
 

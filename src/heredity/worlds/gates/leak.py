@@ -57,7 +57,7 @@ def _places(subject: Subject, findings: Findings, level: Level, played: Play) ->
     if played.error:
         return
     template = string.Formatter().parse(subject.world.description.skin.text)
-    shown = _ALWAYS | {place for _, place, _, _ in template if place}
+    shown = _ALWAYS | {label for _, label, _, _ in template if label}
     episode = subject.world.start(level.data)
     for index in range(min(4, len(played.actions)) + 1):
         if index:
@@ -75,10 +75,10 @@ def _written_out(findings: Findings, level: Level, played: Play) -> None:
         whole = f"{text}\n{message}"
         for written, where in wanted.items():
             if written in whole:
-                found = (
+                passage = (
                     f"{where} of the level stands in the text as {written[:40]!r}; show what an agent may see, in words"
                 )
-                findings.add("written out", found, level.id, played.actions[:index])
+                findings.add("written out", passage, level.id, played.actions[:index])
                 return
 
 
@@ -118,11 +118,11 @@ def _hides(subject: Subject, level: Level) -> str:
         changed = _changed(subject, level, rng)
         if changed is None:
             continue
-        begun = play(subject, changed, given(wrong), len(wrong))
-        if begun.error or begun.shown[0] != before.shown[0]:
+        original = play(subject, changed, given(wrong), len(wrong))
+        if original.error or original.shown[0] != before.shown[0]:
             continue
         if any(_differs(subject, changed, one) for one in plays):
-            if (begun.shown, begun.steps) == (before.shown, before.steps):
+            if (original.shown, original.steps) == (before.shown, before.steps):
                 return "yes"
             hides = "until refused"
     return hides
@@ -192,11 +192,11 @@ def _exchanged(value: Any, rng: np.random.Generator) -> Any:
 
 def _given_away(subject: Subject, findings: Findings) -> None:
     described = subject.world.description
-    told = {"instruction": described.instruction}
-    told |= {f"actions.{name}": action.description for name, action in described.actions.items()}
-    told |= {f"skin.legend.{symbol}": words for symbol, words in described.skin.legend.items()}
-    told["skin.text"] = described.skin.text
-    for where, words in told.items():
+    texts = {"instruction": described.instruction}
+    texts |= {f"actions.{name}": action.description for name, action in described.actions.items()}
+    texts |= {f"skin.legend.{symbol}": words for symbol, words in described.skin.legend.items()}
+    texts["skin.text"] = described.skin.text
+    for where, words in texts.items():
         if match := _OPPOSITE.search(words):
             message = f"{where} says {match[0]!r}: an agent is to find out that words are inverse; leave it out"
             findings.add("given away", message)

@@ -153,12 +153,12 @@ def given_away(world: World, rng: np.random.Generator) -> World:
     """The instruction says that words mean the opposite."""
     if world.description.meta.semantics != "inverse":
         raise UnfitError("words mean what they say")
-    said = (
+    sentences = (
         "Beware: signs mean the opposite of what they say.",
         "All meanings are inverted.",
         "The names are misleading.",
     )
-    return described(world, instruction=f"{world.description.instruction} {said[int(rng.integers(3))]}")
+    return described(world, instruction=f"{world.description.instruction} {sentences[int(rng.integers(3))]}")
 
 
 def near_copy(world: World, rng: np.random.Generator) -> World:

@@ -49,7 +49,7 @@ def fingerprint(subject: Subject) -> Fingerprint:
     """Return figures of how a world behaves: blind players and the solution on its levels; no word of it counts."""
     described, levels, subject = subject.world.description, subject.levels, replace(subject, seed=0)
     blind = [play(subject, level, drawn(subject, level, f"novelty-{n}")) for level in levels for n in range(_PLAYS)]
-    known = [play(subject, level, given(subject.world.levels.solve(level.data))) for level in levels]
+    solved = [play(subject, level, given(subject.world.levels.solve(level.data))) for level in levels]
     steps = [(action["action"], step) for one in blind for action, step in zip(one.actions, one.steps, strict=False)]
     count = max(1, len(steps))
     refused = sorted(
@@ -58,9 +58,9 @@ def fingerprint(subject: Subject) -> Fingerprint:
     bounds = np.array([level.upper_bound.value for level in levels])
     bound = {level.id: level.upper_bound.value or 1.0 for level in levels}
     horizon = {level.id: level.data.get("steps", described.max_steps) for level in levels}
-    told = {_DIGITS.sub("#", step.message) for _, step in steps}
+    messages = {_DIGITS.sub("#", step.message) for _, step in steps}
     paid = [step.reward for _, step in steps if step.reward]
-    used = [len({a.name for a in one.actions if a is not None}) / max(1, len(described.actions)) for one in known]
+    used = [len({a.name for a in one.actions if a is not None}) / max(1, len(described.actions)) for one in solved]
     return {
         "actions": math.log(len(described.actions) + 1),
         "parameters": math.log(1 + sum(len(action.params) for action in described.actions.values())),
@@ -77,11 +77,11 @@ def fingerprint(subject: Subject) -> Fingerprint:
         "losses": sum(pay < 0 for pay in paid) / count,
         "blind_length": float(np.mean([len(one.steps) / horizon[one.level] for one in blind])),
         "texts": len({text for one in blind for text in one.shown}) / (count + len(blind)),
-        "messages": math.log(1 + len(told)),
-        "solution_length": float(np.mean([len(one.steps) / horizon[one.level] for one in known])),
-        "solution_pays": float(np.mean([np.mean([step.reward > 0 for step in one.steps] or [0]) for one in known])),
+        "messages": math.log(1 + len(messages)),
+        "solution_length": float(np.mean([len(one.steps) / horizon[one.level] for one in solved])),
+        "solution_pays": float(np.mean([np.mean([step.reward > 0 for step in one.steps] or [0]) for one in solved])),
         "solution_actions": float(np.mean(used)),
-        "beginnings": len({one.shown[0] for one in known if one.shown}) / max(1, len(known)),
+        "beginnings": len({one.shown[0] for one in solved if one.shown}) / max(1, len(solved)),
     }
 
 

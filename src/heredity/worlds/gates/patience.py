@@ -116,10 +116,10 @@ class _Watch:
 
         Who waits gives the processor back. From who does not it is taken, however little there is for whoever works.
         """
-        spent, tick = _spent(), min(_TICK, self.patience)
-        if spent[0] - self.spent[0] < _AWAKE * tick and spent[1] > self.spent[1]:
+        now, tick = _spent(), min(_TICK, self.patience)
+        if now[0] - self.spent[0] < _AWAKE * tick and now[1] > self.spent[1]:
             self.asleep += tick
-        self.spent = spent
+        self.spent = now
         if self.asleep > FOREVER * self.patience:
             raise _Interrupt(UnjudgedError(f"nothing was done for {self.asleep:g} s"))
 

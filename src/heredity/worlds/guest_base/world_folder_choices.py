@@ -92,28 +92,28 @@ class Choices:
     def _fresh(self, listed: Mapping[str, Any], standing: _Standing) -> Action:
         given: Mapping[str, Any] = listed["params"]
         length = self._draws.randint(2, 6)
-        drawn = {name: self._value(name, said, standing, length) for name, said in given.items()}
+        drawn = {name: self._value(name, declared, standing, length) for name, declared in given.items()}
         lists = [value for value in drawn.values() if isinstance(value, list)]
         if lists and all(isinstance(e, str) for e in lists[0]):
             drawn.update({name: length for name in drawn if re.search("length|count|number", name)})
         return {"action": listed["name"], "params": drawn}
 
-    def _value(self, name: str, said: Mapping[str, Any], standing: _Standing, length: int) -> Any:
-        if said["closed"]:
-            return self._draws.choice(said["tried"])
-        kind = said["kind"]
-        if kind == "list" and said["elements"]:
-            return self._list(said["elements"], standing.leaves, length)
+    def _value(self, name: str, declared: Mapping[str, Any], standing: _Standing, length: int) -> Any:
+        if declared["closed"]:
+            return self._draws.choice(declared["tried"])
+        kind = declared["kind"]
+        if kind == "list" and declared["elements"]:
+            return self._list(declared["elements"], standing.leaves, length)
         if kind == "list":
-            return self._draws.choice(said["tried"])
+            return self._draws.choice(declared["tried"])
         if kind == "dict":
-            names = standing.pool(name, said["text"], "dict")
+            names = standing.pool(name, declared["text"], "dict")
             return {str(key): self._draws.choice(_NUMBERS) for key in names[:2]}
-        harvested = standing.pool(name, said["text"], kind)
+        harvested = standing.pool(name, declared["text"], kind)
         numbers = (
             list(_NUMBERS) if kind in ("integer", "number") or re.search("amount|quantity|volume|units", name) else []
         )
-        tried = [value for value in said["tried"] if kind or not harvested]
+        tried = [value for value in declared["tried"] if kind or not harvested]
         options = [group for group in (harvested, numbers, tried) if group]
         return self._draws.choice(self._draws.choice(options)) if options else 1
 
@@ -195,6 +195,6 @@ def _words(text: str) -> tuple[str, ...]:
 
 def _product(listed: Mapping[str, Any]) -> list[Action]:
     rows: list[dict[str, Any]] = [{}]
-    for name, said in listed["params"].items():
-        rows = [{**row, name: value} for row in rows for value in said["tried"]][:4000]
+    for name, declared in listed["params"].items():
+        rows = [{**row, name: value} for row in rows for value in declared["tried"]][:4000]
     return [{"action": listed["name"], "params": row} for row in rows]

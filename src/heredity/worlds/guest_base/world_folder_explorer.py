@@ -49,9 +49,9 @@ def explore(world: Any, level: str | None, seed: int, asked: Mapping[str, Any]) 
     plays = [idle] * 2 + [any_action] * _RANDOM
     moments = Moments(world, level, seed, plays, asked["horizon"])
     horizon = _horizon(moments, asked["horizon"])
-    known = moments.uses_chance
+    chance_before = moments.uses_chance
     log, extent = _searched(moments, choices, horizon, asked, draws)
-    if moments.uses_chance != known:  # moments were put back without it: what was found does not count
+    if moments.uses_chance != chance_before:  # moments were put back without it: what was found does not count
         log, extent = _searched(moments, choices, horizon, asked, draws)
     probes = Probes(moments, refused, asked["idle"])
     _probe(moments, choices, probes, log, asked)
@@ -105,12 +105,14 @@ def _probe(moments: Moments, choices: Choices, probes: Probes, log: Log, asked: 
 
 def _abused(moments: Moments, choices: Choices, probes: Probes, log: Log, horizon: int, steps: int) -> list[Any]:
     """Return total and actions of a play with what should be refused: put into the best play, or wherever a search puts it."""
-    found, payers = Log(), [*probes.payers.values()][:_PAYERS]
+    abuse_log, payers = Log(), [*probes.payers.values()][:_PAYERS]
     for payer in payers:
         for at in {0, max(0, len(log.best) - 1)}:
-            _replay(moments, [*log.best[:at], *[payer] * (horizon - len(log.best)), *log.best[at:]], found)
-    Follower(moments, lambda env: [*choices.here(vars(env).get("_state")), *payers], choices, found).run(horizon, steps)
-    return [found.total, found.best]
+            _replay(moments, [*log.best[:at], *[payer] * (horizon - len(log.best)), *log.best[at:]], abuse_log)
+    Follower(moments, lambda env: [*choices.here(vars(env).get("_state")), *payers], choices, abuse_log).run(
+        horizon, steps
+    )
+    return [abuse_log.total, abuse_log.best]
 
 
 def _replay(moments: Moments, actions: Sequence[Action], log: Log) -> None:

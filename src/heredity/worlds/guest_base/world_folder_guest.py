@@ -98,9 +98,9 @@ class World:
             digest of what of it a player is told]` of each step; `failed`: what the last action raised; `moment`: digest of
             everything that the future depends on, and `still`: of all that but time and chance.
         """
-        begun = self.reset(level, seed)
+        opening = self.reset(level, seed)
         steps: list[list[Any]] = []
-        failed, ended = "", begun["done"]
+        failed, ended = "", opening["done"]
         for action in actions:
             if ended:
                 break
@@ -110,10 +110,10 @@ class World:
                 failed = self.described(error)
                 break
             ended = taken["done"]
-            told = [taken["observation"], *(taken["info"].get(key) for key in _TOLD)]
-            steps.append([taken["reward"], _digest([taken["observation"], taken["info"]]), _digest(told)])
+            observed = [taken["observation"], *(taken["info"].get(key) for key in _TOLD)]
+            steps.append([taken["reward"], _digest([taken["observation"], taken["info"]]), _digest(observed)])
         moment, still = self._moment()
-        first = _digest(begun["observation"])
+        first = _digest(opening["observation"])
         return {"first": first, "ended": ended, "steps": steps, "failed": failed, "moment": moment, "still": still}
 
     def states(self, levels: Sequence[str], seeds: Sequence[int]) -> list[str]:

@@ -138,9 +138,9 @@ class Probes:
     def _claim(
         self, kind: str, text: str, actions: Sequence[Action], worth: float, prefix: int = 0, cycle: int = 1
     ) -> None:
-        known = self.claims.get(text if kind == "unbounded-amount" else kind)
+        earlier = self.claims.get(text if kind == "unbounded-amount" else kind)
         rank = (-prefix, worth) if kind != "unbounded-amount" else (worth, -len(actions))
-        if known is None or rank > tuple(known["rank"]):
+        if earlier is None or rank > tuple(earlier["rank"]):
             claim = {"kind": kind, "text": text, "actions": list(actions), "prefix": prefix, "cycle": cycle}
             self.claims[text if kind == "unbounded-amount" else kind] = {**claim, "rank": rank}
 
@@ -154,7 +154,7 @@ def number_places(action: Action, listed: Mapping[str, Any]) -> list[str]:
 
 def nodes_of(log: Log, moments: Moments, plays: Sequence[Sequence[Action]], most: int) -> list[Moment]:
     """Return moments on the way of the best play, and of others, spread evenly, the beginnings first."""
-    found: list[Moment] = []
+    nodes: list[Moment] = []
     for actions in (log.best, *plays):
         over, played = moments.begin(), list[Action]()
         here: list[Moment] = [] if over else [moments.take(())]
@@ -165,8 +165,8 @@ def nodes_of(log: Log, moments: Moments, plays: Sequence[Sequence[Action]], most
                 break
             here.append(moments.take(played))
         step = max(1, -(-len(here) * (len(plays) + 1) // most))
-        found += here[::step]
-    return found
+        nodes += here[::step]
+    return nodes
 
 
 def _leapt(before: Mapping[Path, Any], after: Mapping[Path, Any]) -> Path | None:

@@ -41,8 +41,8 @@ class Log:
     def note(self, taken: Taken, actions: Sequence[Action], total: float) -> None:
         """Note a step that led to the end of `actions`, and the total then."""
         if taken.failed:
-            known = self.crashes.get(taken.failed)
-            if known is None or len(actions) < len(known):
+            earlier = self.crashes.get(taken.failed)
+            if earlier is None or len(actions) < len(earlier):
                 self.crashes[taken.failed] = list(actions)
         elif total > self.total + EPSILON:
             self.total, self.best = total, list(actions)
@@ -235,9 +235,9 @@ def _pays(moments: Moments, actions: Sequence[Action], plan: Sequence[int], most
     if moments.begin():
         return most <= EPSILON
     total, played = 0.0, list[Action]()
-    for place in plan:
-        taken = moments.step(actions[place])
-        played.append(actions[place])
+    for index in plan:
+        taken = moments.step(actions[index])
+        played.append(actions[index])
         total += taken.reward
         log.note(taken, played, total)
         if taken.failed or taken.done:

@@ -22,7 +22,7 @@ FILES = Group[ModuleType](
     "heredity.themes",
     "package of themes",
     "a package that holds *.toml",
-    lambda found: hasattr(found, "__path__"),
+    lambda package: hasattr(package, "__path__"),
 )
 """Packages whose TOML files are themes."""
 _SEEDS = 2**31
@@ -125,8 +125,8 @@ def files() -> Mapping[str, Path]:
     Raises:
         ConfigError: if a package cannot be loaded.
     """
-    places = (Path(place) for package in FILES.names() for place in FILES.load(package).__path__)
-    return {path.stem: path for place in places for path in sorted(place.glob("*.toml"))}
+    places = (Path(path) for package in FILES.names() for path in FILES.load(package).__path__)
+    return {path.stem: path for folder in places for path in sorted(folder.glob("*.toml"))}
 
 
 def _is_path(file: str) -> bool:

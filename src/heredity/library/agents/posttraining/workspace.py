@@ -95,8 +95,8 @@ class Workspace:
     def remaining(self) -> float:
         """Return the seconds that are left, never below 0; an hour in all where the run has no limit."""
         left = self._call("/time", None, 30)["remaining"]
-        spent = time.monotonic() - self._began
-        return max(0.0, _UNLIMITED_S - spent if left is None else float(left))
+        elapsed = time.monotonic() - self._began
+        return max(0.0, _UNLIMITED_S - elapsed if left is None else float(left))
 
     def submit(self, checkpoint: Path) -> dict[str, Any]:
         """Have a checkpoint graded; return the server's reply with `score` and `baseline_score`, 0 to 100.

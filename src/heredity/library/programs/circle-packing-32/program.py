@@ -16,14 +16,14 @@ SQUARENESS = (0.0, 0.0, 0.0)
 
 def centres():
     """Return 32 centres on rings around the middle; squareness moves a ring towards a square, 1 all the way."""
-    found = []
+    points = []
     for count, distance, phase, squareness in zip(COUNTS, DISTANCES, PHASES, SQUARENESS):
         for k in range(count):
             angle = math.tau * (k + phase) / count
             x, y = math.cos(angle), math.sin(angle)
             stretch = 1 + squareness * (1 / max(abs(x), abs(y)) - 1)
-            found.append((0.5 + distance * stretch * x, 0.5 + distance * stretch * y))
-    return found
+            points.append((0.5 + distance * stretch * x, 0.5 + distance * stretch * y))
+    return points
 
 
 # EVOLVE-BLOCK-END

@@ -20,11 +20,11 @@ def verify(answer):
         for b in cells:
             with_b = [term for term in with_a if term[1][b]]
             for c in cells:
-                found = sum((u[a] * v[b] * w[c] for u, v, w in with_b), Fraction(0))
+                entry = sum((u[a] * v[b] * w[c] for u, v, w in with_b), Fraction(0))
                 wanted = a % SIZE == b // SIZE and a // SIZE == c // SIZE and b % SIZE == c % SIZE
-                if found != wanted:
+                if entry != wanted:
                     raise ValueError(
-                        f"entry {c} of the product has {found} times A[{a}] B[{b}], not {int(wanted)} times"
+                        f"entry {c} of the product has {entry} times A[{a}] B[{b}], not {int(wanted)} times"
                     )
     return {"multiplications": len(terms)}
 

@@ -17,9 +17,9 @@ def function():
     half = STEPS // 2
     values = []
     for step in range(half):
-        place = step * (len(HEIGHTS) - 1) / (half - 1)
-        left = min(int(place), len(HEIGHTS) - 2)
-        share = place - left
+        position = step * (len(HEIGHTS) - 1) / (half - 1)
+        left = min(int(position), len(HEIGHTS) - 2)
+        share = position - left
         values.append(HEIGHTS[left] * (1 - share) + HEIGHTS[left + 1] * share)
     return values + values[::-1]
 # EVOLVE-BLOCK-END

@@ -5,7 +5,7 @@ PLACES = (0.0, 0.1, 0.25, 0.45, 0.7, 1.0)
 
 
 def solve():
-    return [min(max(place, 0.0), 1.0) for place in PLACES]
+    return [min(max(position, 0.0), 1.0) for position in PLACES]
 
 
 # EVOLVE-BLOCK-END

@@ -11,11 +11,11 @@ WORLD = Path(__file__).with_name("lantern")
 
 class World(unittest.TestCase):
     def test_the_world_keeps_what_it_promises(self) -> None:
-        said = subprocess.run(
+        verified = subprocess.run(
             [sys.executable, "-m", "heredity", "worlds", "verify", str(WORLD), "--json"],
             capture_output=True,
             text=True,
             check=False,
         )
-        assert said.returncode == 0, said.stderr
-        assert json.loads(said.stdout)
+        assert verified.returncode == 0, verified.stderr
+        assert json.loads(verified.stdout)

@@ -79,13 +79,13 @@ def _task(
     """
     space, question = _sums(*digits)
     graded, heldout, tokens = 150, 200, max(digits) + 2
-    known = drawn_indices(_PRETRAINED, f"{name} known", space, trained[0])
-    familiar = [question(i) for i in known]
+    pretrained = drawn_indices(_PRETRAINED, f"{name} known", space, trained[0])
+    familiar = [question(i) for i in pretrained]
 
     @cache
     def deal(entropy: int) -> Mapping[str, Sequence[Question]]:
         count = graded + heldout + trained[1]
-        dealt = [question(i) for i in drawn_indices(entropy, name, space, count, avoid=known)]
+        dealt = [question(i) for i in drawn_indices(entropy, name, space, count, avoid=pretrained)]
         return {
             "validation": dealt[:graded],
             "heldout": dealt[graded : graded + heldout],

@@ -56,13 +56,13 @@ judge's points.
 
 def rewriting() -> PostTrainingTask:
     """Return the task."""
-    known = drawn_indices(0, "rewriting known", _SPACE, _KNOWN)
-    familiar = [_question(i) for i in known]
+    pretrained = drawn_indices(0, "rewriting known", _SPACE, _KNOWN)
+    familiar = [_question(i) for i in pretrained]
 
     @cache
     def deal(entropy: int) -> Mapping[str, Sequence[Question]]:
         hidden = _GRADED + _HELDOUT
-        dealt = [_question(i) for i in drawn_indices(entropy, "rewriting", _SPACE, hidden + _TRAINED, avoid=known)]
+        dealt = [_question(i) for i in drawn_indices(entropy, "rewriting", _SPACE, hidden + _TRAINED, avoid=pretrained)]
         return {
             "validation": dealt[:_GRADED],
             "heldout": dealt[_GRADED:hidden],
@@ -103,5 +103,5 @@ def rewritten(text: str) -> str:
 
 def _question(index: int) -> Question:
     """Return the item of an index: its digits to the base 3 are the letters."""
-    text = "".join(LETTERS[index // len(LETTERS) ** place % len(LETTERS)] for place in range(_LENGTH))
+    text = "".join(LETTERS[index // len(LETTERS) ** digit % len(LETTERS)] for digit in range(_LENGTH))
     return scored_question(f"{text}>", rewritten(text))

@@ -56,13 +56,13 @@ def text_game() -> PostTrainingTask:
     demonstrated = list(islice(_levels(generator(0, "posttraining", "text-game", "known"), ()), _DEMONSTRATED))
     shown = [row for level in demonstrated for row in _demonstration(level)]
     # A game that was demonstrated passes through what other games begin with: nobody is graded on these.
-    told = {row["prompt"] for row in shown}.union(
+    shown_levels = {row["prompt"] for row in shown}.union(
         re.findall(r"[.@kD^#]{14}", Path(corridor.__file__).read_text("utf-8"))
     )
 
     @lru_cache(maxsize=4)
     def deal(entropy: int) -> Mapping[str, Sequence[Mapping[str, str]]]:
-        drawn = _levels(generator(entropy, "posttraining", "text-game", "deal"), told)
+        drawn = _levels(generator(entropy, "posttraining", "text-game", "deal"), shown_levels)
         counts = {"validation": _GRADED, "heldout": _HELDOUT, "train": _PRACTICE}
         return {split: [{"level": level} for level in islice(drawn, count)] for split, count in counts.items()}
 
@@ -104,15 +104,15 @@ async def open_game_process(spec: Spec, judge: Model | None) -> AsyncGenerator[G
     yield LocalGameProcess(Corridor(spec["level"]))
 
 
-def _levels(rng: np.random.Generator, told: Container[str]) -> Iterator[str]:
+def _levels(rng: np.random.Generator, shown_levels: Container[str]) -> Iterator[str]:
     """Draw different levels that can be won in time, take at least three actions, and are not told; all are equally likely."""
     seen = set[str]()
     while True:
         cells = ["."] * _SIZE
-        for place, thing in zip(rng.permutation(_SIZE)[: len(_THINGS)], _THINGS, strict=True):
-            cells[place] = thing
+        for cell, thing in zip(rng.permutation(_SIZE)[: len(_THINGS)], _THINGS, strict=True):
+            cells[cell] = thing
         level = "".join(cells)
-        if level not in seen and level not in told and _SHORTEST <= len(solve(level)) <= corridor.STEPS:
+        if level not in seen and level not in shown_levels and _SHORTEST <= len(solve(level)) <= corridor.STEPS:
             seen.add(level)
             yield level
 

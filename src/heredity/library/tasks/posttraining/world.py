@@ -56,9 +56,9 @@ def world_task(name: str) -> PostTrainingTask:
         ConfigError: if it is faulty, or a model of characters cannot play it: its actions or what it shows are too many.
     """
     made = world(name)
-    glimpses, known = Glimpses(made), _levels(made, 0, "known", _KNOWN, frozenset())
-    apart = frozenset(digest_json(dict(level.data)) for level in known)
-    shown = tuple(pair for level in known for pair in glimpses.demonstrated(level.data))
+    glimpses, familiar = Glimpses(made), _levels(made, 0, "known", _KNOWN, frozenset())
+    apart = frozenset(digest_json(dict(level.data)) for level in familiar)
+    shown = tuple(pair for level in familiar for pair in glimpses.demonstrated(level.data))
 
     def deal(entropy: int) -> Mapping[str, Sequence[Mapping[str, Any]]]:
         levels = _levels(made, entropy, "deal", _GRADED + _HELDOUT, apart)

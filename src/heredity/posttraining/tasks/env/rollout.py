@@ -80,8 +80,10 @@ def read_reply(text: str) -> tuple[str, str]:
     """Read thought and action out of a reply; without a line `Action: …`, its first line is the action, or `""`."""
     action = _ACTION.search(text)
     thought = _THOUGHT.search(text[: action.start()] if action else "")
-    said = action[1].strip() if action else next((line.strip() for line in text.splitlines() if line.strip()), "")
-    return (thought[1].strip()[:_MAX_THOUGHT] if thought else ""), said[:_MAX_ACTION]
+    action_text = (
+        action[1].strip() if action else next((line.strip() for line in text.splitlines() if line.strip()), "")
+    )
+    return (thought[1].strip()[:_MAX_THOUGHT] if thought else ""), action_text[:_MAX_ACTION]
 
 
 def written(thought: str, action: str) -> str:

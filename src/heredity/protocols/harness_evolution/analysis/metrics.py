@@ -165,8 +165,8 @@ def _best_validation(tables: Sequence[Grid], least: float) -> tuple[str, Snapsho
     """Return the snapshot with the highest macro Perf on update-validation, the earliest of equals; enough must be known of it."""
     for table in tables:
         judged = table.chain() if table.kind == "validation" else []
-        known = [i for i in judged if covers(table.score[:, i].tolist(), least)]
-        scored = [(macro_perf(table, i), i) for i in known]
+        covered_views = [i for i in judged if covers(table.score[:, i].tolist(), least)]
+        scored = [(macro_perf(table, i), i) for i in covered_views]
         ranked = [(perf, -i) for perf, i in scored if perf is not None]
         if ranked:
             perf, index = max(ranked)

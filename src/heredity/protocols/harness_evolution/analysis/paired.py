@@ -34,19 +34,19 @@ def gains(pairs: Sequence[Pair], least: float = COVERAGE) -> tuple[Gain, ...]:
     bounds = [GAP if share(before, after) else None for (_, before), (_, after), *_ in pairs]
     gaps = [after - before for (_, before), (_, after), *_ in pairs]
     domains = [parts_of(gap, labels) for gap, (_, _, labels, _) in zip(gaps, pairs, strict=True)]
-    known = [
+    enough = [
         covered(int((~np.isnan(gap)).sum()), int(asked.sum()), least)
         for gap, (*_, asked) in zip(gaps, pairs, strict=True)
     ]
-    macro = _differences([_compare(*parts, b) for parts, b in zip(domains, bounds, strict=True)], known)
+    macro = _differences([_compare(*parts, b) for parts, b in zip(domains, bounds, strict=True)], enough)
     whole = [([gap], [labels[1]]) for gap, (_, _, labels, _) in zip(gaps, pairs, strict=True)]
-    micro = _differences([_compare(*parts, b) for parts, b in zip(whole, bounds, strict=True)], known)
+    micro = _differences([_compare(*parts, b) for parts, b in zip(whole, bounds, strict=True)], enough)
     return tuple(_gain(*compared) for compared in zip(pairs, macro, micro, strict=True))
 
 
 def _gain(pair: Pair, macro: Difference | None, micro: Difference | None) -> Gain:
     (before, first), (after, second), _, asked = pair
-    told = share(first, second)
+    bounded = share(first, second)
     tasks = int((~np.isnan(second - first)).sum())
     return Gain(
         before=before,
@@ -56,14 +56,16 @@ def _gain(pair: Pair, macro: Difference | None, micro: Difference | None) -> Gai
         one_task=1.0 / tasks if tasks else None,
         macro=macro,
         micro=micro,
-        if_missing=missing_gap(second[asked], first[asked]) if told else None,
+        if_missing=missing_gap(second[asked], first[asked]) if bounded else None,
     )
 
 
 def _differences(compared: Sequence[Comparison | None], known: Sequence[bool]) -> list[Difference | None]:
     corrected = holm([None if c is None else c.p for c in compared])
-    told = [None if c is None else replace(c, covered=enough) for c, enough in zip(compared, known, strict=True)]
-    return [None if c is None else _difference(c, p) for c, p in zip(told, corrected, strict=True)]
+    with_coverage = [
+        None if c is None else replace(c, covered=enough) for c, enough in zip(compared, known, strict=True)
+    ]
+    return [None if c is None else _difference(c, p) for c, p in zip(with_coverage, corrected, strict=True)]
 
 
 def _difference(compared: Comparison, p_holm: float | None) -> Difference:
@@ -110,8 +112,8 @@ def estimate(
     Returns:
         The estimate, or None without values.
     """
-    found = case_mean(strata, bounds=bounds, clusters=clusters)
-    return None if found is None else replace(found, error=None, interval=None) if _single(strata) else found
+    estimate = case_mean(strata, bounds=bounds, clusters=clusters)
+    return replace(estimate, error=None, interval=None) if estimate is not None and _single(strata) else estimate
 
 
 def _compare(strata: Sequence[Floats], clusters: Sequence[Clusters], bounds: Interval | None) -> Comparison | None:

@@ -249,8 +249,8 @@ def _clusters(scored: Scored, measure: _Measure) -> list[Clusters]:
     """Return what each task of the tables of `_by_taskset` was drawn with."""
     drawn: dict[str, dict[str, str | None]] = {}
     for member, row in scored:
-        known = dict.fromkeys(row) | clusters_of(member.harness.paired.get(measure.view))
-        drawn.setdefault(str(member.run.taskset), {}).update({task: known[task] for task in row})
+        clusters = dict.fromkeys(row) | clusters_of(member.harness.paired.get(measure.view))
+        drawn.setdefault(str(member.run.taskset), {}).update({task: clusters[task] for task in row})
     return [list(own.values()) for own in drawn.values()]
 
 

@@ -32,8 +32,8 @@ def paired(after: Scores, before: Scores, clusters: Clusters | None = None, cove
     comparison = compare_paired([table[:1] - table[1:]], bounds=GAP, clusters=[clusters])
     if comparison is None:
         return None
-    known = covered(comparison.cases, len(after), coverage)
-    untold = replace(comparison, covered=known).untold
+    enough = covered(comparison.cases, len(after), coverage)
+    untold = replace(comparison, covered=enough).untold
     return Gain(
         difference=comparison.difference,
         ci=comparison.interval,
@@ -68,14 +68,14 @@ def described(scores: Scores, clusters: Clusters | None = None) -> ScoreSummary 
     if not scores:
         return None
     present = [score for score in scores if score is not None]
-    known = np.array(scores, dtype=np.float64)
-    estimate = case_mean([known], bounds=SHARE, clusters=[clusters])
+    table = np.array(scores, dtype=np.float64)
+    estimate = case_mean([table], bounds=SHARE, clusters=[clusters])
     return ScoreSummary(
         mean=mean(present),
         ci=estimate and estimate.interval,
         n=len(present),
         missing=len(scores) - len(present),
-        if_missing=missing_bounds(known, SHARE),
+        if_missing=missing_bounds(table, SHARE),
         clusters=estimate and estimate.clusters,
     )
 

@@ -40,8 +40,8 @@ def run_failures(record: PostTraining, codes: Mapping[int, Code]) -> list[Failur
     if not record.closed:
         return []
     if not record.steps:
-        said = [f"no request to grade a checkpoint in {record.clock_s:.0f} s", *filter(None, [exit_words(record)])]
-        return [_failure(FailureKind.UNGRADED, said)]
+        evidence = [f"no request to grade a checkpoint in {record.clock_s:.0f} s", *filter(None, [exit_words(record)])]
+        return [_failure(FailureKind.UNGRADED, evidence)]
     failures = [_early(record, codes), _rollout(record, codes), _reward(record), _collapse(record)]
     return [failure for failure in failures if failure]
 
@@ -60,18 +60,20 @@ def _trains(codes: Mapping[int, Code]) -> bool:
 
 def _early(record: PostTraining, codes: Mapping[int, Code]) -> Failure | None:
     graded = _trained(record)
-    said: list[str] = []
+    evidence: list[str] = []
     if not graded:
         copies = sum(map(record.is_copy, record.steps))
         refused = len(record.steps) - copies
-        said.append(f"no trained checkpoint was graded: {copies} copies of the base model, {refused} refused or failed")
+        evidence.append(
+            f"no trained checkpoint was graded: {copies} copies of the base model, {refused} refused or failed"
+        )
     idle = len(codes) == len(record.revisions) and not _trains(codes)
     if codes and idle:
-        said.append(f"none of {len(codes)} code revisions trains")
+        evidence.append(f"none of {len(codes)} code revisions trains")
     if not record.revisions:
-        said.append("no code was written")
-    said += [words] if (words := exit_words(record)) else []
-    return _failure(FailureKind.EARLY, said) if not graded or (codes and idle) else None
+        evidence.append("no code was written")
+    evidence += [words] if (words := exit_words(record)) else []
+    return _failure(FailureKind.EARLY, evidence) if not graded or (codes and idle) else None
 
 
 def exit_words(record: PostTraining) -> str:
@@ -87,8 +89,8 @@ def _rollout(record: PostTraining, codes: Mapping[int, Code]) -> Failure | None:
         return None
     graded = _trained(record)
     if graded and all(step.score == 0.0 for step in graded):
-        said = [f"all {len(graded)} trained checkpoints score zero"]
-        return _failure(FailureKind.ROLLOUT, said, _numbers(record, graded))
+        evidence = [f"all {len(graded)} trained checkpoints score zero"]
+        return _failure(FailureKind.ROLLOUT, evidence, _numbers(record, graded))
     gain = against_base(record, best_step(record))
     improved = gain is not None and gain.verdict == Verdict.BETTER
     whole = len(codes) == len(record.revisions)
@@ -103,8 +105,8 @@ def _reward(record: PostTraining) -> Failure | None:
     gain = against_base(record, max(above, key=lambda s: s.score or 0.0, default=None))
     if gain is None or gain.verdict == Verdict.BETTER:
         return None
-    said = f"the best of {len(graded)} trained checkpoints is at {gain.difference:+.3f}, {gain.verdict}"
-    return _failure(FailureKind.REWARD, [said])
+    evidence = f"the best of {len(graded)} trained checkpoints is at {gain.difference:+.3f}, {gain.verdict}"
+    return _failure(FailureKind.REWARD, [evidence])
 
 
 def _collapse(record: PostTraining) -> Failure | None:

@@ -77,9 +77,9 @@ def scaling(record: PostTraining) -> Scaling:
     for number, step in enumerate((s for s in record.steps if s.score is not None), 1):
         best = max(best, (step.score or 0.0) - base)
         over_submissions.append((float(number), best))
-        for curve, spent in ((over_time, _settled(step)), (over_tokens, step.tokens)):
-            if spent is not None:
-                curve.append((float(spent), best))
+        for curve, amount in ((over_time, _settled(step)), (over_tokens, step.tokens)):
+            if amount is not None:
+                curve.append((float(amount), best))
     if record.tokens is not None:
         over_tokens.append((float(record.tokens), best))
     return Scaling(time=_drawn(over_time), submissions=_drawn(over_submissions), tokens=_drawn(over_tokens))

@@ -67,9 +67,9 @@ def training_tables(groups: Groups, *, ranked: bool = True) -> TrainingTables:
 
 def _over_runs(values: Sequence[float], *, ranked: bool) -> OverRuns:
     """Return a mean over runs; its interval takes six of them."""
-    told = enough_runs([len(values)])
-    estimate = crossed_mean([np.array(values)[:, None]], bounds=GAP) if told and ranked else None
-    few = None if told or not ranked else Unknown.FEW_RUNS if values else Unknown.NO_SCORE
+    enough = enough_runs([len(values)])
+    estimate = crossed_mean([np.array(values)[:, None]], bounds=GAP) if enough and ranked else None
+    few = None if enough or not ranked else Unknown.FEW_RUNS if values else Unknown.NO_SCORE
     return OverRuns(
         mean=math.fsum(values) / len(values) if values else None,
         ci=estimate and estimate.interval,
@@ -90,16 +90,16 @@ def _by_base(trained: Sequence[Trained]) -> dict[str | None, list[Trained]]:
 def _outcome(label: str, taskset: str, base: str | None, trained: Sequence[Trained], *, ranked: bool) -> Outcome:
     ended = [run for run in trained if run.run.status is not RunStatus.UNFINISHED]
     gains = [run.improvement for run in ended]
-    known = [gain for gain in gains if gain is not None]
+    gains_known = [gain for gain in gains if gain is not None]
     return Outcome(
         evolver=label,
         taskset=taskset,
         base_model=base,
         runs=len(ended),
-        improvement=_over_runs(known, ranked=ranked),
+        improvement=_over_runs(gains_known, ranked=ranked),
         if_missing=missing_bounds([math.nan if gain is None else gain for gain in gains], GAP) if gains else None,
-        sd=stdev(known) if len(known) > 1 else None,
-        improved=sum(gain > 0 for gain in known),
+        sd=stdev(gains_known) if len(gains_known) > 1 else None,
+        improved=sum(gain > 0 for gain in gains_known),
         executed=sum(run.part.process.graded > 0 for run in ended),
     )
 
@@ -129,8 +129,8 @@ def _best_by(run: Trained, seconds: float) -> float | None:
 
 def _best(trained: Sequence[Trained]) -> Trained | None:
     """Return the run with the greatest graded improvement, the first of equals; None where nothing was graded."""
-    known = [run for run in trained if run.improvement is not None]
-    return max(known, key=lambda run: run.improvement or 0.0, default=None)
+    with_gain = [run for run in trained if run.improvement is not None]
+    return max(with_gain, key=lambda run: run.improvement or 0.0, default=None)
 
 
 def _workspace(label: str, taskset: str, trained: Sequence[Trained]) -> Workspace | None:
@@ -182,8 +182,8 @@ def _grouped(by_value: dict[float, list[float | None]], *, ranked: bool) -> list
     ends = [round(i * len(values) / count) for i in range(count + 1)]
     parts = [values[start:stop] for start, stop in pairwise(ends)]
     listed = [[score for value in part for score in by_value[value]] for part in parts]
-    known = [[score for score in scores if score is not None] for scores in listed]
-    means = [math.fsum(scores) / len(scores) if scores else None for scores in known]
+    by_run = [[score for score in scores if score is not None] for scores in listed]
+    means = [math.fsum(scores) / len(scores) if scores else None for scores in by_run]
     most = max((mean for mean in means if mean is not None), default=None)
     return [
         SettingGroup(
@@ -196,7 +196,7 @@ def _grouped(by_value: dict[float, list[float | None]], *, ranked: bool) -> list
             failed=len(every) - len(scores),
             best=ranked and mean is not None and mean == most and means.count(most) == 1,
         )
-        for part, mean, scores, every in zip(parts, means, known, listed, strict=True)
+        for part, mean, scores, every in zip(parts, means, by_run, listed, strict=True)
     ]
 
 
@@ -263,8 +263,8 @@ def _rollbacks(run: Trained) -> int | None:
 
 
 def _sum(counts: Sequence[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known and len(known) == len(counts) else None
+    counts_known = [count for count in counts if count is not None]
+    return sum(counts_known) if counts_known and len(counts_known) == len(counts) else None
 
 
 def _structure(groups: Groups) -> list[TaskStructure]:

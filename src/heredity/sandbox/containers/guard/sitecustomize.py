@@ -16,4 +16,4 @@ def _last_places() -> list[str]:
 
 # Before Python 3.10, or in a folder that is gone, there is nothing to add.
 with contextlib.suppress(AttributeError, OSError):
-    sys.path += [place for place in _last_places() if place not in sys.path]
+    sys.path += [path for path in _last_places() if path not in sys.path]

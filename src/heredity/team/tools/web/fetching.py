@@ -128,8 +128,8 @@ def _shown(fetched: _Fetched, start: int) -> Traced:
     end = start + PIECE
     more = f"; read on with start={end}" if end < len(fetched.text) else ""
     cut = start > 0 or bool(more)
-    place = f"\n[characters {start} to {min(end, len(fetched.text))} of {len(fetched.text)}{more}]" if cut else ""
-    return Traced(f"{fetched.head}\n\n{fetched.text[start:end] or '(no text)'}{place}", fetched.trace)
+    range_shown = f"\n[characters {start} to {min(end, len(fetched.text))} of {len(fetched.text)}{more}]" if cut else ""
+    return Traced(f"{fetched.head}\n\n{fetched.text[start:end] or '(no text)'}{range_shown}", fetched.trace)
 
 
 def _kind(header: str) -> tuple[str, str]:

@@ -151,9 +151,9 @@ class Session:
             await target.evaluate(
                 "e => e.tagName === 'A' && e.setAttribute('download', e.download || '')", timeout=_ACT_MS
             )
-            async with page.expect_download(timeout=_LOAD_MS) as begun:
+            async with page.expect_download(timeout=_LOAD_MS) as expected:
                 await target.click(timeout=_ACT_MS)
-            await begun.value
+            await expected.value
             await asyncio.gather(*self._saving)
 
         return await self._do(act)
@@ -207,14 +207,14 @@ class Session:
     async def _element(self, page: Page, element: str) -> Locator:
         """Return an element by its ref, or by role and name as they stand in the tree."""
         if named := _NAMED.fullmatch(element):
-            found = page.get_by_role(named[1], name=named[2], exact=True)  # pyright: ignore[reportArgumentType]
+            locator = page.get_by_role(named[1], name=named[2], exact=True)  # pyright: ignore[reportArgumentType]
         elif _REF.fullmatch(element):
-            found = page.locator(f"aria-ref={self._frame if element[0] == 'e' else ''}{element}")
+            locator = page.locator(f"aria-ref={self._frame if element[0] == 'e' else ''}{element}")
         else:
             raise ActionError(f'{element!r:.60} is no element; give its ref, such as e5, or role and name: link "Home"')
-        if not await found.count():
+        if not await locator.count():
             raise ActionError(f"there is no {element} on the page now; look at what is there")
-        return found.first
+        return locator.first
 
     async def _drop(self) -> None:
         self._context = self._page = None

@@ -148,10 +148,10 @@ class WebSearch:
         if response.status != 200:
             raise FetchError(f"{self._name} answers with status {response.status}{_hint(self._name, response.status)}")
         try:
-            found: Any = json_value(response.body)
+            results: Any = json_value(response.body)
             for name in self._service.results:
-                found = found.get(name, {}) if name != self._service.results[-1] else found.get(name, [])
-            return [self._result(result) for result in found if result.get("url")][:most]
+                results = results.get(name, {}) if name != self._service.results[-1] else results.get(name, [])
+            return [self._result(result) for result in results if result.get("url")][:most]
         except (ValueError, TypeError, AttributeError) as error:
             raise FetchError(f"{self._name} answers with what is no list of results") from error
 
@@ -160,10 +160,12 @@ class WebSearch:
 
         async def run(arguments: Mapping[str, Any]) -> str:
             try:
-                found = await self.search(arguments["query"], arguments.get("most", 5))
+                results = await self.search(arguments["query"], arguments.get("most", 5))
             except (FetchError, UnreachableHostError, ForbiddenHostError) as error:
                 return f"error: {error}"
-            return "\n\n".join("{title}\n{url}\n{extract}".format(**result) for result in found) or "nothing was found"
+            return (
+                "\n\n".join("{title}\n{url}\n{extract}".format(**result) for result in results) or "nothing was found"
+            )
 
         return TeamTool(ProvidedTool(_SPEC, run))
 

@@ -49,8 +49,8 @@ def main():
     def encoded(row):
         prompt = row["prompt"]
         if tokenizer.chat_template:
-            said = [{"role": "user", "content": prompt}]
-            prompt = tokenizer.apply_chat_template(said, add_generation_prompt=True, tokenize=False)
+            messages = [{"role": "user", "content": prompt}]
+            prompt = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
         answer = tokenizer(row["completion"], add_special_tokens=False).input_ids
         return tokenizer(prompt, add_special_tokens=False).input_ids, [*answer, tokenizer.eos_token_id]
 

@@ -68,8 +68,8 @@ class HouseholdStage:
 
     async def _last_words(self) -> str:
         assert self.process.stderr is not None
-        said = (await self.process.stderr.read()).decode(errors="replace").strip().splitlines()
-        return said[-1] if said else f"exit code {await self.process.wait()}"
+        lines = (await self.process.stderr.read()).decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else f"exit code {await self.process.wait()}"
 
 
 @asynccontextmanager

@@ -136,11 +136,11 @@ def _fetched(request: Request) -> bytes:
 
 def _read(body: bytes) -> Sequence[Result]:
     """Read an answer; raises `ValueError` if it is not SearXNG's, or its engines found nothing because they did not answer."""
-    said: Any = json.loads(body)
-    results: Any = said.get("results") if isinstance(said, dict) else None
+    answer: Any = json.loads(body)
+    results: Any = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(results, list):
         raise ValueError("expected a JSON object with a list of results")  # noqa: TRY004 - all is one kind of error here
-    silent: Any = said.get("unresponsive_engines")
+    silent: Any = answer.get("unresponsive_engines")
     if not results and silent:
         raise ValueError(f"its engines did not answer: {str(silent)[:200]}")
     hits = [_result(entry) for entry in results if isinstance(entry, dict)]

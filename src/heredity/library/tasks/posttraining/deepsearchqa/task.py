@@ -201,9 +201,9 @@ def _opening(spec: Spec) -> str:
 
 
 def _row(spec: Spec) -> dict[str, str]:
-    said = {name: spec[name] for name in ("question", "answer", "answer_type")}
+    fields = {name: spec[name] for name in ("question", "answer", "answer_type")}
     prompt = asked(INSTRUCTION, Transcript(_opening(spec)))
-    return {"prompt": prompt, "completion": written("", f"answer[{spec['answer']}]"), **said}
+    return {"prompt": prompt, "completion": written("", f"answer[{spec['answer']}]"), **fields}
 
 
 def _data() -> Path:
@@ -233,8 +233,8 @@ def _rows(path: Path) -> Sequence[Mapping[str, str]]:
     for number, row in enumerate(read, 1):
         if row["answer_type"] not in _RUBRICS:
             kinds = " or ".join(_RUBRICS)
-            found = quoted(row["answer_type"])
-            raise ConfigError(f"row {number} of {path} has the answer type {found}; expected {kinds}")
+            answer_type = quoted(row["answer_type"])
+            raise ConfigError(f"row {number} of {path} has the answer type {answer_type}; expected {kinds}")
         if row["problem"] and row["answer"]:
             kept = {"question": row["problem"], "answer": row["answer"], "answer_type": row["answer_type"]}
             rows.setdefault(" ".join(row["problem"].split()), kept)

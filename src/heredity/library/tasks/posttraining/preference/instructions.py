@@ -233,11 +233,11 @@ def quality(form: str, topic: str, name: str, number: int, answer: str) -> float
     """
     if not answer.strip():
         return 0.0
-    said = re.findall(r"[a-z]+|[0-9]+", answer.lower())
+    words = re.findall(r"[a-z]+|[0-9]+", answer.lower())
     checks = FORMS[form].checks
     shape = sum(check(answer) for check in checks) / len(checks)
-    subject = float(any(word in said for word in topics()[topic][1]))
-    mentioned = (name.lower() in said) + (str(number) in said)
-    pairs = list(pairwise(said))
+    subject = float(any(word in words for word in topics()[topic][1]))
+    mentioned = (name.lower() in words) + (str(number) in words)
+    pairs = list(pairwise(words))
     fresh = len(set(pairs)) / len(pairs) if pairs else 1.0
     return 0.5 * shape + 0.2 * subject + 0.1 * mentioned + 0.1 * fresh

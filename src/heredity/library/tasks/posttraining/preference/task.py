@@ -89,8 +89,8 @@ def alpaca_eval() -> PostTrainingTask:
 
 def _stand_in(name: str, judge: str, rule: str | None, labels: tuple[str, ...], *, reward: int) -> PostTrainingTask:
     def deal(entropy: int) -> Mapping[str, Sequence[Spec]]:
-        told = ("form", "topic", "name", "number", "reference")
-        specs = [{"question": item.text, **{key: getattr(item, key) for key in told}} for item in instructions(entropy)]
+        keys = ("form", "topic", "name", "number", "reference")
+        specs = [{"question": item.text, **{key: getattr(item, key) for key in keys}} for item in instructions(entropy)]
         split = GRADED + HELDOUT
         return {"validation": specs[:GRADED], "heldout": specs[GRADED:split], "train": specs[split:]}
 

@@ -136,8 +136,8 @@ class Country:
         return Library([self._document(kind, name) for kind, names in self.names.items() for name in names])
 
     def _document(self, kind: str, name: str) -> Document:
-        said = [r.said.format(s=name, o=self.facts[name, r.name]) for r in RELATIONS if r.subject == kind]
-        text = " ".join([_INTRODUCTIONS[kind].format(s=name), *said])
+        sentences = [r.said.format(s=name, o=self.facts[name, r.name]) for r in RELATIONS if r.subject == kind]
+        text = " ".join([_INTRODUCTIONS[kind].format(s=name), *sentences])
         return Document(name, text[0].upper() + text[1:])
 
 
@@ -190,8 +190,8 @@ def solution(asked: Asked) -> list[tuple[str, str]]:
     first, *others = asked.path
     steps = [(f"I look for {first}.", f"search[{first}]"), ("This is what the question begins with.", f"open[{first}]")]
     steps += [("Now I read about what that names.", f"open[{title}]") for title in others]
-    said = "; ".join(ways[0] for ways in asked.question.answers)
-    return [*steps, ("This is what was asked for.", f"answer[{said}]")]
+    answer = "; ".join(ways[0] for ways in asked.question.answers)
+    return [*steps, ("This is what was asked for.", f"answer[{answer}]")]
 
 
 def _along(made: Country) -> Iterator[Asked]:

@@ -64,8 +64,8 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     sys.path[0] = os.getcwd()
 
-    def say(said: dict[str, Any]) -> None:
-        answers.write(json.dumps(said) + "\n")
+    def say(reply: dict[str, Any]) -> None:
+        answers.write(json.dumps(reply) + "\n")
         answers.flush()
 
     shop = Shop()
@@ -75,10 +75,10 @@ def main() -> None:
         if not line:
             return
         try:
-            said = shop.answer(json.loads(line))
+            reply = shop.answer(json.loads(line))
         except Exception as error:  # noqa: BLE001 - whatever WebShop raises is told, and the other games go on
-            said = {"error": f"{type(error).__name__}: {error}"}
-        say(said)
+            reply = {"error": f"{type(error).__name__}: {error}"}
+        say(reply)
 
 
 if __name__ == "__main__":

@@ -150,10 +150,10 @@ class Server:
         with suppress(OSError):  # a process that is gone has no answer either
             self._process.stdin.write(json.dumps(request).encode() + b"\n")
             self._process.stdin.flush()
-        said = self._answer(_ANSWER_SECONDS)
-        if "error" in said:
-            raise HostError(f"WebShop failed: {said['error']}")
-        return said
+        reply = self._answer(_ANSWER_SECONDS)
+        if "error" in reply:
+            raise HostError(f"WebShop failed: {reply['error']}")
+        return reply
 
     def kill(self) -> None:
         """End the process."""
@@ -164,8 +164,8 @@ class Server:
         """Return how the process ended, and the last line that it said beside its answers."""
         ended = f"exit code {self._process.wait()}"
         self._words.seek(0)
-        said = self._words.read().decode(errors="replace").strip().splitlines()
-        return f"{ended}, after “{said[-1]}”" if said else ended
+        lines = self._words.read().decode(errors="replace").strip().splitlines()
+        return f"{ended}, after “{lines[-1]}”" if lines else ended
 
     def _answer(self, seconds: float) -> Mapping[str, Any]:
         assert self._process.stdout is not None
@@ -241,13 +241,13 @@ class Game:
             # Words such as <r> are the site's own shortcuts for testing: products at random, or an exception.
             words = _SHORTCUT.sub(" ", words)
         try:
-            said = server.ask(step=self._name, action=f"{verb}[{' '.join(words.split())}]")
+            reply = server.ask(step=self._name, action=f"{verb}[{' '.join(words.split())}]")
         except HostError as error:
             if server.ended_by_others:
                 raise
             raise RolloutError(str(error)) from error
         self._shop.played()
-        return self._shown(said), min(1.0, max(0.0, said["reward"])), said["done"]
+        return self._shown(reply), min(1.0, max(0.0, reply["reward"])), reply["done"]
 
     def close(self) -> None:
         """Let WebShop forget the game."""
@@ -255,8 +255,8 @@ class Game:
             with suppress(HostError):
                 self._server.ask(close=self._name)
 
-    def _shown(self, said: Mapping[str, Any]) -> str:
-        page: str = said["page"].strip()
+    def _shown(self, reply: Mapping[str, Any]) -> str:
+        page: str = reply["page"].strip()
         if len(page) > _MOST:
             page = f"{page[: _MOST // 2]}\n(a part is left out)\n{page[-_MOST // 2 :]}"
         self.page = page

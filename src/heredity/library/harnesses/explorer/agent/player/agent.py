@@ -95,7 +95,7 @@ def choices_of(action):
     """Return an action with some of the values of its parameters."""
     values = [[(name, value) for value in values_of(text)] for name, text in action["parameters"].items()]
     chosen = itertools.islice(itertools.product(*values), MOST)
-    return [{"action": action["name"], "params": dict(each)} for each in chosen]
+    return [{"action": action["name"], "params": dict(values)} for values in chosen]
 
 
 def values_of(text):

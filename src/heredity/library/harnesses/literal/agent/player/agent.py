@@ -139,8 +139,8 @@ def guess(pixels, row, column):
 
 def position(text):
     """Return the row and column that a text names."""
-    found = re.search(r"row (\d+), column (\d+)", text)
-    return int(found[1]), int(found[2])
+    match = re.search(r"row (\d+), column (\d+)", text)
+    return int(match[1]), int(match[2])
 
 
 def moved(cell, direction):

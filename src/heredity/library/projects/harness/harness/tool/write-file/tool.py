@@ -13,9 +13,9 @@ def run(path: str, text: str, append: bool = False):
     folder, target = shlex.quote(os.path.dirname(path) or "."), shlex.quote(path)
     data = base64.b64encode(text.encode()).decode()
     pieces = [data[i : i + PIECE] for i in range(0, len(data), PIECE)] or [""]
-    for place, piece in enumerate(pieces):
-        into = ">>" if append or place else ">"
-        said = shell(f"mkdir -p -- {folder} && printf %s {piece} | base64 -d {into} {target}")
-        if not said.endswith("[exit code: 0]"):
-            return f"not written: {said}"
+    for number, piece in enumerate(pieces):
+        into = ">>" if append or number else ">"
+        output = shell(f"mkdir -p -- {folder} && printf %s {piece} | base64 -d {into} {target}")
+        if not output.endswith("[exit code: 0]"):
+            return f"not written: {output}"
     return f"{len(text.encode())} bytes were written to {path}"

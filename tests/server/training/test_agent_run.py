@@ -139,7 +139,8 @@ async def test_what_the_host_gives_cannot_be_changed(rig: Rig) -> None:
     assert [e["status"] for e in rig.events("submission.completed")] == ["ok"]
 
 
-async def test_neither_records_nor_hidden_items_nor_the_host_can_be_read(rig: Rig) -> None:
+async def test_neither_records_nor_hidden_items_nor_the_host_can_be_read(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, seconds=300)  # a whole file system is looked through, on a cold disk perhaps
     other = rig.run.parent / "two" / "workspace" / "code"
     other.mkdir(parents=True)
     (other / "train.py").write_text("SECRET of another run")

@@ -167,18 +167,9 @@ class FirstProcess:
         except (OSError, ValueError, subprocess.SubprocessError) as error:
             return {"code": 127, "stdout": "", "stderr": f"{error}\n", "reason": "not_started", "seconds": 0.0}
         code, timed_out, outputs = self._follow(child, asked["seconds"], asked["output_bytes"])
-        reason, outputs_text = (
-            "timeout" if timed_out else self._exceeded or "exited",
-            [output.text() for output in outputs],
-        )
+        reason, texts = "timeout" if timed_out else self._exceeded or "exited", [output.text() for output in outputs]
         seconds = time.monotonic() - started
-        return {
-            "code": code,
-            "stdout": outputs_text[0],
-            "stderr": outputs_text[1],
-            "reason": reason,
-            "seconds": seconds,
-        }
+        return {"code": code, "stdout": texts[0], "stderr": texts[1], "reason": reason, "seconds": seconds}
 
     def _follow(self, child: subprocess.Popen[bytes], seconds: float, most: int) -> tuple[int, bool, list[_Output]]:
         """Wait for a command, reading what it says; what it leaves running does not keep it from having ended."""

@@ -172,6 +172,47 @@ def test_a_file_that_is_no_index_of_this_version_is_made_again(run_folder: Path)
     assert counts(run_folder)["rollouts"] == 15
 
 
+@pytest.mark.parametrize("share", [0.05, 0.5, 0.95])
+def test_an_index_that_was_cut_is_made_again(run_folder: Path, share: float) -> None:
+    counts(run_folder)
+    path = index_path(run_folder)
+    os.truncate(path, int(share * path.stat().st_size))
+    assert counts(run_folder)["rollouts"] == 15
+
+
+def test_an_index_that_turns_out_to_be_damaged_when_it_is_read_is_made_again(run_folder: Path) -> None:
+    with open_index(run_folder) as index:
+        index.update()
+        page = index.rows("SELECT rootpage FROM sqlite_master WHERE name = 'rollouts'")[0][0]
+    size = int.from_bytes(index.path.read_bytes()[16:18], "big")
+    with index.path.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xff" * size)
+    with open_index(run_folder) as index:
+        assert not index.update()
+        with pytest.raises(RecordError, match="made anew"):
+            index.rows("SELECT * FROM rollouts")
+        assert index.update()
+        assert index.rows("SELECT count(*) FROM rollouts")[0][0] == 15
+
+
+def test_an_index_of_another_version_is_made_again(run_folder: Path) -> None:
+    counts(run_folder)
+    with sqlite3.connect(index_path(run_folder)) as connection:
+        connection.execute("UPDATE about SET version = version + 1")
+        connection.execute("DELETE FROM rollouts")
+    connection.close()
+    assert counts(run_folder)["rollouts"] == 15
+
+
+def test_an_index_that_is_taken_away_while_it_is_open_is_made_again(run_folder: Path) -> None:
+    with open_index(run_folder) as index:
+        index.update()
+        index.path.unlink()
+        assert index.update()
+        assert index.rows("SELECT count(*) FROM rollouts")[0][0] == 15
+
+
 def test_an_index_that_is_a_link_or_lies_where_nobody_may_write_is_kept_in_the_cache(
     run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,9 +8,15 @@ import io
 import re
 import zipfile
 from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
 
 from conftest import BASE, Site, site_of, write_run
+from heredity.bench.view import write_suite
 from heredity.records import RunFolder
+from heredity.view.index import Index
 
 SMALL = "/s/small/r/grpo--s0"
 
@@ -167,3 +173,30 @@ async def test_a_trajectory_that_is_damaged_or_forged_is_said_to_be(tmp_path: Pa
         assert "damaged" in await text_of(
             site, (next(k for k in links(await text_of(site, "/s/s/r/r--s0/candidates")) if "/c/" in k))
         )
+
+
+async def test_a_folder_without_an_index_shows_how_far_it_is_read_and_how_long_that_took(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_suite(tmp_path / "s", 3000)
+    reading = Event()
+    step = Index._step
+
+    def slow(index: Index, *arguments: Any) -> bool:
+        reading.wait(60)
+        return step(index, *arguments)
+
+    monkeypatch.setattr(Index, "_step", slow)
+    async with site_of(tmp_path / "s") as site:
+        for path in ("/s/s", "/s/s/r/run-3/rollouts"):
+            page = await text_of(site, path)
+            assert "is being made: 0% of 0.3 MB of records" in page
+            assert 'role="progressbar"' in page or "<progress" in page
+            assert 'data-follow="' in page
+        reading.set()
+        while "is being made" in (page := await text_of(site, "/s/s")):
+            pass
+        assert "Index made in" in page
+        assert "3,000" in page or "3000" in page
+    async with site_of(tmp_path / "s") as site:
+        assert "Index made in" not in await text_of(site, "/s/s")

@@ -20,6 +20,7 @@ from heredity.errors import ConfigError, HeredityError, RecordError
 from heredity.experiments.blocks import blocks, compared_cells
 from heredity.experiments.config import cells, read_toml, resolve, slug
 from heredity.experiments.engine import Engine
+from heredity.experiments.indexing import keeping_index
 from heredity.experiments.model_files import model_files
 from heredity.experiments.plans import package_versions, plan_of
 from heredity.experiments.progress import CountingRunner, RunProgress, Silent, Watcher
@@ -53,6 +54,8 @@ REPORT = "report"
 """Names the suite's own report among failures."""
 CASES = "hidden cases"
 """Names the suite's hidden cases among notes."""
+INDEX = "index"
+"""Names the index that `heredity view` opens among notes."""
 _SPEED = ("gpus", "workers", "parallel_runs")
 """Keys of `[engine]` that change where and how fast a suite is run and nothing else, so a suite may be continued with others."""
 
@@ -169,8 +172,9 @@ async def run_suite(
         suite = _Suite(folder, config, watcher or Silent(), machine)
         if runs is not None:
             runs += suite.progress.values()
-        async with Engine(config, {tasks.info.kind for tasks in suite.tasksets.values()}) as engine:
-            await suite.run(engine)
+        with keeping_index(folder, lambda why: suite.notes.update({INDEX: why})):
+            async with Engine(config, {tasks.info.kind for tasks in suite.tasksets.values()}) as engine:
+                await suite.run(engine)
         return _conclude(suite)
     finally:
         lock.release()

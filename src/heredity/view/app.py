@@ -264,7 +264,7 @@ class ViewApp:
                     folder.indexing_view, name, root, progress.share, progress.total / 1e6, watched.elapsed
                 )
                 return _page(request, shown)
-        return Suite(root, name, watched.index, watched.alive)
+        return Suite(root, name, watched.index, watched.alive, watched.made_s)
 
     async def _run(self, request: Request) -> Run | Response:
         suite = await self._ready(request)

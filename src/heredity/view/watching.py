@@ -30,14 +30,14 @@ class Watched:
     Attributes:
         index: the index.
         version: how often it has changed.
-        seconds: how long the last update that brought anything took.
+        made_s: how long the first update took, where pages had to wait for it; else 0.
         alive: whether a process works on the folder.
         problem: why it cannot be kept; "" if it can.
     """
 
     index: Index
     version: int = 0
-    seconds: float = 0.0
+    made_s: float = 0.0
     alive: bool = False
     problem: str = ""
     began: float = 0.0
@@ -74,8 +74,8 @@ class Watched:
         except (OSError, sqlite3.Error, HeredityError) as error:
             changed, alive = not self.problem, self.alive
             self.problem = f"the index {self.index.path} cannot be kept: {error}"
-        if changed:
-            self.seconds = time.monotonic() - self.began
+        if changed and not self.version and self.elapsed > PATIENCE_S:
+            self.made_s = self.elapsed
         self.version += changed or alive != self.alive
         self.alive = alive
 

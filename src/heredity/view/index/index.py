@@ -21,7 +21,7 @@ from heredity.errors import RecordError
 from heredity.ids import digest_json
 from heredity.records.journal import START, decode_line
 from heredity.view.index.rows import Facts, Writer, span_rows
-from heredity.view.index.schema import OF_RUN, connect
+from heredity.view.index.schema import OF_RUN, connect, discard, inode_of
 from heredity.view.index.tail import bytes_at, lines_from, size_of
 
 NAME = "view.sqlite"
@@ -59,6 +59,8 @@ class Index:
     path: Path
     progress: Progress = field(default_factory=Progress)
     _writer: sqlite3.Connection | None = None
+    _inode: int = -1
+    _damaged: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __enter__(self) -> Self:
@@ -72,9 +74,7 @@ class Index:
     def close(self) -> None:
         """Close the file; doing so twice is harmless."""
         with self._lock:
-            if self._writer is not None:
-                self._writer.close()
-            self._writer = None
+            self._close()
 
     def run_folders(self) -> dict[str, Path]:
         """Return the folders of the runs that have a journal, by name; links are left out."""
@@ -93,33 +93,60 @@ class Index:
     def update(self, stop: Callable[[], bool] = lambda: False) -> bool:
         """Read what the journals and spans have in addition, and return whether there was any.
 
+        An index that is found to be damaged is made again.
+
         Args:
             stop: asked after each step; true ends the update early.
 
         Raises:
             OSError: if the file cannot be written.
-            sqlite3.Error: if it is damaged.
+            sqlite3.Error: if it is in use for too long, or the disk is full.
         """
         with self._lock:
-            if self._writer is None:
-                self._writer = connect(self.path, write=True)
-            rows = {row["name"]: row for row in self._writer.execute("SELECT * FROM runs")}
-            folders = self.run_folders()
-            sizes = {name: (size_of(path / JOURNAL), size_of(path / SPANS)) for name, path in folders.items()}
-            changed = [name for name in folders if name not in rows or _behind(rows[name], folders[name], sizes[name])]
-            gone = [name for name in rows if name not in folders]
-            read = {name: (rows[name]["bytes"], rows[name]["span_bytes"]) for name in changed if name in rows}
-            before = sum(sum(pair) for pair in read.values())
-            self.progress = Progress(0, max(0, sum(sum(sizes[name]) for name in changed) - before), bool(changed))
             try:
-                for name in gone:
-                    self._forget(self._writer, rows[name]["id"], wholly=True)
-                for name in changed:
-                    while not stop() and self._step(self._writer, name, folders[name]):
-                        pass
-            finally:
-                self.progress.busy = False
-            return self.progress.done > 0 or bool(gone)
+                return self._update(stop)
+            except sqlite3.OperationalError:
+                raise
+            except sqlite3.DatabaseError:
+                self._damaged = True
+                return self._update(stop)
+
+    def _update(self, stop: Callable[[], bool]) -> bool:
+        writer = self._open()
+        rows = {row["name"]: row for row in writer.execute("SELECT * FROM runs")}
+        folders = self.run_folders()
+        sizes = {name: (size_of(path / JOURNAL), size_of(path / SPANS)) for name, path in folders.items()}
+        changed = [name for name in folders if name not in rows or _behind(rows[name], folders[name], sizes[name])]
+        gone = [name for name in rows if name not in folders]
+        read = {name: (rows[name]["bytes"], rows[name]["span_bytes"]) for name in changed if name in rows}
+        before = sum(sum(pair) for pair in read.values())
+        self.progress = Progress(0, max(0, sum(sum(sizes[name]) for name in changed) - before), bool(changed))
+        try:
+            for name in gone:
+                self._forget(writer, rows[name]["id"], wholly=True)
+            for name in changed:
+                while not stop() and self._step(writer, name, folders[name]):
+                    pass
+        finally:
+            self.progress.busy = False
+        return self.progress.done > 0 or bool(gone)
+
+    def _open(self) -> sqlite3.Connection:
+        """Return the connection that writes; a file that was damaged, or taken away, is made again."""
+        if self._damaged:
+            self._close()
+            discard(self.path)
+        elif self._writer is not None and inode_of(self.path) != self._inode:
+            self._close()
+        if self._writer is None:
+            self._writer = connect(self.path, write=True)
+            self._inode, self._damaged = inode_of(self.path), False
+        return self._writer
+
+    def _close(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+        self._writer = None
 
     def rows(self, query: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
         """Return what a query gives, by a connection of its own that cannot write.
@@ -134,7 +161,8 @@ class Index:
             finally:
                 connection.close()
         except sqlite3.Error as error:
-            raise RecordError(f"{self.path} cannot be read ({error}); delete it, it is made again") from error
+            self._damaged = self._damaged or not isinstance(error, sqlite3.OperationalError)
+            raise RecordError(f"{self.path} cannot be read ({error}); load the page again, it is made anew") from error
 
     def _step(self, connection: sqlite3.Connection, name: str, folder: Path) -> bool:
         """Read some lines of a run in one transaction; return whether there may be more."""
@@ -142,7 +170,8 @@ class Index:
         try:
             more = self._read_some(connection, name, folder)
         except BaseException:
-            connection.execute("ROLLBACK")
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
             raise
         connection.execute("COMMIT")
         return more

@@ -26,6 +26,8 @@ def brief(value: object, limit: int = BRIEF) -> str:
     """Return the start of a text, on one line."""
     if value is None:
         return ""
+    if type(value) is int:
+        return str(value)[:limit]
     text = value if isinstance(value, str) else json.dumps(value, default=str)
     cut = " ".join(text[: 4 * limit].split())
     return _storable(cut if len(cut) <= limit else cut[:limit] + "…")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -73,25 +74,40 @@ def connect(path: Path, *, write: bool) -> sqlite3.Connection:
         try:
             if _ours(_prepared(connection)):
                 return connection
-        except sqlite3.DatabaseError as error:
-            if "locked" in str(error):
-                connection.close()
-                raise
+        except sqlite3.OperationalError:
+            connection.close()
+            raise
+        except sqlite3.DatabaseError:
+            pass
         connection.close()
-        for suffix in ("", "-wal", "-shm", "-journal"):
-            path.with_name(path.name + suffix).unlink(missing_ok=True)
+        discard(path)
     raise OSError(f"{path} cannot be made an index")
 
 
-def _check_file(path: Path) -> None:
-    """Make the file, readable by its owner alone, or refuse what is there."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+def discard(path: Path) -> None:
+    """Remove an index and what SQLite keeps beside it."""
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def inode_of(path: Path) -> int:
+    """Return the number of a file, -1 where there is none."""
     try:
-        about = os.fstat(descriptor)
-        if not stat.S_ISREG(about.st_mode) or about.st_uid != os.geteuid():
-            raise OSError(f"{path} is no plain file of this user")
-    finally:
-        os.close(descriptor)
+        return path.stat(follow_symlinks=False).st_ino
+    except OSError:
+        return -1
+
+
+def _check_file(path: Path) -> None:
+    """Make the file, readable by its owner alone, or refuse what is there.
+
+    What is there is not opened: closing it would take away the locks that SQLite has on it elsewhere in this process.
+    """
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+    about = path.stat(follow_symlinks=False)
+    if not stat.S_ISREG(about.st_mode) or about.st_uid != os.geteuid():
+        raise OSError(f"{path} is no plain file of this user")
 
 
 def _prepared(connection: sqlite3.Connection) -> sqlite3.Connection:
@@ -117,4 +133,5 @@ def _ours(connection: sqlite3.Connection) -> bool:
         same = [" ".join(text.split()) for text in statements] == [" ".join(text.split()) for text in TABLES]
         return same and [row[0] for row in connection.execute("SELECT version FROM about")] == [VERSION]
     finally:
-        connection.execute("COMMIT")
+        if connection.in_transaction:
+            connection.execute("COMMIT")

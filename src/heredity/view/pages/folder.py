@@ -98,6 +98,7 @@ def suite_view(suite: Suite, actions: Actions | None) -> View:
         Fact("Candidates", sum(run.facts.get("candidates", 0) for run in runs)),
         Fact("From first to last line", Number(last - first if last else None, form="duration")),
         Fact("Process", "at work" if suite.alive else "none"),
+        *((Fact("Index made in", Number(suite.made_s, form="duration")),) if suite.made_s else ()),
     )
     protocol = recorded[0].facts["protocol"] if recorded else ""
     blocks = [Block("runs", "Runs", [_runs(runs)])]

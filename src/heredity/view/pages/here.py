@@ -43,12 +43,14 @@ class Suite:
         name: of the suite.
         index: its index.
         alive: whether a process works on it.
+        made_s: seconds that pages waited for the index to be made; 0 where it was at hand.
     """
 
     root: str
     name: str
     index: Index
     alive: bool
+    made_s: float = 0.0
 
     def url(self, *parts: object, **query: object) -> str:
         """Return the address of a page of the suite."""

@@ -172,6 +172,62 @@ def test_a_flood_holds_back_its_sender_alone() -> None:
     run(scenario)
 
 
+def test_participants_that_ask_each_other_do_not_wait_for_each_others_places() -> None:
+    at_work, most = list[int](), list[int]()
+
+    async def ask(message: Message, context: Context) -> int:
+        other = {"left": "right", "right": "left"}[context.name]
+        if depth := message.body["depth"]:
+            answer = await context.request(other, {"depth": depth - 1}, timeout=15)
+            assert answer.ok, answer.error
+        at_work.append(1)
+        most.append(len(at_work))
+        await asyncio.sleep(0)
+        at_work.pop()
+        return depth
+
+    async def scenario(bus: Bus) -> None:
+        for name in ("left", "right"):
+            bus.register(Participant(name, ask, concurrency=2, capacity=2))
+        asking = [bus.outside.request(name, {"depth": 4}) for name in ("left", "right") for _ in range(6)]
+        assert [answer.outcome for answer in await asyncio.gather(*asking)] == ["ok"] * 12
+        await until(lambda: all(len(seat.workers) == 2 for seat in bus._seats.values()))
+        assert all((seat.idle, seat.lent) == (2, 0) for seat in bus._seats.values())
+
+    run(scenario)
+    assert max(most) >= 2
+
+
+def test_one_that_waits_for_nobody_keeps_its_place() -> None:
+    at_work, most = list[int](), list[int]()
+
+    async def work(_: Message, context: Context) -> None:
+        at_work.append(1)
+        most.append(len(at_work))
+        await asyncio.sleep(0.001)
+        at_work.pop()
+
+    async def scenario(bus: Bus) -> None:
+        bus.register(Participant("worker", work, concurrency=2))
+        await asyncio.gather(*(bus.outside.request("worker", {}) for _ in range(20)))
+
+    run(scenario)
+    assert max(most) == 2
+
+
+def test_agents_that_ask_in_circles_are_told_so_at_some_depth() -> None:
+    async def ask(_: Message, context: Context) -> str:
+        answer = await context.request("asker", {})
+        return str(answer.value) if answer.ok else f"{answer.outcome}: {answer.error}"
+
+    async def scenario(bus: Bus) -> None:
+        bus.register(Participant("asker", ask, concurrency=1))
+        answer = await bus.outside.request("asker", {})
+        assert answer.value == "refused: 16 wait for each other's answers already; answer without asking asker"
+
+    run(scenario)
+
+
 def test_of_one_sender_the_more_urgent_comes_first() -> None:
     order: list[int] = []
     gate = asyncio.Event()

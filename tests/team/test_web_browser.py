@@ -27,7 +27,10 @@ from heredity.sandbox import browser_bubblewrap
 from heredity.sandbox.hosts import AllowedHosts
 from heredity.team.agent import Traced
 from heredity.team.assembly import work
+from heredity.team.bus import Bus
 from heredity.team.events import EFFECT_DONE
+from heredity.team.messages import Message
+from heredity.team.participant import Context, Participant
 from heredity.team.settings import load_team
 from heredity.team.tools.documents import DocumentReader
 from heredity.team.tools.web import browser as browsers
@@ -35,6 +38,7 @@ from heredity.team.tools.web import page as pages
 from heredity.team.tools.web.browser import WebBrowser, check, open_browser
 from heredity.team.tools.web.browsing import browser_tools
 from heredity.team.tools.web.page import Session, open_session
+from heredity.team.tools.web.showing import PIECE
 
 
 def missing() -> str:
@@ -207,7 +211,7 @@ async def test_a_long_page_is_read_in_pieces(world: World, session: Session) -> 
     assert "paragraph 5\n" in first
     assert "paragraph 599" not in first
     start = int(first.rpartition("start=")[2].rstrip("]"))
-    assert start == pages.PIECE
+    assert start == PIECE
     last = await session.read(start=18_000)
     assert "paragraph 599" in last
 
@@ -360,6 +364,39 @@ async def test_many_windows_and_a_page_that_closes_itself_stop_nothing(world: Wo
     assert session._context is not None
     assert len(session._context.pages) <= pages.MOST_PAGES
     assert "page: The office" in await session.open(world.good.address)
+
+
+async def test_steps_that_wait_for_others_give_way_and_go_on_at_their_address(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(browsers, "MOST_CONTEXTS", 1)
+    world.good.pages |= {
+        "/in": "<script>document.cookie = 'who=me'; localStorage.been = 'here'</script>",
+        "/who": "<input aria-label=n><p id=p></p><script>p.innerText = document.cookie + localStorage.been</script>",
+    }
+    async with Bus() as bus, open_browser(AllowedHosts([world.good.address])) as browser:
+
+        async def first(_: Message, context: Context) -> list[str]:
+            async with open_session(browser, DocumentReader(world.programs)) as session:
+                await session.open(f"{world.good.address}/in")
+                await session.open(f"{world.good.address}/who")
+                asked = await context.request("second", {}, timeout=30)
+                return [str(asked.value), await session.type('textbox "n"', "x", enter=False)]
+
+        async def second(_: Message, __: Context) -> str:
+            async with open_session(browser, DocumentReader(world.programs)) as session:
+                return await session.open(f"{world.good.address}/who")
+
+        bus.register(Participant("first", first))
+        bus.register(Participant("second", second))
+        answer = await bus.outside.request("first", {}, timeout=60)
+    theirs, ours = answer.value
+    assert "who=me" not in theirs
+    assert "undefined" in theirs
+    assert "what had been filled in is lost" in ours
+    assert "who=mehere" in ours
+    assert 'textbox "n"' in ours
+    assert ": x" in ours
 
 
 async def test_a_killed_browser_is_started_anew(world: World, session: Session) -> None:

@@ -27,6 +27,7 @@ from heredity.errors import (
     RecordError,
     UnknownNameError,
 )
+from heredity.team.lending import Step, waiting
 from heredity.team.mailbox import Delivery, Mailbox
 from heredity.team.messages import Kind, Message, Outcome, answer, checked_body
 from heredity.team.participant import Context, Participant
@@ -38,6 +39,9 @@ OUTSIDE = "user"
 NOBODYS = (RecordError, HostError, BudgetError, IsolationError)
 """What no participant is to blame for: a disk, a provider, a sandbox, a budget. It ends what is under way and is not recorded as
 anybody's failure, so that the team can go on from there when it is over."""
+
+DEEPEST = 16
+"""How many participants may wait in a row, each for the next: agents that ask each other in circles end here."""
 
 _GRACE = 1.0
 _ERROR = 2000
@@ -52,13 +56,33 @@ class _Request:
     handler: asyncio.Future[Any] | None = None
     statuses: asyncio.Queue[Message] | None = None
     settling: bool = False
+    depth: int = 1
 
 
 @dataclass(slots=True, eq=False)
 class _Seat:
+    """Where a participant works; `lent` counts those of its handlers that wait for others, each of which a worker stands in for."""
+
     participant: Participant
     mailbox: Mailbox
     workers: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
+    idle: int = 0
+    lent: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class _Place:
+    """The place of one handler among those that its participant has at work (a `Lendable`)."""
+
+    bus: Bus
+    seat: _Seat
+
+    def lend(self) -> None:
+        self.seat.lent += 1
+        self.bus.stand_in(self.seat)
+
+    def take_back(self) -> None:
+        self.seat.lent -= 1
 
 
 class Bus:
@@ -174,6 +198,7 @@ class Bus:
         for seat in seats:
             if message.kind in seat.participant.accepts:
                 await seat.mailbox.put(Delivery(message))
+                self.stand_in(seat)
         return message
 
     async def ask(self, message: Message, statuses: asyncio.Queue[Message] | None = None) -> Message:
@@ -184,15 +209,19 @@ class Bus:
         if self._closed:
             raise ConfigError("this bus is closed; open another one on its record")
         if message.id in self._open:
-            return await asyncio.shield(self._open[message.id].result)
-        request = _Request(message, asyncio.get_running_loop().create_future(), statuses=statuses)
+            with waiting():
+                return await asyncio.shield(self._open[message.id].result)
+        asker = self._open.get(message.parent)
+        depth = asker.depth + 1 if asker else 1
+        request = _Request(message, asyncio.get_running_loop().create_future(), statuses=statuses, depth=depth)
         self._open[message.id] = request
         try:
             if message.id not in self.record.messages:
                 await self.record.add(message)
             async with asyncio.timeout(message.timeout or self.timeout):
-                await self._deliver(request)
-                return await asyncio.shield(request.result)
+                with waiting():
+                    await self._deliver(request)
+                    return await asyncio.shield(request.result)
         except TimeoutError:
             late = f"no answer within {message.timeout or self.timeout:g} s"
             return await self._settle(request, answer(message, message.to[0], Outcome.TIMED_OUT, error=late))
@@ -221,28 +250,45 @@ class Bus:
             error = str(UnknownNameError("participant", message.to[0], self._seats))
         elif message.kind not in seat.participant.accepts:
             error = f"{message.to[0]} accepts {', '.join(sorted(seat.participant.accepts))}, and not {message.kind!r}"
+        elif request.depth > DEEPEST:
+            error = f"{DEEPEST} wait for each other's answers already; answer without asking {message.to[0]}"
         else:
-            return await seat.mailbox.put(Delivery(message, request))
+            await seat.mailbox.put(Delivery(message, request))
+            return self.stand_in(seat)
         await self._settle(request, answer(message, message.to[0], Outcome.REFUSED, error=error))
         return None
 
+    def stand_in(self, seat: _Seat) -> None:
+        """Let others do what nobody of a participant is free for while some of its handlers wait."""
+        if self._seats.get(seat.participant.name) is seat and not self._closed:
+            while len(seat.mailbox) > seat.idle and len(seat.workers) < seat.participant.concurrency + seat.lent:
+                self._hire(seat)
+
     def _hire(self, seat: _Seat) -> None:
         worker = asyncio.create_task(self._work(seat), name=f"{seat.participant.name} at work")
+        seat.idle += 1
         seat.workers.add(worker)
         worker.add_done_callback(seat.workers.discard)
 
     async def _work(self, seat: _Seat) -> None:
         while True:
             delivery = await seat.mailbox.take()
+            seat.idle -= 1
             request: _Request | None = delivery.request
             if request is None:
-                await self._take_note(seat.participant, delivery.message)
+                await self._take_note(seat, delivery.message)
             elif not request.settling:
-                await self._answer(seat.participant, request)
+                await self._answer(seat, request)
+            standing_in = len(seat.workers) - seat.participant.concurrency
+            if standing_in > (seat.lent if len(seat.mailbox) else 0):
+                return
+            seat.idle += 1
 
-    async def _answer(self, participant: Participant, request: _Request) -> None:
+    async def _answer(self, seat: _Seat, request: _Request) -> None:
+        participant = seat.participant
         context = Context(self, participant.name, request.message)
-        handler = asyncio.ensure_future(_shielded(participant.handler(request.message, context)))
+        handling = participant.handler(request.message, context)
+        handler = asyncio.ensure_future(_shielded(handling, Step(_Place(self, seat))))
         request.handler = handler
         try:
             await asyncio.wait({handler, request.result}, return_when=asyncio.FIRST_COMPLETED)
@@ -256,9 +302,11 @@ class Bus:
             await self._stop(handler)
             raise
 
-    async def _take_note(self, participant: Participant, message: Message) -> None:
+    async def _take_note(self, seat: _Seat, message: Message) -> None:
+        participant = seat.participant
         try:
-            await _shielded(participant.handler(message, Context(self, participant.name, message)))
+            handling = participant.handler(message, Context(self, participant.name, message))
+            await asyncio.create_task(_shielded(handling, Step(_Place(self, seat))))
         except Exception as error:  # noqa: BLE001  (whatever a participant raises is its own fault, and goes on record)
             with suppress(RecordError):
                 await self.record.add_fault(message.id, participant.name, describe(error))
@@ -305,8 +353,9 @@ def describe(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"[:_ERROR]
 
 
-async def _shielded(handling: Awaitable[Any]) -> Any:
-    """Await a handler; a program that exits is one that failed."""
+async def _shielded(handling: Awaitable[Any], step: Step) -> Any:
+    """Await a handler as a step of its own; a program that exits is one that failed."""
+    step.begin()
     try:
         return await handling
     except (SystemExit, GeneratorExit, StopIteration) as error:

@@ -10,7 +10,7 @@ import contextlib
 import importlib.util
 import os
 import signal
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,14 +21,15 @@ from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.engine_folder import EngineFolder
 from heredity.sandbox.hosts import AllowedHosts
 from heredity.sandbox.watch import Bounds, Watch
+from heredity.team.lending import Seats
 from heredity.team.tools.web.proxy import WebProxy, open_proxy
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser as Chromium
-    from playwright.async_api import BrowserContext, Playwright
+    from playwright.async_api import BrowserContext, Playwright, StorageState
 
 MOST_CONTEXTS = 16
-"""Steps that use the browser at once; others wait."""
+"""Steps that use the browser at once; others wait, for those that wait for another agent to give way."""
 
 _DISK_BYTES = 1 << 30
 _LAUNCH_S = 60.0
@@ -64,22 +65,29 @@ class WebBrowser:
         self.downloads = folder / DOWNLOADS
         self._script, self._pid, self._bounds = script, folder / "pid", Bounds(memory_bytes, _DISK_BYTES)
         self._starting = asyncio.Lock()
-        self._seats = asyncio.Semaphore(MOST_CONTEXTS)
+        self._seats = Seats(MOST_CONTEXTS)
         self._driver: Playwright | None = None
         self._chromium: Chromium | None = None
         self._launching: asyncio.Task[Chromium] | None = None
         self._watching: asyncio.Task[None] | None = None
 
     @asynccontextmanager
-    async def context(self) -> AsyncGenerator[BrowserContext]:
+    async def context(
+        self, give_up: Callable[[], Awaitable[None]], state: StorageState | None = None
+    ) -> AsyncGenerator[BrowserContext]:
         """Open a context, with cookies, storage and pages of its own; it is closed afterwards.
+
+        Args:
+            give_up: leaves it; called while the step waits for another agent and others need a context.
+            state: the cookies and storage that it begins with.
 
         Raises:
             BrowserEndedError: if the browser cannot be started.
         """
         from playwright.async_api import Error
 
-        async with self._seats:
+        seat = await self._seats.take(give_up)
+        try:
             try:
                 context = await (await self._started()).new_context(
                     viewport={"width": _VIEW["width"], "height": _VIEW["height"]},
@@ -87,6 +95,7 @@ class WebBrowser:
                     accept_downloads=True,
                     locale="en-US",
                     timezone_id="UTC",
+                    storage_state=state,
                 )
             except Error as error:
                 raise BrowserEndedError(f"the browser opens no pages: {self.ended or error.message[:500]}") from error
@@ -95,11 +104,14 @@ class WebBrowser:
             finally:
                 with contextlib.suppress(Error):
                     await context.close()
+        finally:
+            seat.leave()
 
     async def close(self) -> None:
         """End the browser."""
         from playwright.async_api import Error
 
+        await self._seats.close()
         if self._launching:
             # Whoever asked for it was cancelled meanwhile.
             await asyncio.gather(self._launching, return_exceptions=True)

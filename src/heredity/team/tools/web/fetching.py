@@ -24,7 +24,7 @@ from heredity.sandbox.hosts import ForbiddenHostError, UnreachableHostError
 from heredity.team.agent import TeamTool, Traced
 from heredity.team.tools.documents import ENDINGS, DocumentReader, UnreadableDocumentError
 from heredity.team.tools.web.client import FetchError, Response, WebClient
-from heredity.team.tools.web.page import PIECE, Keep
+from heredity.team.tools.web.showing import PIECE, Keep
 
 _SECONDS = 20.0
 _KEPT = 16

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -21,17 +20,15 @@ from heredity.sandbox.hosts import ForbiddenHostError
 from heredity.team.agent import Traced
 from heredity.team.tools.documents import DocumentReader, UnreadableDocumentError
 from heredity.team.tools.web.browser import WebBrowser
+from heredity.team.tools.web.showing import ActionError, Keep, first_line, keep_nothing, piece, taken
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, Dialog, Download, Locator, Page, Request
-
-PIECE = 6_000
-"""Characters of a page or file that are shown at once."""
+    from playwright.async_api import BrowserContext, Dialog, Download, Locator, Page, Request, StorageState
 
 MOST_PAGES = 8
-MOST_FILE_BYTES = 20 << 20
 _LOAD_MS = 20_000
 _ACT_MS = 5_000
+_STATE_S = 5.0
 _SETTLE_S = 2.0
 _QUIET_S = 0.06
 _NOTES = 10
@@ -40,16 +37,10 @@ _REF = re.compile(r"(?:f[0-9]+)*e[0-9]+")
 _NAMED = re.compile(r'([a-z]{1,30}) "(.{1,500})"')
 _MAIN_FRAME = re.compile(r"\[ref=((?:f[0-9]+)*)e[0-9]+\]")
 
-Keep = Callable[[bytes], Awaitable[str]]
-"""Keeps bytes and returns the name by which they are found."""
-
-
-class ActionError(Exception):
-    """An action that cannot be done; the message tells the model why."""
-
-
-async def _keep_nothing(_: bytes) -> str:
-    return ""
+_RESUMED = (
+    "the browser was needed elsewhere while you waited for another agent: the page was opened again at its address, and what "
+    "had been filled in is lost"
+)
 
 
 class Session:
@@ -61,7 +52,7 @@ class Session:
         keep: keeps pictures and files.
     """
 
-    def __init__(self, browser: WebBrowser, reader: DocumentReader, keep: Keep = _keep_nothing) -> None:
+    def __init__(self, browser: WebBrowser, reader: DocumentReader, keep: Keep = keep_nothing) -> None:
         self._browser, self._reader, self._keep = browser, reader, keep
         self._stack = AsyncExitStack()
         self._acting = asyncio.Lock()
@@ -73,7 +64,8 @@ class Session:
         self._saving: set[asyncio.Task[None]] = set()
         self._frame = ""
         self._looked = False
-        self._resume_at = ""
+        self._resume_at = self._resumed = ""
+        self._state: StorageState | None = None
 
     async def close(self) -> None:
         """Close the pages."""
@@ -84,6 +76,20 @@ class Session:
     def recalled(self, trace: dict[str, Any]) -> None:
         """Take note of where an earlier process was, which the next action goes on from."""
         self._resume_at = str(trace.get("url", self._resume_at))
+
+    async def set_aside(self) -> None:
+        """Close the pages where other steps need the browser; the next action goes on from the last address."""
+        from playwright.async_api import Error
+
+        async with self._acting:
+            if self._context is None:
+                return
+            with contextlib.suppress(Error, TimeoutError):
+                async with asyncio.timeout(_STATE_S):
+                    self._state = await self._context.storage_state()
+            if self._page and not self._page.is_closed():
+                self._resume_at, self._resumed = self._page.url, _RESUMED
+            await self._drop()
 
     async def open(self, address: str) -> Traced:
         """Go to an address."""
@@ -135,7 +141,7 @@ class Session:
         if file:
             if file not in self._files:
                 return Traced(f"error: there is no file {file!r:.120}; there is: {', '.join(self._files) or 'none'}")
-            return Traced(_piece(self._files[file], start, f"file {file!r}, "))
+            return Traced(piece(self._files[file], start, f"file {file!r}, "))
         return await self._do(_nothing, start=start)
 
     async def look(self) -> Traced:
@@ -170,12 +176,12 @@ class Session:
                 try:
                     await act(page)
                 except (Error, ActionError, ForbiddenHostError) as error:
-                    self._note(f"error: {_told(error)}")
+                    self._note(f"error: {first_line(error)}")
                 await self._settled()
                 return await self._told(start, show=show)
             except (Error, ActionError) as error:
                 if self._connected():
-                    return Traced(f"error: {_told(error)}")
+                    return Traced(f"error: {first_line(error)}")
                 await self._drop()
                 return Traced(f"error: {self._browser.ended or 'the browser has ended'}; open the page again")
 
@@ -189,7 +195,8 @@ class Session:
                 raise ActionError("the browser has ended")
             await self._drop()
         if self._context is None:
-            self._context = await self._stack.enter_async_context(self._browser.context())
+            opened = self._browser.context(self.set_aside, self._state)
+            self._context = await self._stack.enter_async_context(opened)
             self._listen(self._context)
         if self._page is None or self._page.is_closed():
             self._page = self._context.pages[-1] if self._context.pages else None
@@ -198,8 +205,11 @@ class Session:
                 ended = self._browser.ended if self._looked else ""
                 raise ActionError(f"{ended}; open the page again" if ended else "no page is open; open one first")
             self._page = await self._context.new_page()
+            resume_at, self._resume_at = self._resume_at, ""
             if not begin:
-                await self._page.goto(self._resume_at, timeout=_LOAD_MS, wait_until="domcontentloaded")
+                self._note(self._resumed)
+                self._resumed = ""
+                await self._page.goto(resume_at, timeout=_LOAD_MS, wait_until="domcontentloaded")
                 await self._settled()
                 await self._tree(self._page)  # From now on there are refs.
         return self._page
@@ -275,11 +285,11 @@ class Session:
         name = re.sub(r"[^\w.() -]", "_", download.suggested_filename)[-120:]
         try:
             path = Path(await download.path())
-            data = await asyncio.to_thread(_taken, path, self._browser.downloads)
+            data = await asyncio.to_thread(taken, path, self._browser.downloads)
             blob = await self._keep(data)
             self._files[name] = await self._reader.text(name, data)
         except (Error, OSError, ActionError, UnreadableDocumentError, MissingExtraError) as error:
-            self._note(f"the file {name!r} could not be taken: {_told(error)}")
+            self._note(f"the file {name!r} could not be taken: {first_line(error)}")
             return
         finally:
             with contextlib.suppress(Error):
@@ -316,7 +326,7 @@ class Session:
         head = "\n".join([*notes, f"page: {title}", f"address: {url}"])
         if show:
             return Traced(f"{head}\nits picture follows", {**trace, "shown": _PICTURE}, [(_PICTURE, seen)])
-        return Traced(f"{head}\n\n{_piece(tree, start)}", trace)
+        return Traced(f"{head}\n\n{piece(tree, start)}", trace)
 
     async def _tree(self, page: Page) -> str:
         """Return the accessibility tree; refs of the page itself are without what the driver counts pages by."""
@@ -327,7 +337,7 @@ class Session:
         return tree.replace(f"[ref={self._frame}e", "[ref=e") if self._frame else tree
 
     def _note(self, text: str) -> None:
-        if len(self._notes) < _NOTES:
+        if text and len(self._notes) < _NOTES:
             self._notes[" ".join(text.split())] = None
 
     def _check(self, url: str) -> None:
@@ -343,7 +353,7 @@ class Session:
 
 @asynccontextmanager
 async def open_session(
-    browser: WebBrowser, reader: DocumentReader, keep: Keep = _keep_nothing
+    browser: WebBrowser, reader: DocumentReader, keep: Keep = keep_nothing
 ) -> AsyncGenerator[Session]:
     """Open a session, and close its pages afterwards (arguments as of `Session`)."""
     session = Session(browser, reader, keep)
@@ -355,27 +365,3 @@ async def open_session(
 
 async def _nothing(_: Page) -> None:
     return None
-
-
-def _taken(path: Path, folder: Path) -> bytes:
-    """Read a file that the browser wrote, which may be anything."""
-    descriptor = os.open(folder / path.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(descriptor, "rb") as file:
-        data = file.read(MOST_FILE_BYTES + 1)
-    if len(data) > MOST_FILE_BYTES:
-        raise ActionError(f"it is larger than {MOST_FILE_BYTES >> 20} MiB")
-    return data
-
-
-def _piece(text: str, start: int, what: str = "") -> str:
-    end = start + PIECE
-    if start == 0 and len(text) <= PIECE:
-        return text
-    more = f"; read on with browser_read and start={end}" if end < len(text) else ""
-    return f"{text[start:end]}\n[{what}characters {start} to {min(end, len(text))} of {len(text)}{more}]"
-
-
-def _told(error: Exception) -> str:
-    """Return the first line of an error: what follows in the driver's is a log of its attempts."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0][:300] if lines else type(error).__name__

@@ -126,6 +126,19 @@ def test_a_suite_that_was_cancelled_ends_as_one_that_was_not(tmp_path: Path) -> 
 
 
 @needs_sandbox
+@pytest.mark.parametrize("method", ["parametric", "structural", "best-of-n", "sequential", "static"])
+def test_methods_share_out_what_one_submission_cannot_hold(tmp_path: Path, method: str) -> None:
+    options = {"batch": 9} if method == "static" else {"candidates": 2}
+    budget = {"episodes": 21, "min_per_submit": 2, "max_per_submit": 4}
+    result = run(tmp_path / "runs" / "one", config(evolver={"method": method, "options": options}, budget=budget))
+    assert (result.failures, result.evolver_failures) == ({}, {})
+    journal = read_journal(next((result.folder / "runs").iterdir()) / "journal.jsonl")
+    charges = [event.data["charge"] for event in journal if event.kind == "submission.admitted"]
+    assert set(charges) <= {2, 3, 4}
+    assert sum(charges) >= 9
+
+
+@needs_sandbox
 def test_a_finished_suite_is_not_run_again(tmp_path: Path) -> None:
     folder = tmp_path / "runs" / "one"
     first = run(folder, config())

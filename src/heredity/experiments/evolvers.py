@@ -11,6 +11,7 @@ from heredity.configuration.config import Cell
 from heredity.errors import ConfigError
 from heredity.evolution import EvolverContext
 from heredity.evolution.operators.gepa_search import GepaOptions
+from heredity.evolution.portions import Portions
 from heredity.evolution.proposals import LoopOptions
 from heredity.evolution.registry import METHODS, method
 from heredity.evolution.starter import starter_candidate
@@ -97,14 +98,13 @@ def build_evolver(
             raise ConfigError(f"{cell.config.run.protocol} has no outside agents; set evolver.method instead")
         workspace = Workspace(folder.resolve() / "workspace", _terms(cell, info), briefing)
         return _agent(cell, workspace, folder / "logs", initial, command_agent(cell, secrets, PROMPT), model)
-    chosen = method(cell.evolver.method, cell.evolver.options)
-    context = EvolverContext(
-        info, initial, cell.seed, cell.config.budget.train_cases, cell.evolver.options, scheduled=scheduled
-    )
+    chosen, budget = method(cell.evolver.method, cell.evolver.options), cell.config.budget
+    context = EvolverContext(info, initial, cell.seed, budget.train_cases, cell.evolver.options, scheduled=scheduled)
 
     async def evolve(session: Session) -> None:
         asked = None if model is None else session.recorded(model)
-        await chosen.evolve(session, replace(context, model=asked))
+        portions = Portions(session, budget.min_per_submit, budget.max_per_submit)
+        await chosen.evolve(portions, replace(context, model=asked))
 
     description = {"name": cell.label, "kind": "method", "method": cell.evolver.method, "options": cell.evolver.options}
     return Evolver(evolve, True, description)

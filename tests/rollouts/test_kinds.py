@@ -33,6 +33,7 @@ HOMES = {
     "question": ("rollouts/question", "tasks/questions"),
     "container": ("rollouts/container", "tasks/containers"),
     "code": ("rollouts/code", "tasks/code"),
+    "solution": ("rollouts/code", "tasks/code"),
     "program": ("rollouts/program", "tasks/programs"),
     "world": ("rollouts/world", "worlds"),
     "world-build": ("rollouts/world_build", "worlds"),

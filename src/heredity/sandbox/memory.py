@@ -112,6 +112,15 @@ def processor_of(pid: int) -> tuple[float, float]:
     return (process.processor_s if process else 0.0), (int(queued[1]) / 1e9 if len(queued) > 1 else 0.0)
 
 
+def queued_of(root: int) -> float:
+    """Return the seconds in which a family of processes was ready to work and had no processor: of the thread that had most.
+
+    0 where the kernel does not say. What has ended does not count.
+    """
+    threads = (path for pid in family(root) for path in Path(f"/proc/{pid}/task").glob("*/schedstat"))
+    return max((int(fields[1]) / 1e9 for path in threads if len(fields := _read(path).split()) > 1), default=0.0)
+
+
 def memory_files(first: int) -> int:
     """Return the bytes on the memory-backed file systems of the sandbox with this first process."""
     return sum(_taken(f"/proc/{first}/root", name) for name in MEMORY_FOLDERS)

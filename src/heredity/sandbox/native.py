@@ -35,6 +35,7 @@ from heredity.sandbox.bubblewrap_root import (
     seccomp_program,
     system_view,
 )
+from heredity.sandbox.waiting import RunClock
 
 WORK = "/work"
 """Where a program lies, and where it is compiled."""
@@ -54,7 +55,7 @@ class Bounds:
 
     Attributes:
         cpu_s: processor seconds of all its threads.
-        wall_s: wall seconds.
+        wall_s: wall seconds; those in which it was ready to work and had no processor do not count.
         memory_bytes: private memory that it may have at once.
         output_bytes: of its standard output; of its standard error 64 KiB are kept.
         disk_bytes: of what it may write, in memory.
@@ -242,15 +243,17 @@ class _Reaper:
     def _run(self, request: bytes, bounds: Bounds, stdin: bytes) -> tuple[Mapping[str, Any], bytes, bytes, float, str]:
         began = time.monotonic()
         group, streams = self._started(request)
-        out, err, reason = _exchanged(streams, stdin, bounds, began)
-        left = max(began + bounds.wall_s - time.monotonic(), 0.001)
-        if reason != "exited":
+        clock = RunClock(group, bounds.wall_s)
+        out, err, reason = _exchanged(streams, stdin, bounds, clock)
+        used: dict[str, Any] | None = None
+        while used is None and reason == "exited":  # What has closed its output may still be at work.
+            try:
+                used = self._answer(max(clock.left(), 0.001))
+            except TimeoutError:
+                reason = "exited" if clock.left() > 0 else "wall"
+        if used is None:
             _kill(group)
-        try:
-            used = self._answer(left if reason == "exited" else _MOST_ENDING_S)
-        except TimeoutError:  # What has closed its output may still be at work.
-            _kill(group)
-            reason, used = "wall", self._answer(_MOST_ENDING_S)
+            used = self._answer(_MOST_ENDING_S)
         with self._lock:
             self._group = 0
         return used, out, err, time.monotonic() - began, reason
@@ -310,7 +313,7 @@ def _arguments(
     return arguments
 
 
-def _exchanged(streams: Sequence[IO[bytes]], stdin: bytes, bounds: Bounds, began: float) -> tuple[bytes, bytes, str]:
+def _exchanged(streams: Sequence[IO[bytes]], stdin: bytes, bounds: Bounds, clock: RunClock) -> tuple[bytes, bytes, str]:
     """Write and read until both outputs are closed or a bound is passed; return both and which bound."""
     feed, out_stream, err_stream = streams
     out, err, rest = bytearray(), _Said(), memoryview(stdin)
@@ -322,7 +325,7 @@ def _exchanged(streams: Sequence[IO[bytes]], stdin: bytes, bounds: Bounds, began
         selector.register(out_stream, selectors.EVENT_READ, out)
         selector.register(err_stream, selectors.EVENT_READ, err)
         while any(key.data is not None for key in selector.get_map().values()):
-            left = began + bounds.wall_s - time.monotonic()
+            left = clock.left()
             if left <= 0:
                 return bytes(out), err.kept(), "wall"
             for key, _ in selector.select(left):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 from heredity.errors import HeredityError
-from heredity.sandbox.memory import inside, processor_of
+from heredity.sandbox.memory import inside, processor_of, queued_of
 
 LOOK_S = 0.1
 """How long is waited before anybody looks at the time."""
@@ -100,3 +101,20 @@ class Wait:
         waited = self._looks * LOOK_S - self.spent_s - max(0.0, queued - self._first[1])
         if waited > min(UNANSWERED * self._seconds, MOST_WAITED_S):
             raise UnansweredError("no answer in time, and little was done meanwhile")
+
+
+class RunClock:
+    """The wall seconds of a run, without those in which the machine had no processor for it.
+
+    Args:
+        root: the process id of what has all of its processes below it.
+        seconds: that it has, from now on.
+    """
+
+    def __init__(self, root: int, seconds: float) -> None:
+        self._root, self._end = root, time.monotonic() + seconds
+
+    def left(self) -> float:
+        """Return the seconds that are left; 0 or less where none are."""
+        left = self._end - time.monotonic()
+        return left if left > 0 else left + queued_of(self._root)

@@ -5,9 +5,14 @@ Each attack returns the right answer if it gets through, and fails if it does no
 
 from __future__ import annotations
 
-import pytest
-from sums import SOLUTIONS, in_python
+from collections import Counter
+from dataclasses import replace
 
+import pytest
+from compiler_attacks import COMPILED
+from sums import in_python
+
+from heredity.rollouts.code import judge as judging
 from heredity.rollouts.code.judge import Judge, Judgement
 from heredity.rollouts.code.toolchains import missing
 from heredity.rollouts.code.verdicts import Tests
@@ -92,67 +97,6 @@ STATES = {
     "a module that was changed": "import json\n        if hasattr(json, 'seen'): return 12345\n        json.seen = 1",
 }
 
-_CPP, _JAVA, _GO, _KOTLIN = (SOLUTIONS[name] for name in ("cpp", "java", "go", "kotlin"))
-_NO_CPP = "class Solution { public: long long total(vector<long long>& numbers) { return 0; } };\n"
-COMPILED = {
-    "cpp: includes a file of the host": ("cpp", '#include "/etc/passwd"\n' + _CPP.format("")),
-    "cpp: includes a device": ("cpp", '#include "/dev/zero"\n' + _CPP.format("")),
-    "cpp: includes itself": ("cpp", '#include "solution.cpp"\n' + _CPP.format("")),
-    "cpp: includes what it may not know": ("cpp", '#include "/source/../etc/shadow"\n' + _CPP.format("")),
-    "cpp: takes in a file by the assembler": ("cpp", 'asm(".incbin \\"/root/.bashrc\\"");\n' + _CPP.format("")),
-    "cpp: templates without end": ("cpp", "template<int N> struct X { X<N + 1> x; }; X<0> x;\n" + _CPP.format("")),
-    "cpp: a constant that takes for ever": (
-        "cpp",
-        "constexpr long f() { long n = 0; while (n >= 0) n ^= 1; return n; } constexpr long v = f();\n"
-        + _CPP.format(""),
-    ),
-    "cpp: a macro that explodes": (
-        "cpp",
-        "".join(f"#define M{i} M{i + 1} M{i + 1} M{i + 1} M{i + 1}\n" for i in range(16))
-        + "#define M16 +1\nlong x = 0 M0;\n"
-        + _NO_CPP,
-    ),
-    "cpp: a program of a gigabyte": ("cpp", "char big[1 << 30] = {1};\n" + _CPP.format("big[7] = 1;")),
-    "cpp: answers before main": (
-        "cpp",
-        '#include <unistd.h>\nstruct A { A() { puts("\\n=answer=\\n0"); fflush(stdout); _exit(0); } } a;\n' + _NO_CPP,
-    ),
-    "java: answers before main": (
-        "java",
-        'class Solution { static { System.out.println("\\n=answer=\\n0"); System.out.flush(); Runtime.getRuntime().halt(0); }'
-        " public long total(long[] n) { return 0; } }",
-    ),
-    "java: starts a process": (
-        "java",
-        _JAVA.format(
-            'try { new ProcessBuilder("true").start(); } catch (Exception e) { throw new RuntimeException(e); }'
-        ),
-    ),
-    "java: reads the harness's host": (
-        "java",
-        _JAVA.format(
-            'try { java.nio.file.Files.readString(java.nio.file.Path.of("/etc/shadow")); } catch (Exception e) { throw new '
-            "RuntimeException(e); }"
-        ),
-    ),
-    "go: links into the runtime": (
-        "go",
-        'import _ "unsafe"\n//go:linkname raw syscall.RawSyscall\nfunc raw(a, b, c, d uintptr) (uintptr, uintptr, uintptr)\n'
-        + _GO.format("_, _, e := raw(57, 0, 0, 0); if e != 0 { panic(e) }"),
-    ),
-    "go: embeds a file of the host": (
-        "go",
-        'import _ "embed"\n//go:embed /etc/passwd\nvar s string\n' + _GO.format("_ = s"),
-    ),
-    "go: C by cgo": ("go", '// #include "/etc/passwd"\nimport "C"\n' + _GO.format("")),
-    "go: starts a process": ("go", 'import "os/exec"\n' + _GO.format('exec.Command("true").Run()')),
-    "kotlin: depends on what is elsewhere": (
-        "kotlin",
-        '@file:DependsOn("https://127.0.0.1/x.jar")\n' + _KOTLIN.format(""),
-    ),
-    "kotlin: starts a process": ("kotlin", _KOTLIN.format('ProcessBuilder("true").start()')),
-}
-
 
 async def judged(judge: Judge, asked: Problem, tests: Tests, source: str, language: str = "python3") -> Judgement:
     return await judge.judge(asked, LANGUAGES[language], source, tests)
@@ -175,7 +119,11 @@ async def test_nothing_is_kept_from_one_case_to_the_next(name: str, judge: Judge
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", COMPILED)
-async def test_no_attack_on_a_compiler_passes(name: str, judge: Judge, asked: Problem, tests: Tests) -> None:
+async def test_no_attack_on_a_compiler_passes(
+    name: str, judge: Judge, asked: Problem, tests: Tests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bomb is ended by the bound on the compiler's seconds, a third of the real one here; honest programs compile within it."""
+    monkeypatch.setattr(judging, "_COMPILING", replace(judging._COMPILING, cpu_s=20.0))
     language, source = COMPILED[name]
     if missing(LANGUAGES[language]):
         pytest.skip(missing(LANGUAGES[language]))
@@ -186,4 +134,6 @@ async def test_no_attack_on_a_compiler_passes(name: str, judge: Judge, asked: Pr
 
 
 async def test_there_are_enough_attempts() -> None:
-    assert len(ATTACKS) + len(SLOW) + len(STATES) + len(COMPILED) >= 25
+    assert len(ATTACKS) + len(SLOW) + len(STATES) >= 25
+    counts = Counter(language for language, _ in COMPILED.values())
+    assert {name: counts[name] >= 12 for name in LANGUAGES if name != "python3"} == dict.fromkeys(counts, True)

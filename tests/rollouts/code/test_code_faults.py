@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
+import subprocess
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +19,7 @@ from heredity.rollouts.code.judge import Judge
 from heredity.rollouts.code.toolchains import toolchain
 from heredity.rollouts.code.verdicts import Tests
 from heredity.sandbox.bubblewrap_root import available
+from heredity.sandbox.memory import family, queued_of
 from heredity.sandbox.native import Bounds, NativeRuns
 from heredity.tasks.code.languages import LANGUAGES, language
 from heredity.tasks.code.problem import Problem
@@ -130,12 +134,12 @@ async def test_a_cancelled_run_is_ended_and_keeps_its_turn_until_then() -> None:
         endless.cancel()
         with pytest.raises(asyncio.CancelledError):
             await endless
-        ended = await asyncio.wait_for(runs.run(["/bin/echo", "next"], SMALL), 30)
+        ended = await asyncio.wait_for(runs.run(["/bin/echo", "next"], SMALL), 300)
         assert ended.stdout == b"next\n"
         immediately = asyncio.ensure_future(runs.run(["/bin/sh", "-c", "while :; do :; done"], SMALL))
         await asyncio.sleep(0)
         immediately.cancel()
-        assert (await asyncio.wait_for(runs.run(["/bin/echo", "next"], SMALL), 30)).code == 0
+        assert (await asyncio.wait_for(runs.run(["/bin/echo", "next"], SMALL), 300)).code == 0
 
 
 async def test_what_starts_programs_is_started_anew_when_it_has_died() -> None:
@@ -162,3 +166,29 @@ async def test_of_many_words_the_beginning_and_the_end_are_kept() -> None:
 async def test_a_language_that_is_none_is_refused() -> None:
     with pytest.raises(ConfigError, match="cobol"):
         language("cobol")
+
+
+async def test_seconds_without_a_processor_do_not_count_as_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    bounds, command = Bounds(5.0, 0.5, 1 << 28), ["/bin/sh", "-c", "sleep 1.5; echo done"]
+    async with NativeRuns(1) as runs:
+        assert (await runs.run(command, bounds, compiling=True)).reason == "wall"
+        monkeypatch.setattr("heredity.sandbox.waiting.queued_of", lambda root: 60.0)
+        ended = await runs.run(command, bounds, compiling=True)
+        assert (ended.reason, ended.stdout) == ("exited", b"done\n")
+        silent = ["/bin/sh", "-c", "exec >&- 2>&-; sleep 1.5"]
+        assert (await runs.run(silent, bounds, compiling=True)).reason == "exited"
+
+
+def test_what_shares_a_processor_is_known_to_have_queued_for_it() -> None:
+    core = {min(os.sched_getaffinity(0))}
+    busy = [subprocess.Popen(["/bin/sh", "-c", "(while :; do :; done)"], start_new_session=True) for _ in range(2)]
+    try:
+        for process in busy:
+            for pid in family(process.pid):
+                os.sched_setaffinity(pid, core)
+        while min(queued_of(process.pid) for process in busy) < 0.05:
+            time.sleep(0.05)
+    finally:
+        for process in busy:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,13 @@ from tests.actors.fakes import InProcessPrograms, ListedModel, calling, candidat
 
 from heredity.actors.contract import Solving
 from heredity.experiments.config import resolve
+from heredity.gateway import Reply, Request
+from heredity.resources import Candidate, SourceTree
 from heredity.rollouts.code.ranks import Rank
 from heredity.rollouts.code.runner import CodeRunner
 from heredity.rollouts.contract import Job
 from heredity.rollouts.kind import KINDS, Opening, Workers
+from heredity.rollouts.programs import SandboxedPrograms
 from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.limits import Limits
@@ -99,3 +103,58 @@ async def test_public_tests_that_are_passed_end_the_rounds(tmp_path: Path) -> No
     [told] = await attempts(tmp_path, [WRONG.replace("return 3", "return 4"), RIGHT], rounds=3, feedback="public")
     assert last(told, "round_verdicts") == ["WA", "PR"]
     assert "answered 4; expected 3; input [[1, 2]]" in str(told.columns["messages"])
+
+
+TEAM = {
+    "agents": {"coder": {"description": "writes programs"}, "reviewer": {"description": "looks for faults"}},
+    "rounds": 4,
+}
+
+
+class Team:
+    """The models of a team: its coder is wrong first, its reviewer finds the fault, and what is repaired is the answer."""
+
+    name = "scripted/team"
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def reply(self, request: Request) -> Reply:
+        system, last = request.messages[0].content, request.messages[-1].content
+        who = next((name for name in ("Lead", "Code", "Review") if system.startswith(name)), "?")
+        self.asked.append(who)
+        if who == "Code":
+            return Reply(RIGHT if "the empty list" in last else WRONG)
+        if who == "Review":
+            assert "return 3" in last, "it is given what the coder wrote"
+            return Reply("It is wrong for the empty list.")
+        steps: list[dict[str, Any]] = [
+            {"id": "draft", "agent": "coder", "task": "Write the program."},
+            {"id": "review", "agent": "reviewer", "task": "Find faults.", "after": ["draft"]},
+            {"id": "repair", "agent": "coder", "task": "Repair it for the empty list.", "after": ["draft", "review"]},
+        ]
+        if "repair (coder), done" in last:
+            return Reply(json.dumps({"finished": True, "result": RIGHT}))
+        return Reply(json.dumps({"steps": steps}))
+
+
+async def test_a_team_solves_a_problem(tmp_path: Path) -> None:
+    write(tmp_path / "sum")
+    spec = {"problem": str(tmp_path / "sum"), "language": "python3", "seed": "s", "score": "share"}
+    design = Candidate(
+        {
+            "agent/team": SourceTree({"agent.json": json.dumps(TEAM)}),
+            "prompt/planner": SourceTree({"prompt.md": "Lead."}),
+            "prompt/coder": SourceTree({"prompt.md": "Code."}),
+            "prompt/reviewer": SourceTree({"prompt.md": "Review."}),
+        }
+    )
+    models = Team()
+    async with SandboxedPrograms(1) as programs:
+        runner = CodeRunner(models, programs=programs, settings=Solving(), workers=2)
+        job = Job(INFO, design, Task("train/0", "train", 0, spec), policy_seed=7)
+        [(_, done)] = [pair async for pair in runner.run([job], Limits())]
+        await runner.close()
+    assert (done.status, done.total_reward, last(done, "verdict")) == ("ok", 1.0, "PR"), done
+    assert models.asked.count("Code") == 2
+    assert models.asked.count("Review") == 1

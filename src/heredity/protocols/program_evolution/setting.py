@@ -12,7 +12,6 @@ from heredity.judging.views import ViewPlan
 from heredity.protocols.contract import Needs, RunContext, Setup, SuiteContext
 from heredity.protocols.policy_evolution.judge import judge
 from heredity.protocols.program_evolution.briefing import BRIEFING
-from heredity.tasks.programs.taskset import KIND
 
 SHORTLIST = 8
 """How many candidates are validated at most."""
@@ -31,10 +30,10 @@ class ProgramSetting:
     def check(self, cell: Cell, suite: SuiteContext) -> None:
         """Check what evolves, and that it evolves a program."""
         info = suite.tasksets[cell.taskset].info
-        if info.kind != KIND:
+        if "program_file" not in info.public:
             raise ConfigError(
-                f"run.tasksets names {cell.taskset!r}, of the kind {info.kind}; program evolution takes program tasks, such as "
-                "program/circle-packing-26"
+                f"run.tasksets names {cell.taskset!r}, of the kind {info.kind}; program evolution takes tasks that "
+                "name a program's file, such as program/circle-packing-26 or code/solution/two-gates"
             )
         check_evolver(cell, suite, BRIEFING)
 

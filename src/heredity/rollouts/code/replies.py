@@ -61,8 +61,11 @@ class Replies:
             ConfigError: if the language is not installed, or the problem's own programs fail.
             HostError: if the sandbox fails.
         """
+        return await self.judged_program(spec, program_in(reply, language(str(spec["language"]))))
+
+    async def judged_program(self, spec: Mapping[str, Any], source: str) -> Judgement:
+        """Judge a program; as `judged`, which raises the same."""
         asked, chosen = self._problem(str(spec["problem"])), language(str(spec["language"]))
-        source = program_in(reply, chosen)
         key = digest_json([asked.digest, chosen.name, str(spec["seed"]), source])
         if key not in self._judgements:
             tests = await self._tests_of(asked, str(spec["seed"]))

@@ -1,6 +1,7 @@
 """Programming problems as tasksets: `code/all?language=cpp&difficulty=easy&tag=graph&split=train`.
 
-`code/FILE.jsonl?…` are the problems of a user's file (`heredity.tasks.code.files`).
+`code/FILE.jsonl?…` are the problems of a user's file (`heredity.tasks.code.files`), and `code/solution/NAME` is one problem whose
+program evolves (`heredity.tasks.code.solution`).
 `whole=true` holds out all problems: nothing is trained on then, as in evolution within a task. `ranks=true` has accepted programs
 measured and placed among the stored solutions of their problem. `variant=SEED` asks for variants (`heredity.tasks.code.variants`).
 Which split a problem is in is a matter of the problem and its collection alone, so that no filter moves it: within each
@@ -30,6 +31,8 @@ from heredity.tasks.code.problem import (
     problem_folders,
     read_problem,
 )
+from heredity.tasks.code.solution import PREFIX as SOLUTION
+from heredity.tasks.code.solution import solution_taskset
 from heredity.tasks.code.variants import variant
 from heredity.tasks.contract import CLUSTER, SPLITS, Task, Taskset, TasksetInfo
 from heredity.tasks.questions import Presented
@@ -104,7 +107,6 @@ class CodeTaskset:
     @cached_property
     def _info(self) -> TasksetInfo:
         options, everything = self._options, [one for problems in self._splits.values() for one in problems]
-        counts = {split: len(self._splits.get(split, ())) * len(options.languages) for split in SPLITS}
         stock = digest_json([[one.name, one.digest] for one in everything] + [options.score])[:12]
         shown = all(one.examples for one in everything)
         rows = "".join(f"\n- {row}" for row in self._left_out)
@@ -126,7 +128,7 @@ class CodeTaskset:
                 "instructions": "\n".join(map(instructions, options.languages)),
                 "answer_format": "one fenced block of code",
                 **({"public_tests": "the examples of the statement"} if shown else {}),
-                "train_tasks": counts["train"],
+                "train_tasks": self.sizes["train"],
                 "hidden": "other problems of the collection, and their hidden cases",
             },
             description=f"# Programming problems\n\n{_described(everything)}, each in {titles}. A program is judged on hidden "
@@ -135,6 +137,11 @@ class CodeTaskset:
             group="code",
             family="code",
         )
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """How many tasks each split has."""
+        return {split: len(self._splits.get(split, ())) * len(self._options.languages) for split in SPLITS}
 
     def draw(self, split: str, count: int, entropy: int) -> tuple[Task, ...]:
         """Draw the first `count` tasks of a split in the order that the entropy gives; see `Taskset.draw`.
@@ -177,6 +184,8 @@ class CodeTasksets:
             UnknownNameError: if there is none, or it has no such option, language, difficulty, tag, split or problem.
             ConfigError: if no problem is left.
         """
+        if name.startswith(SOLUTION):
+            return solution_taskset(name, VERSION)
         base, _, query = name.partition("?")
         if (path := Path(base.removeprefix(_OWN))).suffix.lower() in FILES:
             rows = problems_of(path)
@@ -187,9 +196,11 @@ class CodeTasksets:
         return CodeTaskset(name, _options(name, query, problems), problems)
 
     def located(self, name: str, base: Path) -> str:
-        """Return a name with the path of its file made absolute, as seen from the folder `base`."""
-        path, mark, query = name.removeprefix(_OWN).partition("?")
-        return f"{_OWN}{located(path, base)}{mark}{query}" if Path(path).suffix.lower() in FILES else name
+        """Return a name with the path of its file, or of its problem's folder, made absolute, as seen from the folder `base`."""
+        own = SOLUTION if name.startswith(SOLUTION) else _OWN
+        path, mark, query = name.removeprefix(own).partition("?")
+        is_path = "/" in path if own == SOLUTION else Path(path).suffix.lower() in FILES
+        return f"{own}{located(path, base)}{mark}{query}" if is_path else name
 
 
 SOURCE = CodeTasksets()

@@ -67,6 +67,27 @@ async def test_programs_that_are_kept_no_longer_leave_no_folder(
         assert len(os.listdir(tmp_path)) == 2
 
 
+async def test_programs_that_take_much_room_are_kept_no_longer(
+    asked: Problem, tests: Tests, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = in_python("return 0")
+    monkeypatch.setattr(judging, "_KEPT_BYTES", 3 * len("".join(PYTHON.program(asked.signature, source).values())))
+    async with NativeRuns(1) as runs:
+        judge, few = Judge(runs, tmp_path), Tests(tests.cases[:1], tests.expected[:1], 1, 0.0)
+        for number in range(5):
+            await judge.judge(asked, PYTHON, in_python(f"return {number}"), few)
+        assert len(os.listdir(tmp_path)) == 3
+
+
+async def test_a_program_of_very_many_files_does_not_compile(
+    judge: Judge, asked: Problem, tests: Tests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools = replace(toolchain("python3"), language=replace(PYTHON, compile="seq -f c%g 2000 | xargs touch"))
+    monkeypatch.setattr(judging, "toolchain", lambda name: tools)
+    found = await judge.judge(asked, PYTHON, in_python("numbers = [*numbers]"), tests)
+    assert (found.verdict, found.message) == ("CE", "more than 2000 files were made of it")
+
+
 async def test_what_a_cancelled_compilation_left_is_made_anew(
     judge: Judge, asked: Problem, tests: Tests, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -35,6 +35,13 @@ FAILS = {
     "kotlin": 'error("no")',
     "python3": "1 / 0",
 }
+SLEEPS = {
+    "cpp": "for (;;) this_thread::sleep_for(chrono::seconds(9));",
+    "java": "try { Thread.sleep(3600000); } catch (InterruptedException e) { }",
+    "go": "time.Sleep(time.Hour)",
+    "kotlin": "Thread.sleep(3600000)",
+    "python3": "import time; time.sleep(3600)",
+}
 GREEDY = {
     "cpp": "vector<vector<char>> v; for (;;) v.emplace_back(1 << 20, 1);",
     "java": "ArrayList<byte[]> v = new ArrayList<>(); while (v.size() >= 0) v.add(new byte[1 << 20]);",
@@ -91,19 +98,24 @@ async def test_nothing_is_no_program_and_what_does_not_compile_says_where(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("language", [name for name in LANGUAGES if name != "python3"])
+@pytest.mark.parametrize("language", LANGUAGES)
 async def test_each_language_gets_the_verdicts(language: str, judge: Judge, asked: Problem, tests: Tests) -> None:
     if missing(LANGUAGES[language]):
         pytest.skip(missing(LANGUAGES[language]))
     solution = SOLUTIONS[language]
-    wrong = solution.replace("+=", "-=").replace("numbers.sum()", "-numbers.sum()")
+    wrong = (
+        solution.replace("+=", "-=").replace("numbers.sum()", "-numbers.sum()").replace("return sum(", "return -sum(")
+    )
+    head = 'import "time"\n' if language == "go" else ""
     for source, expected in (
         (solution.format(""), "PR"),
         (wrong.format(""), "WA"),
         (solution.format(FAILS[language]), "RE"),
         (solution.format(GREEDY[language]), "MLE"),
         (solution.format(LOOPS[language]), "TLE"),
-        ("nonsense {", "CE"),
+        (head + solution.format(SLEEPS[language]), "TO"),
+        ("nonsense {", "RE" if language == "python3" else "CE"),
+        (" \n", "RpE"),
     ):
         found = await verdict(judge, asked, tests, source, language)
         assert found.verdict == expected, (language, found)

@@ -56,7 +56,15 @@ _COMPILING = Bounds(60.0, 240.0, 3 << 30, output_bytes=64 << 20, disk_bytes=256 
 _MACHINE_BYTES = 1200 << 20  # what a Java virtual machine has beside its heap: stacks, code, classes
 _BESIDE_BYTES = 128 << 20  # of libraries, and of a deep stack: what is no data of a program
 _MAKING = Bounds(120.0, 600.0, 2 << 30, output_bytes=64 << 20)
-_KEPT_PROGRAMS = 256
+_KEPT_PROGRAMS, _KEPT_BYTES = 256, 1 << 30
+_MOST_FILES = 2000
+"""That a compiler may make of one program."""
+
+_PACKED = """
+cp -r /source/. . && {{ {compile}; }} 1>&2 || exit 1
+[ "$(find . -type f | wc -l)" -le {most} ] || {{ echo "more than {most} files were made of it" >&2; exit 1; }}
+tar -cf - {kept}
+"""
 
 _CASES = """
 import json, random, sys
@@ -82,10 +90,11 @@ print(json.dumps([accepts(row) for row in json.loads(sys.stdin.read())]))
 
 @dataclass
 class _Program:
-    """A compiled program: its folder on the host, or what the compiler said; and how many use it now."""
+    """A compiled program: its folder on the host and what that takes, or what the compiler said; and how many use it now."""
 
     folder: Path
     error: str = ""
+    bytes: int = 0
     ready: asyncio.Lock = field(default_factory=asyncio.Lock)
     done: bool = False
     users: int = 0
@@ -281,7 +290,7 @@ class Judge:
                 if not program.done:
                     # What was begun and not ended, as by somebody who was cancelled, is nobody's program.
                     await asyncio.to_thread(shutil.rmtree, program.folder, ignore_errors=True)
-                    program.error = await self._compile(tools, files, program.folder)
+                    program.error, program.bytes = await self._compile(tools, files, program.folder)
                     program.done = True
             yield program
         finally:
@@ -289,18 +298,24 @@ class Judge:
             await self._evict()
 
     async def _evict(self) -> None:
-        unused = [key for key, program in self._programs.items() if not program.users]
-        surplus = unused[: max(len(self._programs) - _KEPT_PROGRAMS, 0)]
-        for folder in [self._programs.pop(key).folder for key in surplus]:
+        folders, kept = list[Path](), sum(program.bytes for program in self._programs.values())
+        for key in [key for key, program in self._programs.items() if not program.users]:
+            if len(self._programs) <= _KEPT_PROGRAMS and kept <= _KEPT_BYTES:
+                break
+            program = self._programs.pop(key)
+            kept -= program.bytes
+            folders.append(program.folder)
+        for folder in folders:
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
-    async def _compile(self, tools: Toolchain, files: Mapping[str, str], folder: Path) -> str:
+    async def _compile(self, tools: Toolchain, files: Mapping[str, str], folder: Path) -> tuple[str, int]:
+        """Compile a program; return what is wrong with it, and the bytes that it takes."""
         language = tools.language
         await asyncio.to_thread(_write, folder, files)
         if not language.compile:
-            return ""
+            return "", sum(map(len, files.values()))
         kept = " ".join(language.outputs) or "."
-        script = f"cp -r /source/. . && {{ {tools.filled(language.compile)}; }} 1>&2 && tar -cf - {kept}"
+        script = _PACKED.format(compile=tools.filled(language.compile), most=_MOST_FILES, kept=kept)
         ended = await self._runs.run(
             ("/bin/sh", "-c", script),
             _COMPILING,
@@ -310,14 +325,14 @@ class Judge:
             compiling=True,
         )
         if ended.reason != "exited":
-            return f"compiling it was ended: too much of {ended.reason}"
+            return f"compiling it was ended: too much of {ended.reason}", 0
         if ended.code:
-            return ended.stderr.replace("/work/", "").strip()[: 10 * SHOWN_CHARS] or f"exit code {ended.code}"
+            return ended.stderr.replace("/work/", "").strip()[: 10 * SHOWN_CHARS] or f"exit code {ended.code}", 0
         try:
             await asyncio.to_thread(_replace, folder, ended.stdout)
         except CandidateError as error:
-            return str(error)
-        return ""
+            return str(error), 0
+        return "", len(ended.stdout)
 
     async def _run(
         self, problem: Problem, language: Language, program: _Program, case: Sequence[Any], bounds: Bounds

@@ -24,8 +24,10 @@ from heredity.tasks.code.problem import problem
 from heredity.tasks.code.solution import KIND as NAME
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Record:
+    """A judgement while it lasts."""
+
     job: Job
 
     def failed(self, status: str, failure_source: FailureSource, message: str, trace: str = "") -> Trajectory:

@@ -22,7 +22,7 @@ from heredity.results.page import Text
 from heredity.view.actions import Actions
 from heredity.view.drawing import Block, View, draw
 from heredity.view.index.tail import size_of
-from heredity.view.pages import compare, folder, lineage, lists, record, rollout, run, trace
+from heredity.view.pages import compare, folder, lineage, lists, record, rollout, run, team, trace
 from heredity.view.pages.here import Run, Suite
 from heredity.view.place import Place, blob
 from heredity.view.watching import PATIENCE_S, Watcher
@@ -95,6 +95,7 @@ class ViewApp:
                     lambda r, q: rollout.rollout_view(r, q.path_params["key"], _number(q.query_params.get("step")))
                 ),
             ),
+            Route(f"{of}/t/{{key}}", self._page(lambda r, q: team.team_view(r, q.path_params["key"]))),
             Route(f"{of}/call/{{key}}", self._page(lambda r, q: record.call_view(r, q.path_params["key"]))),
             Route(f"{of}/event/{{key}}", self._page(lambda r, q: record.event_view(r, q.path_params["key"]))),
             Route(f"{of}/span/{{key}}", self._page(lambda r, q: record.span_view(r, q.path_params["key"]))),

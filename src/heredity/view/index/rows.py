@@ -71,6 +71,8 @@ class Writer:
             handler(self, event)
         elif {"view", "candidate", "scores"} <= event.data.keys():
             self._scored(event)
+        elif all(isinstance(event.data.get(name), str) for name in ("task", "status", "folder")):
+            self._task(event)
         self._events.append((self._run, event.seq, event.at, brief(event.kind, 80), offset, length, brief(event.data)))
 
     def flush(self) -> None:
@@ -280,6 +282,20 @@ class Writer:
             self._score(candidate, mean, view)
             if view == "heldout" and candidate == self.facts.get("selected"):
                 self.facts["heldout"] = mean
+
+    def _task(self, event: Event) -> None:
+        """Add what came of a task that was worked on with a record of its own, such as a team's."""
+        data = event.data
+        solved = data.get("correct", data.get("right"))
+        numbers = [whole(data.get(name)) for name in ("rounds", "steps", "hops")]
+        texts = brief(data["task"], 120), brief(data["status"], 60)
+        tools = ", ".join(brief(tool, 40) for tool in sequence(data.get("tools"))[:20])
+        row = (self._run, event.seq, event.at, *texts, solved if isinstance(solved, bool) else None, *numbers, tools)
+        amounts = finite(data.get("seconds")), finite(data.get("tokens"))
+        self._connection.execute(
+            f"INSERT OR REPLACE INTO tasks VALUES ({', '.join('?' * 13)})", (*row, *amounts, brief(data["folder"], 400))
+        )
+        self.count("tasks")
 
     def _rollout(
         self,

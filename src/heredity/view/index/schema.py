@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
 
-VERSION = 1
+VERSION = 2
 
 TABLES = (
     """CREATE TABLE about (version INTEGER NOT NULL)""",
@@ -37,6 +37,9 @@ TABLES = (
     """CREATE TABLE calls (run INTEGER NOT NULL, seq INTEGER NOT NULL, at REAL NOT NULL, purpose TEXT NOT NULL, model TEXT NOT NULL,
         place INTEGER NOT NULL, error TEXT NOT NULL, input REAL, output REAL, cached REAL, cost REAL,
         PRIMARY KEY (run, seq)) WITHOUT ROWID""",
+    """CREATE TABLE tasks (run INTEGER NOT NULL, seq INTEGER NOT NULL, at REAL NOT NULL, task TEXT NOT NULL, status TEXT NOT NULL,
+        solved INTEGER, rounds INTEGER, steps INTEGER, hops INTEGER, tools TEXT NOT NULL, seconds REAL, tokens REAL,
+        folder TEXT NOT NULL, PRIMARY KEY (run, seq)) WITHOUT ROWID""",
     """CREATE TABLE spans (run INTEGER NOT NULL, number INTEGER NOT NULL, id TEXT NOT NULL, parent TEXT NOT NULL,
         name TEXT NOT NULL, kind TEXT NOT NULL, start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL,
         problem TEXT NOT NULL, about TEXT NOT NULL,
@@ -45,7 +48,7 @@ TABLES = (
     """CREATE INDEX spans_by_parent ON spans (run, parent)""",
 )
 
-OF_RUN = ("events", "candidates", "decisions", "evaluations", "rollouts", "calls", "spans")
+OF_RUN = ("events", "candidates", "decisions", "evaluations", "rollouts", "calls", "tasks", "spans")
 """Tables whose rows belong to a run."""
 
 _PRAGMAS = (

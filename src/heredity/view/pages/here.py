@@ -23,6 +23,7 @@ TABS = (
     ("Submissions", "evaluations"),
     ("Rollouts", "rollouts"),
     ("Model calls", "calls"),
+    ("Tasks", "tasks"),
     ("Trace", "trace"),
     ("Journal", "journal"),
     ("Report", "report"),
@@ -140,7 +141,13 @@ class Run:
 
     def tabs(self, here: str) -> list[tuple[str, str, bool]]:
         """Return the pages of the run; `here` is the one that is shown."""
-        counts = {"candidates": "candidates", "evaluations": "submissions", "rollouts": "rollouts", "calls": "calls"}
+        counts = {
+            "candidates": "candidates",
+            "evaluations": "submissions",
+            "rollouts": "rollouts",
+            "calls": "calls",
+            "tasks": "tasks",
+        }
         return [
             (
                 f"{name} {self.facts[counts[tail]]}" if self.facts.get(counts.get(tail, "")) else name,
@@ -148,4 +155,5 @@ class Run:
                 tail == here,
             )
             for name, tail in TABS
+            if tail != "tasks" or self.facts.get("tasks")
         ]

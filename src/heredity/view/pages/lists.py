@@ -203,6 +203,22 @@ def _call(run: Run, row: sqlite3.Row) -> list[Value | Cell]:
     ]
 
 
+def _task(run: Run, row: sqlite3.Row) -> list[Value | Cell]:
+    right = None if row["solved"] is None else Cell("yes") if row["solved"] else Cell("no", tone="bad")
+    return [
+        run.link(row["task"] or "task", "t", row["seq"]),
+        tone(row["status"]),
+        right,
+        row["rounds"],
+        row["steps"],
+        row["hops"],
+        row["tools"] or None,
+        Number(row["seconds"], form="duration"),
+        Number(row["tokens"], form="amount"),
+        when(run, row["at"]),
+    ]
+
+
 def _event(run: Run, row: sqlite3.Row) -> list[Value | Cell]:
     return [
         run.link(f"{row['seq']}", "event", row["seq"]),
@@ -314,6 +330,29 @@ CALLS = Listing(
     ("t.purpose", "t.model", "t.error"),
     "purpose",
 )
+TASKS = Listing(
+    "tasks",
+    "Tasks with records of their own",
+    columns_of(
+        "Task",
+        "Status",
+        "Right",
+        "Rounds",
+        "Steps",
+        "Hops",
+        "Tools",
+        "Time",
+        "Tokens",
+        "At",
+        left=("Task", "Status", "Right", "Tools"),
+    ),
+    "SELECT t.* FROM tasks t",
+    "t.seq",
+    _task,
+    {"Hops": "t.hops", "Time": "t.seconds", "Tokens": "t.tokens"},
+    ("t.task", "t.tools"),
+    "status",
+)
 JOURNAL = Listing(
     "journal",
     "Journal",
@@ -336,4 +375,4 @@ SPANS = Listing(
     ("t.name", "t.about", "t.problem"),
     "kind",
 )
-LISTS = {listing.name: listing for listing in (ROLLOUTS, EVALUATIONS, CANDIDATES, CALLS, JOURNAL, SPANS)}
+LISTS = {listing.name: listing for listing in (ROLLOUTS, EVALUATIONS, CANDIDATES, CALLS, TASKS, JOURNAL, SPANS)}

@@ -40,7 +40,7 @@ def line_of(run: Run, row: sqlite3.Row, name: str = "journal.jsonl") -> Any:
 
 def event_view(run: Run, number: str) -> View:
     """Return a line of the journal, with links to the candidates that it names."""
-    row = _row(run, "events", "seq", number, "line of the journal")
+    row = row_of(run, "events", "seq", number, "line of the journal")
     value = line_of(run, row)
     data = mapping(mapping(value).get("data"))
     named = {
@@ -89,8 +89,8 @@ def _digests(value: Any, depth: int = 0) -> set[str]:
 
 def call_view(run: Run, number: str) -> View:
     """Return a call of the method's model: what was asked, what was answered, what it used."""
-    row = _row(run, "calls", "seq", number, "model call")
-    event = _row(run, "events", "seq", number, "line of the journal")
+    row = row_of(run, "calls", "seq", number, "model call")
+    event = row_of(run, "events", "seq", number, "line of the journal")
     data = mapping(mapping(line_of(run, event)).get("data"))
     facts = (
         Fact("Purpose", row["purpose"]),
@@ -154,7 +154,7 @@ def _call(row: sqlite3.Row, answer: Mapping[str, Any]) -> list[Block]:
 
 def span_view(run: Run, number: str) -> View:
     """Return a span: what it was about, what is inside of it."""
-    row = _row(run, "spans", "number", number, "span")
+    row = row_of(run, "spans", "number", number, "span")
     value = mapping(line_of(run, row, "spans.jsonl"))
     parents = (
         run.suite.index.rows("SELECT number, name FROM spans WHERE run = ? AND id = ?", (run.id, row["parent"]))
@@ -203,7 +203,12 @@ def span_view(run: Run, number: str) -> View:
     )
 
 
-def _row(run: Run, table: str, key: str, number: str, what: str) -> sqlite3.Row:
+def row_of(run: Run, table: str, key: str, number: str, what: str) -> sqlite3.Row:
+    """Return a row of a run's table by its number.
+
+    Raises:
+        UnknownNameError: if there is none.
+    """
     numeric = number.isdigit() and len(number) < 18
     rows = (
         run.suite.index.rows(f"SELECT * FROM {table} WHERE run = ? AND {key} = ?", (run.id, int(number)))

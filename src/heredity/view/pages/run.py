@@ -25,6 +25,7 @@ from heredity.results.text import short_task
 from heredity.view.drawing import Block, Shown, View, fragment
 from heredity.view.index.tail import size_of
 from heredity.view.pages.here import Run, Suite
+from heredity.view.pages.training import over_time, training_curves
 from heredity.view.place import blob
 
 MOST_POINTS = 1500
@@ -76,8 +77,11 @@ def run_view(run: Run) -> View:
     links = Markup("<p>%s</p>") % Markup(" · ").join(
         Markup('<a href="%s" download>%s</a>') % (url, name) for name, url in exports
     )
+    along = over_time(run)
+    curves = training_curves(run)
     blocks = [
-        Block("scores", "Scores", [scores(run)]),
+        Block("scores", "Scores", [scores(run), *([along] if along else [])]),
+        *([Block("training", "Training", list[Shown](curves))] if curves else []),
         Block("about", "About the run", about),
         Block("export", "Take along", [links]),
     ]

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import heredity
+from heredity.bench.world_rules import RULES
 from heredity.bridges.autoenv import autoenv_folder
 from heredity.bridges.files import write_files
 from heredity.errors import ConfigError
@@ -23,7 +24,6 @@ from heredity.worlds.skins import look
 from heredity.worlds.world import World, world
 
 OURS = Path(heredity.__file__).parent / "worlds" / "guest_base"
-RULES = Path(__file__).parents[2] / "examples" / "worlds"
 RELEASE = os.environ.get("HEREDITY_AUTOENV", "")
 """A folder with `base/` and `benchmarks/` of AutoEnv's release."""
 

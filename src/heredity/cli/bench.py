@@ -98,21 +98,28 @@ def registry(
 def worlds(
     json_output: bool = _JSON,
     seconds: float = typer.Option(0.3, "--seconds", min=0.01, help="How long each world is stepped."),
+    rounds: int = typer.Option(7, "--rounds", min=1, help="How often worlds in rules are timed beside Python."),
 ) -> None:
-    """Time steps and resets of every world against a loop that does next to nothing.
+    """Time steps and resets of every world against a loop that does next to nothing; worlds in rules alone beside Python.
 
     Example: heredity bench worlds --seconds 0.5
     """
+    from heredity.bench import world_rules
     from heredity.bench import worlds as benchmark
 
-    figures = benchmark.measure(seconds)
+    figures, rules = benchmark.measure(seconds), world_rules.measure(rounds)
     if json_output:
-        typer.echo(json.dumps(figures, indent=1))
+        typer.echo(json.dumps({**figures, "rules": rules}, indent=1))
         return
     rows = [[name, *map(str, row.values())] for name, row in figures["results"].items()]
     _table(f"Worlds, baseline: {figures['baseline']}", ["case", "steps/s", "reset ms", "bare steps/s", "ratio"], rows)
     medians = {key: figures[key] for key in ("median_steps_per_s", "median_reset_ms", "median_ratio")}
     typer.echo(", ".join(f"{key} {value}" for key, value in medians.items()))
+    columns = ["case", "lines of Python", "lines of rules", "steps/s, Python", "steps/s, rules", "ratio"]
+    rows = [[name, *map(str, row.values())] for name, row in rules["by_world"].items()]
+    _table("Worlds in rules alone, baseline: the same worlds in Python", columns, rows)
+    low, median, high = (rules[f"ratio_{which}"] for which in ("min", "median", "max"))
+    typer.echo(f"{rules['worlds']} worlds in rules: {low} to {high} of Python's speed, median {median}")
 
 
 @app.command("metrics")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from heredity.bench.world_rules import RULES
 from heredity.errors import ConfigError
 from heredity.ids import digest_json
 from heredity.library.tasks.posttraining.world import WorldGame, open_world_process, world_task
@@ -64,7 +65,7 @@ async def test_a_game_pays_once_at_its_end_what_the_world_pays_over_the_bound() 
 
 
 def test_the_path_of_a_world_in_rules_is_a_task_wherever_it_is_named(tmp_path: Path) -> None:
-    folder = Path(__file__).parents[3] / "examples" / "worlds" / NAME
+    folder = RULES / NAME
     name = SOURCE.located(f"posttraining/world:./{NAME}", folder.parent)
     assert name == f"posttraining/world:{folder}"
     assert SOURCE.located(f"posttraining/world:{NAME}", tmp_path) == f"posttraining/world:{NAME}"

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from heredity.bench.world_rules import RULES
 from heredity.errors import ConfigError
 from heredity.ids import generator
 from heredity.worlds.actions import sample_action
@@ -21,8 +22,7 @@ from heredity.worlds.dsl.functions import FUNCTIONS
 from heredity.worlds.dsl.levels import RulesLevels
 from heredity.worlds.world import World, from_rules, world
 
-EXAMPLES = Path(__file__).parents[3] / "examples" / "worlds"
-TWINS = sorted(folder.name for folder in EXAMPLES.iterdir())
+TWINS = sorted(folder.name for folder in RULES.iterdir())
 SEQUENCES = 3
 """Random sequences on every level; `pytest -m slow` plays 1,000."""
 
@@ -93,7 +93,7 @@ def pour(drops: int) -> dict[str, Any]:
 
 def check_twin(name: str, sequences: int) -> None:
     """Play random sequences on every shipped level in both: rewards, ends, messages and observations are the same."""
-    own, twin = world(name), World(EXAMPLES / name)
+    own, twin = world(name), World(RULES / name)
     for level in [level for split in own.shipped.values() for level in split]:
         rng = generator(7, "twins", name, level.id)
         solution = [action.to_json() for action in own.levels.solve(level.data)]
@@ -134,7 +134,7 @@ def test_levels_of_20_seeds_are_different_and_solved_within_their_bound(name: st
 
 def check_made(name: str, seeds: range, difficulties: tuple[int, ...]) -> None:
     """Make levels: they are different, the same for the same seed, and a solution collects something on each."""
-    twin = World(EXAMPLES / name)
+    twin = World(RULES / name)
     made = [twin.make(seed, difficulty) for difficulty in difficulties for seed in seeds]
     assert len({json.dumps(level.data, sort_keys=True) for level in made}) == len(made)
     for level in made:
@@ -144,7 +144,7 @@ def check_made(name: str, seeds: range, difficulties: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("name", ["entropy_door", "glowing_reef", "hooded_ball", "icy_grip", "pattern_canvas"])
 def test_bounds_and_solutions_of_rules_are_those_of_the_library(name: str) -> None:
-    own, twin = world(name), World(EXAMPLES / name)
+    own, twin = world(name), World(RULES / name)
     for level in [level for split in own.shipped.values() for level in split]:
         assert twin.levels.upper_bound(level.data).value == level.upper_bound.value, level.id
         assert twin.play(level.data) == level.reference, level.id

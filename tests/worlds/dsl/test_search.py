@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.worlds.dsl.test_rules import EXAMPLES, TWINS, compiled, lantern
+from tests.worlds.dsl.test_rules import RULES, TWINS, compiled, lantern
 
 from heredity.errors import ConfigError
 from heredity.ids import generator
@@ -30,7 +30,7 @@ def collected(changed: dict[str, Any], level: dict[str, Any], most: int = 1000) 
 
 @pytest.mark.parametrize("name", TWINS)
 def test_bounds_of_rules_are_those_of_the_library(name: str) -> None:
-    twin = World(EXAMPLES / name)
+    twin = World(RULES / name)
     for level in (world(name).shipped["test"][0], world(name).shipped["validation"][0]):
         bound = twin.levels.upper_bound(level.data)
         assert bound.value >= level.reference

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from heredity.bench.world_rules import RULES
 from heredity.cli.worlds import app
 from heredity.worlds.gates.admit import GATES, Admission, admit
 from heredity.worlds.gates.contract import Findings, Subject, files_digest
@@ -22,7 +23,6 @@ from heredity.worlds.gates.wrapping import UnfitError, set_shipped
 from heredity.worlds.verify import plain_actions
 from heredity.worlds.world import World, world, world_names
 
-EXAMPLES = Path(__file__).parents[3] / "examples" / "worlds"
 SLOW = ("near copy",)
 """Kinds whose gate needs the whole library."""
 
@@ -71,7 +71,7 @@ def test_what_a_gate_found_happens_again_when_its_trace_is_played() -> None:
 
 @pytest.mark.parametrize("name", ["grid_treasure", "shifting_pairs"])
 def test_a_world_written_again_in_rules_is_known_as_the_twin_of_its_original(name: str) -> None:
-    twin = World((EXAMPLES / name).resolve())
+    twin = World((RULES / name).resolve())
     set_shipped(twin, twin.make_shipped())
     findings = Findings()
     library = {other: world(other) for other in (name, "gear_train", "crystal_lab", "field_probe", "hooded_ball")}
@@ -104,7 +104,7 @@ def test_the_command_writes_a_certificate_and_rejects_a_twin(tmp_path: Path) -> 
     assert json.loads(result.stdout) == certificate
     assert certificate["admitted"]
     folder = tmp_path / "shifting_pairs"
-    shutil.copytree(EXAMPLES / "shifting_pairs", folder)
+    shutil.copytree(RULES / "shifting_pairs", folder)
     rejected = CliRunner().invoke(app, ["admit", str(folder)])
     assert rejected.exit_code == 1
     assert "it behaves like shifting_pairs" in rejected.stdout

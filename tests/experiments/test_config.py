@@ -7,6 +7,7 @@ import pytest
 
 from heredity.errors import ConfigError
 from heredity.experiments.config import cells, load, resolve
+from heredity.experiments.paths import named
 from heredity.experiments.suites import suite_file
 from heredity.protocols.post_training.sections import TrainingSection
 from heredity.protocols.registry import PROTOCOLS
@@ -229,6 +230,26 @@ def test_baselines_start_from_the_same_program_with_their_own_options(tmp_path: 
     baseline = next(cell for cell in cells(config) if cell.label == "random")
     assert baseline.evolver.initial == str(tmp_path)
     assert baseline.evolver.options == {}
+
+
+def test_runs_are_called_by_as_much_of_a_path_as_tells_them_apart(tmp_path: Path) -> None:
+    given = [str(tmp_path / name) for name in ("a/start", "b/start", "other")]
+    config = resolve(BASE, changes={"matrix.evolver.initial": given})
+    labels = list(dict.fromkeys(cell.label.removeprefix("parametric-") for cell in cells(config)))
+    assert labels[:3] == ["a/start", "b/start", "other"]
+
+
+def test_what_comes_with_heredity_is_called_so_and_what_does_not_by_what_it_holds(tmp_path: Path) -> None:
+    worker = resolve(BASE, ["evolver.initial=heredity.library:harnesses/worker"]).evolver.initial
+    assert named(worker) == "heredity:library/harnesses/worker"
+    for name in ("one", "two"):
+        (tmp_path / name / "start").mkdir(parents=True)
+        (tmp_path / name / "start" / "policy.py").write_text("the same")
+    called = named(str(tmp_path / "one" / "start"))
+    assert called == named(str(tmp_path / "two" / "start"))
+    (tmp_path / "two" / "start" / "policy.py").write_text("another")
+    assert called != named(str(tmp_path / "two" / "start"))
+    assert named("offline/rule-follower") == "offline/rule-follower"
 
 
 @pytest.mark.parametrize(

@@ -204,3 +204,28 @@ def test_further_references_can_be_left_out(tmp_path: Path) -> None:
 
 def not_better_of(run: RunResults) -> str:
     return run_summary(run, POLICIES).partition("not shown")[1]
+
+
+@needs_sandbox
+def test_no_page_says_where_on_the_machine_a_run_began(tmp_path: Path, offer: Offer) -> None:
+    starts = [tmp_path / "mine" / name / "harness" for name in ("plain", "hasty")]
+    for start in starts:
+        (start / "prompt" / "system").mkdir(parents=True)
+        (start / "prompt" / "system" / "prompt.md").write_text(f"You are {start.parent.name}.\n")
+    matrix = {"evolver.initial": [str(start) for start in starts], "gateway.execution": SERVERS[:1]}
+    result = ran(tmp_path / "runs" / "s", offer, run={"seeds": 1}, evolver={"options": {}}, matrix=matrix)
+    assert {run.evolver.name for run in result.runs} == {
+        "static-noisy/weak-plain/harness",
+        "static-noisy/weak-hasty/harness",
+    }
+    called = [run.conditions["evolver.initial"] for run in result.runs]
+    assert all(re.fullmatch(r"harness \([0-9a-f]{8}\)", name) for name in called)
+    assert len(set(called)) == 2
+    assert "evolver.initial" in result.metrics.conditions
+    pages = [
+        file
+        for file in result.folder.rglob("*")
+        if file.suffix in (".html", ".md", ".csv") or file.name == "metrics.json"
+    ]
+    assert len(pages) >= 6
+    assert [file for file in pages if str(tmp_path) in file.read_text()] == []

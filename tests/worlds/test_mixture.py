@@ -42,6 +42,7 @@ def test_what_its_scores_depend_on_is_in_its_version() -> None:
         ("seeds=1..3&heldout=3..5", "composed-3 is in both"),
         ("seeds=3..1&heldout=4", "expected ranges such as"),
         ("seeds=1,1&heldout=4", "no seed twice"),
+        ("seeds=0..200000&heldout=300000", "at most 100,000"),
         ("seeds=1&heldout=4&skin=inverse-pictures", "skin"),
         ("seeds=1&heldout=4&difficulty=4", "expected 1, 2 or 3"),
     ],

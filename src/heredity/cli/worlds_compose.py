@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,13 +16,11 @@ from heredity.errors import ConfigError
 if TYPE_CHECKING:
     from heredity.worlds.compose.admission import Composed
 
-_RANGE = re.compile(r"(\d+)\.\.(\d+)")
-
 
 def compose(
     seed: Annotated[int | None, typer.Option("--seed", min=0, help="Compose the world of this seed.")] = None,
     seeds: Annotated[
-        str | None, typer.Option("--seeds", help="Compose many, such as 0..199, and say what came of them.")
+        str | None, typer.Option("--seeds", help="Compose many, such as 0..199 or 0..4,7,9, and say what came of them.")
     ] = None,
     reward: Annotated[
         str | None, typer.Option("--reward", help="binary or accumulative; else the seed decides.")
@@ -72,15 +70,14 @@ def compose(
         raise typer.Exit(1)
 
 
-def _seeds(seed: int | None, seeds: str | None) -> range:
+def _seeds(seed: int | None, seeds: str | None) -> Sequence[int]:
+    from heredity.worlds.mixture import seeds_of
+
     if (seed is None) == (seeds is None):
         raise ConfigError("say which worlds: --seed 7 for one, or --seeds 0..199 for many")
     if seed is not None:
         return range(seed, seed + 1)
-    match = _RANGE.fullmatch(seeds or "")
-    if match is None or int(match.group(1)) > int(match.group(2)):
-        raise ConfigError(f"--seeds is {seeds!r}; expected two numbers, the less first, such as 0..199")
-    return range(int(match.group(1)), int(match.group(2)) + 1)
+    return seeds_of(seeds or "")
 
 
 def _summary(rows: list[Composed], seconds: float) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from heredity.configuration.sections import DEFAULT_PROTOCOL, EVOLVER_KINDS, Evo
 from heredity.errors import ConfigError
 from heredity.evolution.proposals import LoopOptions
 from heredity.evolution.registry import METHODS
-from heredity.experiments.paths import with_absolute_paths
+from heredity.experiments.paths import brief, with_absolute_paths
 from heredity.ids import digest_json
 from heredity.outside import read_text, toml_table
 from heredity.protocols.registry import PROTOCOLS
@@ -143,7 +143,7 @@ def _short(name: str) -> str:
 def _variant(config: Config, choice: Mapping[str, Any]) -> tuple[str, Config]:
     changed = _set(config, {"matrix": {}, **choice})
     names = [
-        _shown(changed, key, value)
+        _shown(changed, key, brief(value, config.matrix.get(key, ())))
         for key, value in choice.items()
         if key not in ("evolver.name", *(f"evolver.{kind}" for kind in EVOLVER_KINDS))
     ]

@@ -33,14 +33,19 @@ def model_files(config: Config, more: Iterable[str] = ()) -> dict[str, str]:
         for key, value in config.tools.conditions().items()
         if key in ("corpus.folder", *_folders(config))
     }
-    return {name: _digest(path) for name, path in {**paths, **given}.items() if path.exists()}
+    return {name: digest_of(path) for name, path in {**paths, **given}.items() if path.exists()}
 
 
 def _folders(config: Config) -> list[str]:
     return [f"mcp.{name}.folder" for name in config.tools.servers]
 
 
-def _digest(path: Path) -> str:
+def digest_of(path: Path) -> str:
+    """Return the digest of what a file or folder holds.
+
+    Raises:
+        ConfigError: if it cannot be read.
+    """
     try:
         files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
         seen = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]

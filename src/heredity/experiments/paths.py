@@ -5,11 +5,14 @@ A suite may be resumed from another folder than it was started in, and one that 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
 
 from heredity.configuration.sections import Locate
+from heredity.experiments.model_files import digest_of
+from heredity.ids import digest_json
 
 
 def with_absolute_paths(data: Mapping[str, Any], places: Mapping[str, Locate], base: Path) -> dict[str, Any]:
@@ -44,3 +47,35 @@ def _absolute(value: Any, locate: Locate, base: Path) -> Any:
     if isinstance(value, list):
         return [_absolute(item, locate, base) for item in cast(list[Any], value)]
     return locate(value, base) if isinstance(value, str) else value
+
+
+def named(value: Any) -> Any:
+    """Return what pages call a file or folder: not where it lies on this machine, which is nobody's business.
+
+    What comes with Heredity is called `heredity:…`, as a configuration may write it; anything else by its name and the beginning of
+    a digest of what it holds.
+
+    Args:
+        value: an absolute path; what is none is returned as it is.
+    """
+    if not isinstance(value, str) or not Path(value).is_absolute():
+        return value
+    path, own = Path(value), Path(str(files("heredity")))
+    if path.is_relative_to(own):
+        return f"heredity:{path.relative_to(own).as_posix()}"
+    return f"{path.name} ({(digest_of(path) if path.exists() else digest_json(value))[:8]})"
+
+
+def brief(value: Any, values: Sequence[Any]) -> Any:
+    """Return as many of the last parts of an absolute path as tell it from others; what is none is returned as it is.
+
+    Args:
+        value: one of `values`.
+        values: all that something may be.
+    """
+    if not isinstance(value, str) or not Path(value).is_absolute():
+        return value
+    others = [Path(other).parts for other in values if isinstance(other, str) and other != value]
+    parts = Path(value).parts
+    enough = (n for n in range(1, len(parts)) if all(parts[-n:] != other[-n:] for other in others))
+    return "/".join(parts[-next(enough, len(parts) - 1) :])

@@ -9,6 +9,7 @@ from importlib import metadata
 
 from heredity.configuration.config import Cell
 from heredity.evolution import Budget
+from heredity.experiments.paths import named
 from heredity.judging import RunPlan
 from heredity.plugins import loaded
 from heredity.protocols.contract import Setup
@@ -30,6 +31,7 @@ def plan_of(cell: Cell, suite_id: str, setup: Setup, isolation: str, *, cases_kn
         cases_known: whether the hidden cases were published before.
     """
     budget, initial = cell.config.budget, cell.evolver.initial
+    conditions = {**cell.config.conditions(), **({"evolver.initial": initial} if initial else {})}
     return RunPlan(
         run_id=cell.id,
         suite_id=suite_id,
@@ -51,7 +53,7 @@ def plan_of(cell: Cell, suite_id: str, setup: Setup, isolation: str, *, cases_kn
         packages=package_versions(),
         plugins=[origin.to_json() for origin in loaded()],
         execution=cell.config.gateway.execution,
-        conditions={**cell.config.conditions(), **({"evolver.initial": initial} if initial else {})},
+        conditions={key: named(value) for key, value in conditions.items()},
         routes={name: route.models for name, route in cell.config.gateway.routes.items()},
         coverage=cell.config.views.coverage,
         record={**setup.record, **({"cases_known": True} if cases_known else {})},

@@ -138,12 +138,14 @@ def test_wrong_requests_are_refused_with_what_is_meant() -> None:
             taskset(wrong)
     with pytest.raises(UnknownNameError, match="seed"):
         taskset("worlds/grid_treasure?seed=1")
-    assert CliRunner().invoke(app, ["worlds", "compose"]).exit_code != 0
+    for wrong in ([], ["--seed", "1", "--seeds", "1"], ["--seeds", "3..1"], ["--seeds", "1,,2"], ["--seeds", "1..3,2"]):
+        assert CliRunner().invoke(app, ["worlds", "compose", *wrong]).exit_code != 0
 
 
 def test_many_are_counted_with_reasons_and_distances() -> None:
+    seeds = f"{SEED},{SEED + 1}..{SEED + 1}"
     result = CliRunner().invoke(
-        app, ["worlds", "compose", "--seeds", f"{SEED}..{SEED + 1}", "--reward", "binary", "--processes", "1", "--json"]
+        app, ["worlds", "compose", "--seeds", seeds, "--reward", "binary", "--processes", "1", "--json"]
     )
     said = json.loads(result.output)
     assert said["composed"] == said["admitted"] + sum(said["rejected"].values()) == 2

@@ -130,9 +130,8 @@ def main() -> None:
     print(f"{figures['train_worlds']} worlds to learn on, {figures['heldout_worlds']} others, {given.seeds} seeds")
     for start in ("explorer", "stuck"):
         row = figures[start]
-        print(
-            f"{start:9} {row['before']:.3f} to {row['after']:.3f}: {row['gain']:+.3f}, by seed {row['by_seed']}, by seed and world {row['by_seed_and_world']}"
-        )
+        intervals = f"by seed {row['by_seed']}, by seed and world {row['by_seed_and_world']}"
+        print(f"{start:9} {row['before']:.3f} to {row['after']:.3f}: {row['gain']:+.3f}, {intervals}")
     print(figures["verdict"])
 
 

@@ -51,6 +51,18 @@ def test_what_pays_is_preferred_and_known_by_its_words_and_what_changes_nothing_
     assert instructions(turns_of(TRANSCRIPT)) == ["- Avoid wait", f"- Avoid {WAIT}"]
 
 
+async def test_a_critique_gives_the_prompt_its_rules_which_are_then_taken_up() -> None:
+    (gradient,) = (await answer("critique"))["gradients"]
+    assert gradient["variable"] == "prompt/system:prompt.md"
+    rules = gradient["text"].splitlines()
+    assert "- Prefer sell" in rules
+    variables = {gradient["variable"]: "Known:\n"}
+    given = [{"variable": gradient["variable"], "texts": ["- Avoid wait"]}]
+    (edit,) = (await answer("improve", variables=variables, gradients=given))["edits"]
+    assert edit["value"] == "Known:\n- Avoid wait\n"
+    assert (await answer("critique", evidence=[]))["gradients"] == []
+
+
 async def test_a_signal_becomes_one_more_rule_of_the_prompt() -> None:
     signal = (await answer("dynamics"))["signal"]
     variables = {"prompt/system:prompt.md": "Known:\n"}

@@ -61,6 +61,13 @@ class WorldLearner:
         if task in ("dynamics", "instruction"):
             rules = dynamics(turns) if task == "dynamics" else instructions(turns)
             answer: dict[str, Any] = {"signal": "\n".join(rules) or "nothing stands out"}
+        elif task == "critique":
+            rules = dynamics(turns) or instructions(turns)
+            gradients = [{"variable": _PROMPT, "text": "\n".join(rules)}] if rules else []
+            answer = {
+                "critique": "it does not keep to what pays" if rules else "nothing to say",
+                "gradients": gradients,
+            }
         elif task == "reflect":
             answer = {"hypotheses": [{"cause": "it does not know what pays", "variables": [], "tasks": []}]}
         elif task == "select":
@@ -120,7 +127,12 @@ def _improve(block: Mapping[str, Any], turns: Sequence[Turn], rng: np.random.Gen
     prompts = [name for name in variables if name == _PROMPT]
     if programs and (not prompts or rng.random() < 0.5):
         return _constant_changed(programs[0], variables[programs[0]], rng)
-    advice = _RULE.findall(str(block.get("signal") or "")) or dynamics(turns) or instructions(turns)
+    gradients = cast(Sequence[Mapping[str, Any]], block.get("gradients") or ())
+    analyses = [
+        str(block.get("signal") or ""),
+        *(str(text) for gradient in gradients for text in gradient.get("texts", ())),
+    ]
+    advice = _RULE.findall("\n".join(analyses)) or dynamics(turns) or instructions(turns)
     prompt = variables.get(_PROMPT, "")
     fresh = [rule for rule in advice if rule not in prompt]
     text = prompt.rstrip()

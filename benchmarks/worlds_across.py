@@ -101,7 +101,9 @@ def measure(seeds: int, rounds: int, out: Path) -> dict[str, Any]:
         for found in (re.search(rf"{key}=([^&]*)", name) for key in ("seeds", "heldout"))
         if found
     )
-    figures = {start: gain_of([run for run in suite.runs if start in run.evolver.name], heldout) for start in starts}
+    figures = {
+        start: gain_of([run for run in suite.runs if start in str(run.evolver.name)], heldout) for start in starts
+    }
     return {"seeds": seeds, "rounds": rounds, "train_worlds": train, "heldout_worlds": heldout, **figures}
 
 

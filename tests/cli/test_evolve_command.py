@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import venv
 from pathlib import Path
 
 import pytest
@@ -77,3 +78,47 @@ def test_names_that_lead_nowhere(tmp_path: Path) -> None:
     assert "--scorer" in str(evolve("circle-packing-26", "--metric", "x").exception)
     listed = json.loads(evolve("--tasks", "--json").stdout)
     assert {"circle-packing-26", "min-overlap", "sorting-network-16"} <= {row["name"] for row in listed}
+
+
+def environment(folder: Path, module: str) -> Path:
+    """Return the interpreter of a new virtual environment in which a package is that this one does not have."""
+    venv.create(folder, symlinks=True)
+    (packages,) = folder.glob("lib/python3*/site-packages")
+    (packages / "herons.py").write_text(module)
+    return folder / "bin" / "python"
+
+
+def test_what_is_imported_comes_from_the_environment_that_is_named(tmp_path: Path) -> None:
+    importing = "import herons\n\n\ndef verify(answer):\n    return {'size': herons.height(answer)}\n"
+    program, scorer = files(tmp_path, PROGRAM.replace("# EVOLVE", "import herons\n# EVOLVE", 1), importing)
+    words = (program, "--scorer", scorer, "--evaluations", "4")
+    without = evolve(*words, "--out", tmp_path / "without")
+    assert "No module named 'herons'" in str(without.exception)
+    assert "--python venv/bin/python" in str(without.exception)
+    python = environment(tmp_path / "a venv", "def height(answer):\n    return 20 + answer\n")
+    ran = evolve(*words, "--python", python, "--out", tmp_path / "out", "--json")
+    assert ran.exit_code == 0, ran.output
+    assert json.loads(ran.stdout)["start"] == 21.0
+    nowhere = evolve(*words, "--python", tmp_path / "venv" / "python", "--out", tmp_path / "nowhere")
+    assert "no program is there" in str(nowhere.exception)
+    none = tmp_path / "none"
+    none.write_text("#!/bin/sh\necho it is a shell >&2\nexit 3\n")
+    none.chmod(0o755)
+    assert "it is a shell" in str(evolve(*words, "--python", none, "--out", tmp_path / "shell").exception)
+
+
+def test_a_folder_is_given_with_all_that_is_in_it(tmp_path: Path) -> None:
+    (tmp_path / "data" / "deep").mkdir(parents=True)
+    (tmp_path / "data" / "deep" / "goal.txt").write_text("4")
+    (tmp_path / "data" / ".key").write_text("secret")
+    reading = (
+        "import pathlib\n\n\nasync def evaluate(program_path):\n    goal = pathlib.Path(__file__).parent / 'data'\n"
+        "    assert not (goal / '.key').exists()\n    return {'goal': float((goal / 'deep' / 'goal.txt').read_text())}\n"
+    )
+    program, scorer = files(tmp_path, PROGRAM, reading)
+    words = (program, "--scorer", scorer, "--with", tmp_path / "data", "--evaluations", "2", "--out", tmp_path / "out")
+    ran = evolve(*words, "--json")
+    assert ran.exit_code == 0, ran.output
+    assert json.loads(ran.stdout)["start"] == 4.0
+    (tmp_path / "data" / "deep" / "goal.txt").write_text("5")
+    assert "data/deep/goal.txt" in str(evolve(*words).exception)

@@ -23,7 +23,12 @@ def evolve(
     scorer: Path | None = typer.Option(
         None, "--scorer", help="Python file with evaluate(program_path), or verify(answer) for what solve() returns."
     ),
-    beside: list[Path] = typer.Option([], "--with", help="A file that the scorer reads; give it once for each."),
+    beside: list[Path] = typer.Option(
+        [], "--with", help="A file or a folder that the scorer reads; give it once for each."
+    ),
+    python: Path | None = typer.Option(
+        None, "--python", help="Interpreter of an environment whose packages they import, such as venv/bin/python."
+    ),
     method: str = typer.Option(
         "map-elites", "--method", help="map-elites, parametric or another method; with --agent, none."
     ),
@@ -64,6 +69,8 @@ def evolve(
     name = Path(program).stem if scorer else Path(program).name
     folder = out or Path("runs") / f"evolve-{name}-{time.strftime('%Y%m%d-%H%M%S')}"
     declared = _declared(metric, minimise, failure_score, cascade)
+    if python is not None:
+        declared["python"] = str(python.expanduser().absolute())
     task, taskset = _task(folder, program, scorer, beside, declared, statement)
     sections: dict[str, dict[str, Any]] = {
         "run": {"protocol": "program-evolution", "name": f"evolve-{name}", "tasksets": [taskset], "seeds": seeds},
@@ -137,7 +144,8 @@ def _task(
     if scorer is None:
         if declared or beside or statement:
             raise ConfigError(
-                "--metric, --minimise, --failure-score, --cascade, --with and --statement go with --scorer"
+                "--metric, --minimise, --failure-score, --cascade, --with, --python and --statement go with --scorer; of a task's "
+                "folder, task.toml says this"
             )
         if own := library_task(program):
             return read_program_task(own), f"{PREFIX}{own.name}"

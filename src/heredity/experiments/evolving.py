@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from heredity.tasks.programs.task import (
     MOST_BYTES,
     STATEMENT,
     ProgramTask,
+    files_below,
     library_folder,
     read_program_task,
     task_folders,
@@ -56,7 +57,7 @@ def write_task(
         folder: where it goes.
         program: what evolution begins with.
         scorer: what measures it.
-        beside: further files that the scorer reads; they are put beside it.
+        beside: further files and folders that the scorer reads; they are put beside it.
         declared: what `task.toml` says.
         statement: what is asked, in Markdown.
 
@@ -64,24 +65,37 @@ def write_task(
         ConfigError: if a file cannot be read, two have one name, or the folder is of other files.
     """
     files: dict[str, bytes] = {}
-    for path in (program, scorer, *beside):
+    folders = [path.name or path.resolve().name for path in beside if path.is_dir()]
+    for path, name in _named((program, scorer, *beside)):
         with reading(path, "a plain file", f"give the path of a file of at most {MOST_BYTES >> 20} MiB"):
             content = read_bytes(path, MOST_BYTES)
-        if path.name in files or path.name in (FILE, STATEMENT):
-            raise ConfigError(f"{path}: another file of the task is called {path.name} too; rename one of them")
-        files[path.name] = content
+        if name in files or name in (FILE, STATEMENT):
+            raise ConfigError(f"{path}: another file of the task is called {name} too; rename one of them")
+        files[name] = content
     table = {"title": program.stem, **declared, "program": program.name, "scorer": scorer.name}
+    table |= {"folders": folders} if folders else {}
     files |= {FILE: tomli_w.dumps(table).encode(), STATEMENT: statement.encode()}
     if (folder.parent / "runs").exists() and folder.exists():
-        there = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+        there = {path.relative_to(folder).as_posix(): path.read_bytes() for path in files_below(folder)}
         if changed := sorted(name for name in {*there, *files} if there.get(name) != files.get(name)):
             raise ConfigError(
                 f"{folder} was begun with another {changed[0]}; choose another --out, or go on there with `heredity resume`"
             )
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         write_atomic(folder / name, content)
     return read_program_task(folder)
+
+
+def _named(paths: Sequence[Path]) -> Iterator[tuple[Path, str]]:
+    """Return files, and those of folders, with what they are called in a task."""
+    for path in paths:
+        if path.is_dir():
+            name = path.name or path.resolve().name
+            yield from ((file, f"{name}/{file.relative_to(path).as_posix()}") for file in files_below(path))
+        else:
+            yield path, path.name
 
 
 def library_task(name: str) -> Path | None:
@@ -104,7 +118,8 @@ def measure(task: ProgramTask, limits: Limits) -> Measured:
             async for _, trajectory in runner.run([Job(taskset.info, start_program(taskset.info), drawn)], limits):
                 if trajectory.failure is not None:
                     trace = f"\n{trajectory.failure.traceback}" if trajectory.failure.traceback else ""
-                    raise StartError(f"the start program cannot be scored: {trajectory.failure.message}{trace}")
+                    message = f"{trajectory.failure.message}{_remedy(trajectory.failure.message)}"
+                    raise StartError(f"the start program cannot be scored: {message}{trace}")
                 metrics, texts = trajectory.columns["info/metrics"][0], trajectory.columns["info/texts"][0]
                 return Measured(trajectory.total_reward, metrics, texts, trajectory.cost["cpu_s"])
             raise RolloutError("nothing was measured")
@@ -119,6 +134,13 @@ def measure(task: ProgramTask, limits: Limits) -> Measured:
             f" say what failing is worth, such as --failure-score {lower}"
         )
     return score_of_start
+
+
+def _remedy(message: str) -> str:
+    """Return what to do where a package is missing."""
+    if "No module named" not in message:
+        return ""
+    return "; install it into an environment and name that, as in --python venv/bin/python, or give files of yours by --with"
 
 
 class StartError(HeredityError):

@@ -95,7 +95,12 @@ def _module(name: str, path: str) -> Any:
 
 def _called(function: Any, arguments: tuple[Any, ...], seed: int | None) -> Any:
     takes = inspect.signature(function).parameters
-    return function(*arguments, seed=seed) if "seed" in takes and seed is not None else function(*arguments)
+    result = function(*arguments, seed=seed) if "seed" in takes and seed is not None else function(*arguments)
+    if not inspect.iscoroutine(result):
+        return result
+    import asyncio
+
+    return asyncio.run(result)
 
 
 def _evaluated(scorer: Any, request: dict[str, Any]) -> dict[str, Any]:

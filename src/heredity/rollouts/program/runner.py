@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shlex
 import shutil
-import sysconfig
 import tempfile
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,10 +22,10 @@ from heredity.errors import ConfigError, HostError
 from heredity.outside import json_value
 from heredity.results.status import FailureSource, Status
 from heredity.rollouts.contract import Job
+from heredity.rollouts.program.interpreter import Interpreter, interpreter_of
 from heredity.rollouts.rollout import RolloutError, attributed
 from heredity.rollouts.streams import as_completed
 from heredity.rollouts.trajectory import Column, Failure, Trajectory
-from heredity.sandbox.bubblewrap_root import interpreter
 from heredity.sandbox.limits import Limits
 from heredity.sandbox.native import WORK, Bounds, Ended, NativeRuns
 from heredity.tasks.programs.task import ProgramTask, read_program_task
@@ -122,22 +122,28 @@ async def _measured(runs: NativeRuns, record: _Record, limits: Limits) -> Trajec
     }
     own = dict(record.job.candidate.agent.items())
     files = {name: data for name, data in task.files.items() if name != task.declared.program}
+    python = await asyncio.to_thread(interpreter_of, task.python)
+    call = partial(_call, runs, record, limits, python)
     if task.form == "evaluate":
-        reply = await _call(runs, record, limits, request, {**own, **files})
+        reply = await call(request, {**own, **files})
     else:
-        solved = await _call(runs, record, limits, {**request, "do": "solve"}, own)
+        solved = await call({**request, "do": "solve"}, own)
         if "answer" not in solved:
             raise _broken("the program", "an answer", solved)
         # Nothing of the program is where its answer is judged.
-        reply = await _call(runs, record, limits, {**request, "do": "verify", "answer": solved["answer"]}, files)
+        reply = await call({**request, "do": "verify", "answer": solved["answer"]}, files)
     return _scored(record, task, reply)
 
 
 async def _call(
-    runs: NativeRuns, record: _Record, limits: Limits, request: Mapping[str, Any], files: Mapping[str, bytes]
+    runs: NativeRuns,
+    record: _Record,
+    limits: Limits,
+    python: Interpreter,
+    request: Mapping[str, Any],
+    files: Mapping[str, bytes],
 ) -> dict[str, Any]:
     """Call the guest in a sandbox of its own, with these files in its folder."""
-    shown, path = packages()
     seconds = limits.episode_s + _START_S
     bounds = Bounds(
         seconds, _CLOCK * seconds, limits.memory_bytes, _OUTPUT_BYTES, max(_DISK_BYTES, limits.scratch_bytes)
@@ -145,12 +151,17 @@ async def _call(
     folder = await asyncio.to_thread(_written, files)
     try:
         ended = await runs.run(
-            ("/bin/sh", "-c", _SCRIPT.format(python=interpreter())),
+            ("/bin/sh", "-c", _SCRIPT.format(python=shlex.quote(str(python.program)))),
             bounds,
             work=folder,
             stdin=json.dumps(request).encode(),
-            shown=shown,
-            environment={"PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MPLBACKEND": "agg"},
+            shown=python.shown,
+            environment={
+                "PYTHONPATH": ":".join(map(str, python.packages)),
+                "OPENBLAS_NUM_THREADS": "1",
+                "OMP_NUM_THREADS": "1",
+                "MPLBACKEND": "agg",
+            },
             compiling=True,
         )
     finally:
@@ -243,19 +254,6 @@ def _broken(who: str, what: str, reply: Mapping[str, Any]) -> RolloutError:
         status=Status.ACT_ERROR,
         failure_source=FailureSource.CANDIDATE,
     )
-
-
-@cache
-def packages() -> tuple[tuple[Path, ...], str]:
-    """Return the folders of installed packages, which programs and scorers may import, and PYTHONPATH for them."""
-    import sys
-
-    own = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
-    paths = [
-        Path(p) for p in dict.fromkeys([*sorted(own), *sys.path]) if p.endswith(("site-packages", "dist-packages"))
-    ]
-    there = tuple(path for path in paths if path.is_dir())
-    return there, ":".join(map(str, there))
 
 
 @cache

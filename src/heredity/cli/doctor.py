@@ -26,6 +26,9 @@ from heredity.results.text import clean
 from heredity.sandbox.check import LEAST_DISK, Check
 
 _TRIAL_S = 15.0
+_MOST_NAME = 40
+"""Characters of a name beside which what was found of it stands."""
+
 _PYTHON = (3, 11)
 _NAME = re.compile(r"[\w.-]+")
 _EXTRA = re.compile(r"extra == ['\"]([\w-]+)['\"]")
@@ -77,10 +80,10 @@ def doctor(
     if attack:
         _attack(json_output)
     elif purpose == CODE:
-        _show([*_isolation(), *_outside_commands(), *_languages(install=install)], purpose, json_output=json_output)
+        checks = [*_isolation(), *_outside_commands(needed=True), *_languages(install=install)]
+        _show(checks, purpose, json_output=json_output)
     else:
-        tools = list(_tools_of_teams()) if purpose == TEAM else []
-        _show(_needed_for(purpose) + tools if purpose else examine(), purpose, json_output=json_output)
+        _show(_purposeful(purpose) if purpose else examine(), purpose, json_output=json_output)
 
 
 def _languages(*, install: bool) -> Iterator[Check]:
@@ -113,6 +116,14 @@ def _needed_for(purpose: str) -> list[Check]:
     return preflight(load(named), Path("runs"))
 
 
+def _purposeful(purpose: str) -> list[Check]:
+    """Return what a purpose needs, and behind it what is of use for it; what is looked at twice is listed once, as needed."""
+    of_use = [*(_tools_of_teams() if purpose == TEAM else ()), *_models_and_agents()]
+    checks = _needed_for(purpose)
+    names = {check.name for check in checks}
+    return [*checks, *(check for check in of_use if check.name not in names)]
+
+
 def examine() -> list[Check]:
     """Look at everything that runs depend on, whether it is needed or only of use."""
     if sys.platform != "linux":
@@ -127,10 +138,11 @@ def _show(checks: list[Check], purpose: str, *, json_output: bool) -> None:
     else:
         # Plain lines: what is to be typed has to be copied whole.
         rows = [(_state(check), clean(check.name), clean(check.detail)) for check in checks]
-        typer.echo(columns(("", "what", "found"), rows))
+        typer.echo(columns(("", "what", "found"), rows, most=_MOST_NAME))
         for check in checks:
             if not check.ok and check.remedy:
-                typer.echo(f"\n{_state(check)}: {clean(check.name)}\n  {clean(check.remedy)}")
+                remedies = clean(check.remedy).replace("; or ", "\n  or: ")
+                typer.echo(f"\n{_state(check)}: {clean(check.name)}\n  {remedies}")
         typer.echo("")
         verdict = "Runs are possible here." if possible else "Runs are not possible here: see what is missing."
         typer.echo(verdict)
@@ -216,12 +228,14 @@ def _isolation() -> Iterator[Check]:
         yield Check("libseccomp", False, True, str(error), "install libseccomp (Debian: libseccomp2) and pyseccomp")
 
 
-def _outside_commands() -> Iterator[Check]:
+def _outside_commands(*, needed: bool = False) -> Iterator[Check]:
     from heredity.sandbox import agent_bubblewrap as bubblewrap
 
-    problem = bubblewrap.available()
-    remedy = "needed for coding agents only: install bubblewrap (Debian: bubblewrap) and allow user namespaces"
-    yield Check("bubblewrap", problem is None, False, problem or f"{shutil.which('bwrap')} confines a command", remedy)
+    problem, _, remedy = (bubblewrap.available() or "").partition("; ")
+    if not needed:
+        remedy = f"needed for coding agents, containers, programs and their scorers: {remedy}"
+    detail = problem or f"{shutil.which('bwrap')} confines a command"
+    yield Check("bubblewrap", not problem, needed, detail, remedy)
     groups = Path("/sys/fs/cgroup")
     unified = (groups / "cgroup.controllers").exists()
     writable = unified and os.access(groups / "cgroup.procs", os.W_OK)
@@ -281,6 +295,22 @@ def _tools_of_teams() -> Iterator[Check]:
         browser, problem = "", str(error)
     yield Check("Chromium", not problem, False, browser or "none", problem)
     yield from _outside_commands()
+
+
+def _models_and_agents() -> Iterator[Check]:
+    """Look for what asks models and what coding agents there are; no use needs any of it, and few are content without."""
+    from heredity.gateway.settings import WELL_KNOWN
+    from heredity.launchers.registry import programs
+
+    yield from _extra_checks(("llm",))
+    variables = [provider.api_key_env for provider in WELL_KNOWN.values() if provider.api_key_env]
+    there = [name for name in variables if os.environ.get(name)]
+    remedy = f"export {variables[0]}=…, or another's; or without an account: pip install 'heredity[local]'"
+    yield Check("key of a provider", bool(there), False, ", ".join(there) or "none is set", remedy)
+    agents = programs()
+    installed = [name for name, program in agents.items() if program.installed]
+    remedy = "; or ".join(f"heredity agents install {name}" for name in agents)
+    yield Check("coding agents", bool(installed), False, ", ".join(installed) or "none is installed", remedy)
 
 
 def _extras() -> dict[str, list[str]]:

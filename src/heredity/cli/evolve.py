@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from heredity.experiments.evolving import Winner
     from heredity.tasks.programs.task import ProgramTask
 
+_WITH = typer.Option([], "--with", help="A file or a folder that the scorer reads; give it once for each.")
+_PYTHON = typer.Option(
+    None, "--python", help="Interpreter of an environment whose packages they import, such as venv/bin/python."
+)
+_STATEMENT = typer.Option(None, "--statement", help="Markdown that says what is asked, for models and agents.")
+
 
 def evolve(
     program: str = typer.Argument(
@@ -23,12 +29,8 @@ def evolve(
     scorer: Path | None = typer.Option(
         None, "--scorer", help="Python file with evaluate(program_path), or verify(answer) for what solve() returns."
     ),
-    beside: list[Path] = typer.Option(
-        [], "--with", help="A file or a folder that the scorer reads; give it once for each."
-    ),
-    python: Path | None = typer.Option(
-        None, "--python", help="Interpreter of an environment whose packages they import, such as venv/bin/python."
-    ),
+    beside: list[Path] = _WITH,
+    python: Path | None = _PYTHON,
     method: str = typer.Option(
         "map-elites", "--method", help="map-elites, parametric or another method; with --agent, none."
     ),
@@ -48,9 +50,7 @@ def evolve(
     minimise: bool = typer.Option(False, "--minimise", help="Less of the metric is better."),
     failure_score: float | None = typer.Option(None, "--failure-score", help="What a program counts that fails (0)."),
     cascade: str = typer.Option("", "--cascade", help="Thresholds of evaluate_stage1 and so on, such as 0.5,0.75."),
-    statement: Path | None = typer.Option(
-        None, "--statement", help="Markdown that says what is asked, for models and agents."
-    ),
+    statement: Path | None = _STATEMENT,
     seconds: float = typer.Option(60.0, "--seconds", min=0.1, help="Processor seconds that an evaluation may take."),
     memory_mib: int = typer.Option(2048, "--memory", min=64, help="MiB that an evaluation may have."),
     out: Path | None = typer.Option(None, "--out", help="Its folder; continued if it is there already."),
@@ -74,7 +74,7 @@ def evolve(
     task, taskset = _task(folder, program, scorer, beside, declared, statement)
     sections: dict[str, dict[str, Any]] = {
         "run": {"protocol": "program-evolution", "name": f"evolve-{name}", "tasksets": [taskset], "seeds": seeds},
-        "evolver": {"launcher": agent, "model": model} if agent else {"method": method},
+        "evolver": {"launcher": _launcher(agent), "model": model} if agent else {"method": method},
         "budget": {"episodes": evaluations, "max_per_submit": evaluations},
         "views": {"validation": 16, "heldout": 32} if task.seeded else {"validation": 1, "heldout": 1},
         "limits": {"episode_s": seconds, "memory_bytes": memory_mib << 20},
@@ -108,6 +108,11 @@ def _run(folder: Path, task: ProgramTask, sections: dict[str, dict[str, Any]], *
     result = execute(folder, open_suite(folder, config), json_output=json_output)
     _conclude(folder, task, winner(folder), json_output=json_output)
     say_problems(result)
+
+
+def _launcher(agent: str) -> str:
+    """Return a coding agent's name, or the path of its folder as its configuration, which lies elsewhere, has to name it."""
+    return str(Path(agent).expanduser().absolute()) if "/" in agent else agent
 
 
 def _declared(metric: str, minimise: bool, failure_score: float | None, cascade: str) -> dict[str, Any]:

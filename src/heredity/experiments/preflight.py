@@ -120,6 +120,8 @@ class _Looking:
         for name in kinds:
             kind, check = _tried(f"kind of task {name}", lambda name=name: KINDS.load(name))
             yield from self._kind(kind) if kind else [check]
+        if len(tasksets) < len(set(named)):  # Of what kind those are, nobody knows: but that they are confined.
+            yield from self._confinement()
         if self._config.solver.tools:
             taking = [KINDS.load(name) for name in kinds if name in KINDS]
             yield _tried("solver.tools", lambda: check_tools(taking))[1]
@@ -150,9 +152,9 @@ class _Looking:
         yield from _extras(f"kind of task {kind.name}", kind.open)
         for cell in self._suite:
             yield _tried(f"kind of task {kind.name}", lambda cell=cell: kind.check(cell.config.gateway.execution))[1]
-        if not config.engine.unsafe:
-            for layer in self._layers:
-                yield Check(layer.layer, layer.works, True, layer.detail, layer.remedy)
+        yield from self._confinement()
+        if needs.commands:
+            yield self._bubblewrap
         if needs.containers:
             name = config.engine.containers
             yield _tried(f"containers {name}", lambda: BACKENDS.load(name))[1]
@@ -164,14 +166,18 @@ class _Looking:
                     "docker or podman", here is not None, True, here or "none is installed", "install one of them"
                 )
 
+    def _confinement(self) -> Iterator[Check]:
+        for layer in () if self._config.engine.unsafe else self._layers:
+            yield Check(layer.layer, layer.works, True, layer.detail, layer.remedy)
+
     @cached_property
     def _layers(self) -> list[isolation.LayerReport]:
         return isolation.probe()
 
     @cached_property
     def _bubblewrap(self) -> Check:
-        problem = available()
-        return Check("bubblewrap", problem is None, True, problem or "works here")
+        detail, _, remedy = (available() or "works here").partition("; ")
+        return Check("bubblewrap", not remedy, True, detail, remedy)
 
     def _evolver(self, cell: Cell) -> Iterator[Check]:
         settings = cell.evolver

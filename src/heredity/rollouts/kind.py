@@ -53,6 +53,7 @@ class Needs:
         programs: the sandbox for programs.
         containers: a backend of containers.
         confined: whether the runner confines processes of candidates by itself.
+        commands: whether it starts commands in sandboxes of bubblewrap, by itself.
         tools: whether candidates are given the tools that a configuration names (`solver.tools`).
         placement: class of what says where rollouts are computed; None where there is no choice.
     """
@@ -64,6 +65,7 @@ class Needs:
     programs: bool = False
     containers: bool = False
     confined: bool = False
+    commands: bool = False
     tools: bool = False
     placement: type | None = None
 

@@ -51,6 +51,7 @@ KIND = Kind(
         offline="local/smollm2-135m",
         programs=True,
         confined=True,
+        commands=True,
         tools=True,
     ),
     Candidates(starter=_starter),

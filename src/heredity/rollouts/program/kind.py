@@ -38,7 +38,7 @@ def _refusal(candidate: Candidate) -> Failure | None:
 KIND = Kind(
     NAME,
     _open,
-    Needs(confined=True),
+    Needs(confined=True, commands=True),
     Candidates(starter=start_program, read=_read, refusal=_refusal),
     usage=lambda trajectory: None,
 )

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-SIZE = 3
+SIZE, LARGEST = 3, 10**9
 
 
 def verify(answer):
@@ -12,7 +12,9 @@ def verify(answer):
     terms = []
     for number, term in enumerate(answer):
         if not isinstance(term, list) or len(term) != 3 or not all(_is_row(part) for part in term):
-            raise ValueError(f"triple {number} is not three lists of {SIZE * SIZE} numbers")
+            raise ValueError(
+                f"triple {number} is not three lists of {SIZE * SIZE} numbers of at most {LARGEST:g} in size"
+            )
         terms.append([[Fraction(v) for v in part] for part in term])
     cells = range(SIZE * SIZE)
     for a in cells:
@@ -30,4 +32,8 @@ def verify(answer):
 
 
 def _is_row(part):
-    return isinstance(part, list) and len(part) == SIZE * SIZE and all(type(v) in (int, float) for v in part)
+    return (
+        isinstance(part, list)
+        and len(part) == SIZE * SIZE
+        and all(type(v) in (int, float) and abs(v) <= LARGEST for v in part)
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,10 +15,15 @@ if TYPE_CHECKING:
     from heredity.experiments.evolving import Winner
     from heredity.tasks.programs.task import ProgramTask
 
+_SERVER, _KEY = "server", "OPENAI_API_KEY"
+"""What the provider is called that `--base-url` names, and the variable that has its key, if it wants one."""
+
 _WITH = typer.Option([], "--with", help="A file or a folder that the scorer reads; give it once for each.")
 _PYTHON = typer.Option(
     None, "--python", help="Interpreter of an environment whose packages they import, such as venv/bin/python."
 )
+_BASE_URL = typer.Option("", "--base-url", help="Server that has the model and speaks as OpenAI's does.")
+_MODEL = typer.Option("", "--model", help="Writes edits, such as openai/gpt-5; by default constants and syntax alone.")
 _STATEMENT = typer.Option(None, "--statement", help="Markdown that says what is asked, for models and agents.")
 
 
@@ -34,9 +40,8 @@ def evolve(
     method: str = typer.Option(
         "map-elites", "--method", help="map-elites, parametric or another method; with --agent, none."
     ),
-    model: str = typer.Option(
-        "", "--model", help="Writes edits, such as openai/gpt-5; by default constants and syntax alone."
-    ),
+    model: str = _MODEL,
+    base_url: str = _BASE_URL,
     agent: str = typer.Option(
         "", "--agent", help="A coding agent that evolves it, such as claude-code, instead of a method."
     ),
@@ -74,11 +79,11 @@ def evolve(
     task, taskset = _task(folder, program, scorer, beside, declared, statement)
     sections: dict[str, dict[str, Any]] = {
         "run": {"protocol": "program-evolution", "name": f"evolve-{name}", "tasksets": [taskset], "seeds": seeds},
-        "evolver": {"launcher": _launcher(agent), "model": model} if agent else {"method": method},
+        "evolver": {"launcher": _launcher(agent), "model": _named(model, base_url)} if agent else {"method": method},
         "budget": {"episodes": evaluations, "max_per_submit": evaluations},
         "views": {"validation": 16, "heldout": 32} if task.seeded else {"validation": 1, "heldout": 1},
         "limits": {"episode_s": seconds, "memory_bytes": memory_mib << 20},
-        **({"gateway": {"optimisation": model}} if model and not agent else {}),
+        **_gateway(model, base_url, agent=bool(agent)),
     }
     _run(folder, task, sections, json_output=json_output)
 
@@ -89,7 +94,7 @@ def _run(folder: Path, task: ProgramTask, sections: dict[str, dict[str, Any]], *
     from heredity.experiments.evolving import StartError, measure, winner, write_configuration
     from heredity.experiments.suite import open_suite
 
-    asked = "gateway" in sections or "launcher" in sections["evolver"]
+    asked = "optimisation" in sections.get("gateway", {}) or "launcher" in sections["evolver"]
     if not (asked or task.declared.program.endswith(".py")):
         raise ConfigError(
             f"{task.declared.program} is no Python, so a model or an agent has to change it; add --model or --agent"
@@ -108,6 +113,21 @@ def _run(folder: Path, task: ProgramTask, sections: dict[str, dict[str, Any]], *
     result = execute(folder, open_suite(folder, config), json_output=json_output)
     _conclude(folder, task, winner(folder), json_output=json_output)
     say_problems(result)
+
+
+def _named(model: str, base_url: str) -> str:
+    return f"{_SERVER}/{model.removeprefix(f'{_SERVER}/')}" if base_url else model
+
+
+def _gateway(model: str, base_url: str, *, agent: bool) -> dict[str, dict[str, Any]]:
+    """Return the section that says what model writes edits, and where it is."""
+    if base_url and not model:
+        raise ConfigError("--base-url is where a model is; name it with --model")
+    server: dict[str, Any] = {"base_url": base_url} | ({"api_key_env": _KEY} if os.environ.get(_KEY) else {})
+    section: dict[str, Any] = {"providers": {_SERVER: server}} if base_url else {}
+    if model and not agent:
+        section["optimisation"] = _named(model, base_url)
+    return {"gateway": section} if section else {}
 
 
 def _launcher(agent: str) -> str:

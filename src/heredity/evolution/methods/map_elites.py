@@ -12,7 +12,6 @@ from pydantic import Field
 
 from heredity.errors import ConfigError
 from heredity.evolution.contract import EvolverContext, Feedback, Outcome, SessionContract, Trial
-from heredity.evolution.operators.blocks import distance, open_lines, size_of
 from heredity.evolution.operators.cma import CmaEs
 from heredity.evolution.operators.dialogue import together
 from heredity.evolution.operators.draw import jitter, spread
@@ -23,6 +22,7 @@ from heredity.evolution.operators.syntax import edited
 from heredity.evolution.operators.tuning import Tunable, has_constants, program_file
 from heredity.evolution.options import MethodOptions, parse_options
 from heredity.ids import generator
+from heredity.tasks.programs.blocks import distance, open_lines, size_of
 
 _TRIES = 8
 _STEP = 0.2

@@ -3,7 +3,7 @@
 Tunable are finite float literals, a leading minus included, and integers that stand beside a float in a literal list or
 tuple (`(1, 0.5)` is a row of weights). All other integers stay out, because they index or count; so do literals in
 f-strings, in annotations, in default arguments, in statements whose first line ends with the comment `# fixed`, and, where a
-program marks what may change (`heredity.evolution.operators.blocks`), in what may not.
+program marks what may change (`heredity.tasks.programs.blocks`), in what may not.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from heredity.errors import ConfigError
-from heredity.evolution.operators.blocks import is_open, open_lines
+from heredity.tasks.programs.blocks import is_open, open_lines
 
 _FIXED = "# fixed"
 _SIGNIFICANT = 6

@@ -8,9 +8,9 @@ from typing import Any, cast
 
 from heredity.errors import ConfigError
 from heredity.evolution.contract import EvolverContext
-from heredity.evolution.operators.blocks import applied, check_fixed
 from heredity.evolution.operators.dialogue import Dialogue, Failed
 from heredity.evolution.operators.evidence import shortened
+from heredity.tasks.programs.blocks import applied, check_fixed
 
 SYSTEM = """\
 You improve a program that a scorer measures. You are shown the task, the program as it stands with what the scorer said of it,

@@ -11,8 +11,8 @@ from typing import TypeVar
 import numpy as np
 
 from heredity.errors import ConfigError
-from heredity.evolution.operators.blocks import is_open, open_lines
 from heredity.evolution.operators.constants import literal, parse
+from heredity.tasks.programs.blocks import is_open, open_lines
 
 T = TypeVar("T")
 

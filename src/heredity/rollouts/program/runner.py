@@ -28,6 +28,7 @@ from heredity.rollouts.streams import as_completed
 from heredity.rollouts.trajectory import Column, Failure, Trajectory
 from heredity.sandbox.limits import Limits
 from heredity.sandbox.native import WORK, Bounds, Ended, NativeRuns
+from heredity.tasks.programs.blocks import check_fixed
 from heredity.tasks.programs.task import ProgramTask, read_program_task
 
 _GUEST = Path(__file__).with_name("guest.py")
@@ -121,6 +122,7 @@ async def _measured(runs: NativeRuns, record: _Record, limits: Limits) -> Trajec
         "stages": task.declared.stages,
     }
     own = dict(record.job.candidate.agent.items())
+    _check_marks(task, own)
     files = {name: data for name, data in task.files.items() if name != task.declared.program}
     python = await asyncio.to_thread(interpreter_of, task.python)
     call = partial(_call, runs, record, limits, python)
@@ -133,6 +135,16 @@ async def _measured(runs: NativeRuns, record: _Record, limits: Limits) -> Trajec
         # Nothing of the program is where its answer is judged.
         reply = await call({**request, "do": "verify", "answer": solved["answer"]}, files)
     return _scored(record, task, reply)
+
+
+def _check_marks(task: ProgramTask, own: Mapping[str, bytes]) -> None:
+    """Refuse a program whose author, an outside agent for one, changed what its marks say is to stay."""
+    try:
+        check_fixed(task.program, own.get(task.declared.program, b"").decode())
+    except (ConfigError, UnicodeDecodeError) as error:
+        raise RolloutError(
+            f"{task.declared.program}: {error}", status=Status.INVALID_ACTION, failure_source=FailureSource.CANDIDATE
+        ) from error
 
 
 async def _call(

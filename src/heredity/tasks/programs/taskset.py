@@ -21,7 +21,7 @@ from heredity.tasks.programs.task import ProgramTask, library_folder, read_progr
 PREFIX = "program/"
 KIND = "program"
 
-VERSION = 1
+VERSION = 2
 """Grows whenever a program may be scored otherwise than before."""
 
 

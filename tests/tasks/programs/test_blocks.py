@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from heredity.errors import ConfigError
-from heredity.evolution.operators.blocks import applied, check_fixed, distance, fixed_text, open_lines, size_of
 from heredity.evolution.operators.constants import find_constants
 from heredity.evolution.operators.syntax import edited
+from heredity.tasks.programs.blocks import applied, check_fixed, distance, fixed_text, open_lines, size_of
 from heredity.tasks.programs.task import library_folder, task_folders
 
 MARKED = """\

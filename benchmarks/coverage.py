@@ -96,7 +96,7 @@ def cell(shape: str, runs: int, effect: float, simulations: int, seed: int) -> d
     """Simulate cells, comparisons and comparisons with a mark of one shape with so many seeds."""
     rng = generator(seed, "coverage", shape, runs, str(effect))
     hits, pairs, candidates, marks = [], [], [], []
-    said: list[Verdict] = []
+    verdicts: list[Verdict] = []
     chosen: list[Verdict] = []
     marked: list[Verdict] = []
     for _ in range(simulations):
@@ -104,12 +104,12 @@ def cell(shape: str, runs: int, effect: float, simulations: int, seed: int) -> d
         estimate, unit = known(stats.evolver_mean([alone]))
         hits.append(held(estimate.interval, 0.0 if unit is Unit.RUN else float(levels.mean())))
         gaps, levels = table(rng, shape, runs, effect)
-        found, given = known(compare_runs([gaps])), known(compare_cases([gaps]))
+        between, given = known(compare_runs([gaps])), known(compare_cases([gaps]))
         against = known(compare_runs([alone], mark=True))
-        pairs.append(held(found.interval if found.enough else None, 0.0))
+        pairs.append(held(between.interval if between.enough else None, 0.0))
         candidates.append(held(given.interval, float(levels.mean())))
-        marks.append(held(against.interval if found.enough else None, 0.0))
-        said.append(Verdict(of_evolvers(found, found.p, marked=False).verdict))
+        marks.append(held(against.interval if between.enough else None, 0.0))
+        verdicts.append(Verdict(of_evolvers(between, between.p, marked=False).verdict))
         own = None if given.p is None else compare_cases([gaps - levels.mean()])
         chosen.append(Verdict.CANNOT_TELL if own is None else verdict(own.difference, own.p, LEVEL))
         marked.append(Verdict(of_evolvers(against, against.p, marked=True).verdict))
@@ -120,8 +120,8 @@ def cell(shape: str, runs: int, effect: float, simulations: int, seed: int) -> d
         "cell_coverage": share(hits),
         "cell_unknown": float(np.isnan(hits).mean()),
         "coverage": share(pairs),
-        "false_better": said.count(Verdict.BETTER) / simulations,
-        "false_worse": said.count(Verdict.WORSE) / simulations,
+        "false_better": verdicts.count(Verdict.BETTER) / simulations,
+        "false_worse": verdicts.count(Verdict.WORSE) / simulations,
         "candidate_coverage": share(candidates),
         "false_better_candidates": chosen.count(Verdict.BETTER) / simulations if effect else 0.0,
         "mark_coverage": share(marks),

@@ -120,10 +120,10 @@ def _checkpoint(folder: Path) -> object:
     from heredity.posttraining.models import candidate_of, inspect, snapshot
 
     with tempfile.TemporaryDirectory() as home:
-        place, base = _base(Path(home))
+        base_folder, base = _base(Path(home))
         inspected = inspect(folder, inside=folder.parent, base=base)
         candidate_of(inspected).to_bytes()
-        return snapshot(folder, Path(home) / "kept", inspected, place)
+        return snapshot(folder, Path(home) / "kept", inspected, base_folder)
 
 
 def _adapter(folder: Path) -> object:

@@ -114,8 +114,8 @@ def _token(folder: Path) -> object:
     from heredity.results.card import RunCard
 
     card = RunCard.model_construct(run_id="a", commitment="0" * 64, head="1" * 64)
-    found = anchored(Anchor.parse(f"tsr:{folder / 'token.tsr'}"), [card], folder / "authority.pem")
-    raise ConfigError(f"the token of {folder.name} was refused: {found}; give the token of these runs")
+    problem = anchored(Anchor.parse(f"tsr:{folder / 'token.tsr'}"), [card], folder / "authority.pem")
+    raise ConfigError(f"the token of {folder.name} was refused: {problem}; give the token of these runs")
 
 
 def _own(path: Path) -> bytes:

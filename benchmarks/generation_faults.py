@@ -34,7 +34,7 @@ def planted(run: Path) -> list[str]:
     return [line.removeprefix("- ") for line in stated.splitlines()]
 
 
-def found(run: Path) -> set[tuple[str, str]]:
+def findings_of(run: Path) -> set[tuple[str, str]]:
     """Return what gates found in any build of a run, and in the end."""
     part = json.loads((run / "metrics.json").read_text())["part"]
     rows = [finding for build in part["builds"] for finding in build["findings"]]
@@ -45,7 +45,7 @@ def found(run: Path) -> set[tuple[str, str]]:
 def rows(suite: Path) -> Iterator[tuple[str, str, bool]]:
     """Yield run, kind of fault, and whether it met a gate of its own."""
     for run in sorted((suite / "runs").iterdir()):
-        seen = found(run)
+        seen = findings_of(run)
         for kind in planted(run):
             yield run.name, kind, bool(seen & set(FAULTS[kind].meets))
 

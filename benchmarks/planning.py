@@ -47,7 +47,7 @@ def effect_of(mixture: Variances, tests: int = 1) -> float:
     return (3.2 + 0.5 * math.log(tests)) * math.sqrt(seed / 12 + case / CASES + residual / (12 * CASES))
 
 
-def found(mixture: Variances, tasksets: int, tests: int, simulations: int, seed: int) -> dict[str, Any]:
+def share_of_hits(mixture: Variances, tasksets: int, tests: int, simulations: int, seed: int) -> dict[str, Any]:
     """Plan a suite, and return how often such suites find the difference."""
     question = Question([mixture] * tasksets, effect_of(mixture, tests) / math.sqrt(tasksets), tests)
     seeds = seeds_needed(question, CASES, WANTED)
@@ -92,7 +92,7 @@ def estimated(mixture: Variances, seeds: int, simulations: int, seed: int) -> di
 def measure(simulations: int, seed: int) -> dict[str, Any]:
     """Return all figures."""
     designs: list[dict[str, Any]] = [
-        {"mixture": name, **found(mixture, tasksets, tests, simulations, seed)}
+        {"mixture": name, **share_of_hits(mixture, tasksets, tests, simulations, seed)}
         for name, mixture in MIXTURES.items()
         for tasksets, tests in ((1, 1), (1, 10), (3, 3))
     ]

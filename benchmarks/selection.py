@@ -53,8 +53,8 @@ def main() -> None:
     for candidates, cases in SIZES:
         for world in WORLDS:
             errors = simulate(world, candidates, cases)
-            said = (f"{name} {100 * np.mean(e):+5.1f} ({100 * np.std(e):4.1f})" for name, e in errors.items())
-            print(f"{candidates:3} candidates, {cases:3} cases, {world:<10}  " + "   ".join(said), flush=True)
+            columns = (f"{name} {100 * np.mean(e):+5.1f} ({100 * np.std(e):4.1f})" for name, e in errors.items())
+            print(f"{candidates:3} candidates, {cases:3} cases, {world:<10}  " + "   ".join(columns), flush=True)
 
 
 if __name__ == "__main__":

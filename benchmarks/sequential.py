@@ -104,16 +104,16 @@ def measure(simulations: int, seed: int) -> dict[str, Any]:
     """Return all figures."""
     rows = [false(law, of_cases, 1, simulations, seed) for law in LAWS for of_cases in CASE_EFFECTS]
     rows += [false(law, 0.2, 3, simulations // 2, seed) for law in ("normal", "skewed")]
-    found = [true(effect, simulations, seed) for effect in EFFECTS]
+    powers = [true(effect, simulations, seed) for effect in EFFECTS]
     return {
         "simulations": simulations,
         "most_seeds": MOST,
         "rows": rows,
-        "true": found,
+        "true": powers,
         "false_max": max(r["decided"] for r in rows if r["law"] in ALIKE),
         "false_max_one_sided": max(r["decided"] for r in rows if r["law"] not in ALIKE),
         "false_max_of_fixed_test": max(r["fixed_test"] or 0.0 for r in rows if r["law"] in ALIKE),
-        "coverage_min": min(r["coverage"] for r in found),
+        "coverage_min": min(r["coverage"] for r in powers),
     }
 
 

@@ -52,15 +52,15 @@ PYTHON = "def turn(winds, flour):\n    return (sum(winds) + flour) % 7\n"
 FORMS = {"rules": 1, "hook": 1, "hook, remembered": 1, "hook, eight calls": 8}
 
 
-def made(place: Path, form: str) -> World:
+def made(parent: Path, form: str) -> World:
     """Return the world in one form."""
     name = form.replace(",", "").replace(" ", "-")
-    (place / name).mkdir()
+    (parent / name).mkdir()
     calls = " + ".join(f"turn(winds, flour + {number})" for number in range(FORMS[form]))
     text = YAML.replace("NAME", name).replace("HOW", RULES if form == "rules" else HOOK).replace("CALLS", calls)
-    (place / name / "world.yaml").write_text(text)
-    (place / name / "hooks.py").write_text(PYTHON)
-    return World(place / name)
+    (parent / name / "world.yaml").write_text(text)
+    (parent / name / "hooks.py").write_text(PYTHON)
+    return World(parent / name)
 
 
 def play(world: World, levels: list[dict[str, Any]]) -> float:
@@ -110,14 +110,14 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7, help="rounds (default 7)")
     parser.add_argument("--steps", type=int, default=400, help="steps of a form in a round (default 400)")
     given = parser.parse_args()
-    found = measure(given.rounds, given.steps)
+    rates = measure(given.rounds, given.steps)
     if given.json:
-        print(json.dumps(found, indent=2))
+        print(json.dumps(rates, indent=2))
         return
     print("| form | steps/s | µs a step | ratio to rules |\n|---|--:|--:|--:|")
-    for form, row in found["forms"].items():
+    for form, row in rates["forms"].items():
         print(f"| {form} | {row['steps_per_s']:,} | {row['us_per_step']} | {row['ratio']} |")
-    print(f"\nthe first call of a process, the sandbox's start included: {found['first_call_ms']} ms")
+    print(f"\nthe first call of a process, the sandbox's start included: {rates['first_call_ms']} ms")
 
 
 if __name__ == "__main__":

@@ -111,9 +111,9 @@ def main() -> None:
     rows: list[dict[str, Any]] = []
     for row in results(orders, given.processes):
         rows.append(row)
-        said = f"{row['gate']}: {row['finding']}" if row["rejected"] else "admitted"
+        outcome = f"{row['gate']}: {row['finding']}" if row["rejected"] else "admitted"
         head = f"{len(rows)}/{len(orders)} {row['seconds']:.1f}s {row['kind'] or 'original'}"
-        print(f"{head}, {row['world']} {row['seed']}: {said}", file=sys.stderr, flush=True)
+        print(f"{head}, {row['world']} {row['seed']}: {outcome}", file=sys.stderr, flush=True)
     came = summary(rows, given.seed)
     if given.json:
         print(json.dumps(came, indent=1))

@@ -123,6 +123,46 @@ def test_modules_and_functions_stay_small() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+VAGUE = {"found", "place", "told", "said", "known", "each", "begun"}
+
+NAMED_BY_A_FORMAT = {
+    ("gateway/meter.py", "known"),
+    ("server/broker/accounts.py", "known"),
+    ("protocols/harness_evolution/task_results.py", "known"),
+    ("protocols/team_questions/events.py", "place"),
+    ("protocols/within_task/events.py", "told"),
+    ("protocols/within_task/seen.py", "told"),
+    ("records/events.py", "place"),
+    ("results/page.py", "place"),
+    ("rollouts/world/folder_findings.py", "found"),
+    ("worlds/compose/mechanics.py", "told"),
+    ("worlds/dsl/functions.py", "place"),
+}
+"""Fields that journals, results and recipes are written with, and a function of the language of worlds."""
+
+
+def defined_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Return what a module calls its variables, arguments, functions and attributes."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.id if isinstance(node, ast.Name) else node.attr
+        elif isinstance(node, ast.arg):
+            yield node.lineno, node.arg
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.lineno, node.name
+
+
+def test_what_is_named_is_named_for_what_it_is() -> None:
+    vague = [
+        f"{path}:{line} {name}"
+        for path in modules()
+        if LIBRARY not in path.parents
+        for line, name in defined_names(parsed(path))
+        if name.strip("_") in VAGUE and (str(path.relative_to(SOURCE)), name) not in NAMED_BY_A_FORMAT
+    ]
+    assert not vague, "name the thing: " + "\n".join(vague)
+
+
 def test_importing_the_package_loads_nothing_heavy() -> None:
     code = (
         "import sys, heredity\n"

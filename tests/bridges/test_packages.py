@@ -91,11 +91,11 @@ def test_a_conversation_pays_what_the_world_pays_and_says_why_a_reply_is_refused
     made = world("grid_treasure")
     level = made.level("test-01")
     game = Conversation(made, level)
-    assert game.said.startswith("Turn 1 of 30.")
+    assert game.turn_text.startswith("Turn 1 of 30.")
     assert made.description.instruction.strip() in system_prompt(made)
     assert game.answer("I will walk north.")
     assert game.refused == 1
-    assert "no action in your reply" in game.said
+    assert "no action in your reply" in game.turn_text
     assert game.answer('<action>{"action": "fly", "params": {}}</action>')
     assert game.refused == 2
     assert game.score == 0.0
@@ -105,7 +105,7 @@ def test_a_conversation_pays_what_the_world_pays_and_says_why_a_reply_is_refused
         going = game.answer(f"<action>{json.dumps(action.to_json())}</action>")
     assert not going
     assert game.score == 1.0
-    assert "It paid 1." in game.said
+    assert "It paid 1." in game.turn_text
 
 
 def test_an_exported_verifiers_package_keeps_to_the_interface_that_it_is_written_for(tmp_path: Path) -> None:

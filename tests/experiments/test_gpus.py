@@ -35,7 +35,7 @@ def machine(tmp_path: Path) -> GpuMachine:
 
 
 def test_gpus_are_counted_by_their_place_on_the_bus(machine: GpuMachine) -> None:
-    gpus = machine.found()
+    gpus = machine.detect()
     assert [(gpu.index, gpu.uuid, gpu.files[0].name) for gpu in gpus] == [
         (0, "", "nvidia2"), (1, "GPU-bb", "nvidia1"), (2, "GPU-aa", "nvidia0"),
     ]  # fmt: skip
@@ -71,7 +71,7 @@ async def test_leases_are_exclusive_and_given_in_turn(machine: GpuMachine) -> No
 
     async def work(name: str, of: GpuPool, count: int) -> None:
         async with of.lease(count) as lease:
-            own = {gpu.place for gpu in lease.gpus.values()}
+            own = {gpu.bus_address for gpu in lease.gpus.values()}
             assert not held & own, "nobody else has one of them"
             held.update(own)
             order.append(f"{name} has {len(own)}")

@@ -34,7 +34,7 @@ async def test_pdf_pages_are_cited(reader: DocumentReader) -> None:
     pytest.importorskip("pypdf", reason="needs the extra documents")
     document = await reader.read("a.pdf", writers.pdf([["Bridges (old)", "Built 1883"], ["Café \\ end"]]))
     assert document.text == "[page 1]\nBridges (old)\nBuilt 1883\n\n[page 2]\nCafé \\ end"
-    assert document.place(document.text.index("Café")) == "page 2"
+    assert document.location(document.text.index("Café")) == "page 2"
 
 
 async def test_cells_of_a_workbook_are_cited(reader: DocumentReader) -> None:
@@ -44,7 +44,7 @@ async def test_cells_of_a_workbook_are_cited(reader: DocumentReader) -> None:
     assert document.text == (
         "[sheet Visits]\nA1: Year | B1: Count\nA2: 1990 | B2: 12\nA3: 1991 | B3: a / B9: 7\n\n[sheet Café & more]\nB1: 0.5"
     )
-    assert document.place(document.text.index("A2")) == "sheet Visits, row 2"
+    assert document.location(document.text.index("A2")) == "sheet Visits, row 2"
 
 
 async def test_slides_paragraphs_and_tables_are_cited(reader: DocumentReader) -> None:
@@ -52,7 +52,9 @@ async def test_slides_paragraphs_and_tables_are_cited(reader: DocumentReader) ->
     assert slides.text == "[slide 1]\nTitle\nx < y\n\n[slide 2]\nSecond"
     words = await reader.read("a.docx", writers.docx(["One", [["a", "b"], ["c", "d & e"]], "Last"]))
     assert words.text == "One\n\n| a | b\n| c | d & e\n\nLast"
-    assert [words.place(words.text.index(w)) for w in ("One", "a |", "Last")] == [f"paragraph {n}" for n in (1, 2, 3)]
+    assert [words.location(words.text.index(w)) for w in ("One", "a |", "Last")] == [
+        f"paragraph {n}" for n in (1, 2, 3)
+    ]
 
 
 async def test_of_pictures_their_size_and_texts_are_read(reader: DocumentReader) -> None:
@@ -71,7 +73,7 @@ async def test_of_pictures_their_size_and_texts_are_read(reader: DocumentReader)
 async def test_lines_of_tables_of_text_are_counted(reader: DocumentReader) -> None:
     document = await reader.read("a.csv", b"\xef\xbb\xbfyear,count\n1990,1\n1991,2\n")
     assert document.text.startswith("year")
-    assert document.place(document.text.index("1991")) == "line 3"
+    assert document.location(document.text.index("1991")) == "line 3"
 
 
 def member(data: bytes, name: str, content: bytes) -> bytes:
@@ -150,7 +152,7 @@ async def test_an_encrypted_or_broken_pdf_is_refused(reader: DocumentReader) -> 
 
 async def test_what_a_document_says_is_no_place(reader: DocumentReader) -> None:
     document = Document.of([("page 1", "[page 9]\nlies"), ("page 2", "truth")])
-    assert document.place(document.text.index("lies")) == "page 1"
+    assert document.location(document.text.index("lies")) == "page 1"
     assert document.start("page 9") is None
 
 

@@ -33,7 +33,7 @@ def test_worlds_that_are_too_easy_or_too_hard_are_out_and_it_is_said_why() -> No
     easy, hard = {**MEANS, "greedy": 0.95}, {**MEANS, "search-much": -0.2}
     given = [known("grid_treasure", easy), known("valley_farm", hard), known("old_chart")]
     curation = curate(given, 36)
-    assert [one.place for one in curation.chosen] == ["old_chart"]
+    assert [one.world_name for one in curation.chosen] == ["old_chart"]
     assert curation.out["grid_treasure"].startswith("too easy: 0.95 of the bounds without a plan")
     assert curation.out["valley_farm"].startswith("too hard: the strongest search gets -0.20")
     assert not curate(given, 36, easy=1.0, hard=-1.0).out
@@ -45,7 +45,7 @@ def test_what_is_taken_is_as_even_as_the_pool_allows_and_does_not_depend_on_its_
     for axis, values in AXES.items():
         assert [sum(one.value(axis) == value for one in curation.chosen) for value in values] == [6, 6], axis
     again = curate(pool()[::-1], 12)
-    assert [one.place for one in again.chosen] == [one.place for one in curation.chosen]
+    assert [one.world_name for one in again.chosen] == [one.world_name for one in curation.chosen]
     assert len(curation.left) == len(pool()) - 12
 
 
@@ -57,7 +57,7 @@ def test_among_equals_the_one_that_behaves_most_unlike_the_others_is_taken() -> 
     ]
     alike = [name for name in alike if descriptions()[name].meta.semantics == "aligned"][:3]
     given = [known(name, print_=figure) for name, figure in zip(alike, (0.0, 0.1, 5.0), strict=True)]
-    assert [one.place for one in curate(given, 2).chosen] == [alike[0], alike[2]]
+    assert [one.world_name for one in curate(given, 2).chosen] == [alike[0], alike[2]]
 
 
 def test_table_1_counts_columns_and_averages_actions_and_lines() -> None:
@@ -72,14 +72,14 @@ def test_table_1_counts_columns_and_averages_actions_and_lines() -> None:
 
 
 def test_capabilities_are_found_from_how_a_state_behaves() -> None:
-    found = {
+    capabilities_found = {
         name: capabilities(Subject.of(world(name), library={}), MEANS) for name in ("grid_treasure", "alien_colony")
     }
-    assert "navigation" in found["grid_treasure"]
-    assert "memory" in found["grid_treasure"]
-    assert "control" in found["alien_colony"]
-    assert "navigation" not in found["alien_colony"]
-    assert "inversion" in found["alien_colony"]
+    assert "navigation" in capabilities_found["grid_treasure"]
+    assert "memory" in capabilities_found["grid_treasure"]
+    assert "control" in capabilities_found["alien_colony"]
+    assert "navigation" not in capabilities_found["alien_colony"]
+    assert "inversion" in capabilities_found["alien_colony"]
     flat = capabilities(Subject.of(world("grid_treasure"), library={}), {**MEANS, "greedy": 0.9})
     assert "planning" not in flat
 
@@ -125,7 +125,11 @@ def test_a_pool_that_is_none_and_shares_out_of_order_are_refused(tmp_path: Path)
 @pytest.mark.slow
 def test_players_are_asked_where_no_certificate_says_what_they_got() -> None:
     one, same = (candidate("field_probe", world("field_probe")) for _ in range(2))
-    assert (one.means, one.fingerprint, one.found) == (same.means, same.fingerprint, same.found)
+    assert (one.means, one.fingerprint, one.capabilities_found) == (
+        same.means,
+        same.fingerprint,
+        same.capabilities_found,
+    )
     assert tuple(one.means) == PLAYERS
     assert one.means["solution"] == 1.0
     assert all(low <= high + 0.05 for low, high in itertools.pairwise(one.means[name] for name in PLAYERS[1:]))

@@ -27,7 +27,7 @@ class NoAnswerError(CandidateError):
 class Turn:
     """What the solver was told, and what it replied; None while, or if, there is no reply."""
 
-    told: tuple[Message, ...]
+    messages_shown: tuple[Message, ...]
     reply: Message | None = None
 
 
@@ -97,7 +97,7 @@ class Conversation:
     @property
     def messages(self) -> tuple[Message, ...]:
         """Everything that was said, in order."""
-        return tuple(m for turn in self.turns for m in (*turn.told, turn.reply) if m is not None)
+        return tuple(m for turn in self.turns for m in (*turn.messages_shown, turn.reply) if m is not None)
 
     def answer(self, status: AnswerStatus = AnswerStatus.OK, detail: str = "") -> Answer:
         """Return what the rollout gave so far; a rollout that ends without an answer has no text."""

@@ -197,7 +197,7 @@ class ReactPlayer:
     """
 
     parts: Parts
-    told: tuple[str, str]
+    instruction_parts: tuple[str, str]
     conversation: Conversation
     recent: int = 10
     _notes: str = ""
@@ -225,7 +225,7 @@ class ReactPlayer:
         return Move(given, action.memory)
 
     def _system(self) -> Message:
-        instruction, actions = self.told
+        instruction, actions = self.instruction_parts
         places = {"instruction": instruction, "actions": actions}
         places |= {"memory": "\n\n".join(self.parts.memories.values()), "form": _ANSWER}
         words = fill(self.parts.prompts.get("system", WORDS), places)

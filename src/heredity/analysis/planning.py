@@ -86,7 +86,7 @@ def plan(pilot: Pilot, wanted: Wanted) -> Plan:
     together = any(_cases_of_each(t, wanted.pair) > 1.0 for t in chosen)
     costs = _costs(pilot, chosen, wanted.pair)
     designer = _Designer(question, parts, wanted.power, cases, *costs, least_cases=LEAST_RUNS if together else 4)
-    aims = [designer.known(designer.aim(effect)), designer.aim(effect / 2), designer.aim(effect * 2)]
+    aims = [designer.with_interval(designer.aim(effect)), designer.aim(effect / 2), designer.aim(effect * 2)]
     return Plan(
         a=wanted.pair[0],
         b=wanted.pair[1],
@@ -237,7 +237,7 @@ class _Designer:
         reached = power(question, seeds, cases)
         return Design(cases=cases, seeds=seeds, power=reached, power_ci=None, cost=cost, cheapest=False)
 
-    def known(self, aim: Aim) -> Aim:
+    def with_interval(self, aim: Aim) -> Aim:
         """Add the 95% interval of the power of the cheapest design, given how well the pilot knows the components."""
         question = replace(self.question, effect=aim.effect)
         drawn: list[Floats] = [p.draws[:_KNOWN] for p in self.parts]

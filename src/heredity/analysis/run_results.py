@@ -21,7 +21,7 @@ from heredity.analysis.edits import EditClassifier, phases
 from heredity.analysis.evidence import LoadCandidate, RunEvidence
 from heredity.analysis.mechanisms import stand_ins
 from heredity.analysis.run_record import RunRecord, Submission, finite, mean
-from heredity.analysis.samples import Clusters, clustered, known
+from heredity.analysis.samples import Clusters, clustered, finite_values
 from heredity.analysis.selection import best_corrected, gap
 from heredity.analysis.statistics import case_mean
 from heredity.analysis.syntax import SourceReader
@@ -290,7 +290,7 @@ def _selection(record: RunRecord, heldout: HeldOut | None, corrected: Sequence[t
 
 def _drawn(scores: Iterable[float | None], clusters: Clusters | None) -> Sequence[float]:
     """Return the scores that are known, or of cases that were drawn together what stands for these."""
-    return known(clustered(np.array(list(scores), dtype=np.float64), clusters)).tolist()
+    return finite_values(clustered(np.array(list(scores), dtype=np.float64), clusters)).tolist()
 
 
 def _heldout(evidence: RunEvidence, reference: Reference | None, terms: Metrics) -> HeldOut | None:

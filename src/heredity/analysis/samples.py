@@ -30,7 +30,7 @@ def error_tail(confidence: float) -> float:
     return (1.0 - confidence) / 2
 
 
-def known(values: ArrayLike) -> Floats:
+def finite_values(values: ArrayLike) -> Floats:
     """Return the values that are known, flat."""
     flat = np.asarray(values, dtype=np.float64).ravel()
     return flat[np.isfinite(flat)]
@@ -151,7 +151,7 @@ def tables_of(strata: Sequence[ArrayLike], clusters: Sequence[Clusters | None] |
 
 def mean_of(values: ArrayLike) -> float:
     """Return the mean of the values that are known, of which there must be one, also where their sum overflows."""
-    (numbers,), scale = scaled([known(values)])
+    (numbers,), scale = scaled([finite_values(values)])
     return float(numbers.mean()) * scale
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from heredity.analysis.bounds import Floats
-from heredity.analysis.samples import LARGEST, known, scaled, times
+from heredity.analysis.samples import LARGEST, finite_values, scaled, times
 from heredity.analysis.statistics import CONFIDENCE, combined
 from heredity.ids import generator
 from heredity.results.base import Interval
@@ -69,7 +69,7 @@ def _curve(table: Floats, fold: np.ndarray, folds: int) -> Floats:
 
 def gap(validation: Sequence[float], heldout: Sequence[float]) -> tuple[float, Interval | None]:
     """Return the validation mean less the held-out mean, with its interval: their cases are different ones (Welch)."""
-    sides, scale = scaled([known(values) for values in (validation, heldout)])
+    sides, scale = scaled([finite_values(values) for values in (validation, heldout)])
     difference = float(sides[0].mean() - sides[1].mean())
     if min(side.size for side in sides) < 2:
         return _sized(difference, scale), None

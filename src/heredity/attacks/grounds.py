@@ -106,7 +106,7 @@ class Grounds:
             "abstract": listeners.abstract if listeners else "none",
         }
 
-    def found(self, texts: Iterable[str]) -> list[str]:
+    def leaks(self, texts: Iterable[str]) -> list[str]:
         """Return what came out of the sandbox that must not: secrets, and claims of success."""
         reasons: list[str] = []
         for text in texts:

@@ -168,7 +168,7 @@ class _Siege:
             trajectories = await self._play(attack, tree, limits, grounds)
             reasons = [reason for t in trajectories for reason in judge(attack, t, limits)]
             reasons += await asyncio.to_thread(grounds.touched, [tree])
-            reasons += grounds.found(text for t in trajectories for text in _texts(t))
+            reasons += grounds.leaks(text for t in trajectories for text in _texts(t))
         worst = next((t for t in trajectories if t.failure), trajectories[0])
         message = (
             worst.failure.message if worst.failure else worst.stdout.strip().rpartition("\n")[2]

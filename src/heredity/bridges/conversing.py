@@ -41,7 +41,7 @@ class Conversation:
 
     def __init__(self, world: World, level: Level, skin: str = "text") -> None:
         self.play, self._bound = Play(world, level.data, skin), level.upper_bound.value
-        self.said, self.refused = self._turn(""), 0
+        self.turn_text, self.refused = self._turn(""), 0
 
     @property
     def score(self) -> float:
@@ -57,7 +57,7 @@ class Conversation:
         step = self.play.step(given)
         self.refused += step.refused
         paid = f"It paid {step.reward:g}." if step.reward else ""
-        self.said = self._turn(" ".join(filter(None, (step.message, paid))))
+        self.turn_text = self._turn(" ".join(filter(None, (step.message, paid))))
         return not self.play.episode.done
 
     def _turn(self, news: str) -> str:

@@ -48,7 +48,7 @@ def engine(world: World, package: str, roots: Sequence[str] = ()) -> dict[str, b
     owners = tuple({_OWN, *(name.partition(".")[0] for name in code)})
     files: dict[str, bytes] = {}
     for name, path in _closure((*_BASE, *roots, *code), owners).items():
-        target = f"{ENGINE}/{_place(name)}" + ("/__init__.py" if path.name == "__init__.py" else ".py")
+        target = f"{ENGINE}/{_relative_path(name)}" + ("/__init__.py" if path.name == "__init__.py" else ".py")
         files[target] = _renamed(path.read_text(encoding="utf-8"), owners, f"{package}.{ENGINE}").encode()
     for target in list(files):
         for parent in list(Path(target).parents)[:-1]:
@@ -77,8 +77,8 @@ def loading(world: World, package: str) -> bytes:
     else:
         rules, levels = _code_of(world)
         lines += [
-            f"from {package}.{ENGINE}.{_place(rules).replace('/', '.')} import DYNAMICS",
-            f"from {package}.{ENGINE}.{_place(levels).replace('/', '.')} import LEVELS",
+            f"from {package}.{ENGINE}.{_relative_path(rules).replace('/', '.')} import DYNAMICS",
+            f"from {package}.{ENGINE}.{_relative_path(levels).replace('/', '.')} import LEVELS",
         ]
         made = []
     lines += [f"from {package}.{ENGINE}.worlds.world import World", ""]
@@ -111,7 +111,7 @@ def _code_of(world: World) -> list[str]:
     return [type(world.dynamics).__module__, type(world.levels).__module__]
 
 
-def _place(name: str) -> str:
+def _relative_path(name: str) -> str:
     own = name.removeprefix(f"{_OWN}.")
     return own.replace(".", "/")
 

@@ -36,7 +36,7 @@ class Hooks:
         self._called = {name: modules.function(hook.file, name) for name, hook in hooks.items()}
         self._fits = {name: fitting(f"the result of {name}", hook.returns) for name, hook in hooks.items()}
         self._names = {name: (*hook.takes, *hook.reads) for name, hook in hooks.items()}
-        self._known: dict[tuple[str, bytes], Any] = {}
+        self._cached: dict[tuple[str, bytes], Any] = {}
 
     def functions(self) -> dict[str, Callable[..., Any]]:
         """Return what rules call: each takes the turn, then what the hook takes and reads."""
@@ -48,9 +48,9 @@ class Hooks:
         def call(turn: Turn, *values: Any) -> Any:
             turn.count(PASSES)
             given = json.dumps(dict(zip(names, map(thawed, values), strict=True)), allow_nan=False).encode()
-            if (name, given) not in self._known:
-                self._known[name, given] = self._first(name, given)
-            return self._known[name, given]
+            if (name, given) not in self._cached:
+                self._cached[name, given] = self._first(name, given)
+            return self._cached[name, given]
 
         return call
 

@@ -92,18 +92,18 @@ def _languages(*, install: bool) -> Iterator[Check]:
     from heredity.tasks.code.languages import LANGUAGES
 
     for language in LANGUAGES.values():
-        said = ""
+        note = ""
         if install and toolchains.missing(language) and language.name in toolchains.INSTALLS:
             try:
-                said = f" (installed: {toolchains.install(language)})"
+                note = f" (installed: {toolchains.install(language)})"
             except ConfigError as error:
-                said = f" ({error})"
+                note = f" ({error})"
         absent = toolchains.missing(language)
         paths = ", ".join(str(toolchains.program(name)) for name in language.programs)
         own = language.name in toolchains.INSTALLS
         remedy = f"{language.remedy}{'; or heredity doctor --for code --install' if own else ''}"
         yield Check(
-            f"language: {language.title}", not absent, False, f"{absent.partition(';')[0] or paths}{said}", remedy
+            f"language: {language.title}", not absent, False, f"{absent.partition(';')[0] or paths}{note}", remedy
         )
 
 

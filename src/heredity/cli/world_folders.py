@@ -217,13 +217,13 @@ def _audited(
     from heredity.cli.signals import run_interruptibly
     from heredity.rollouts.programs import SandboxedPrograms
     from heredity.rollouts.world.folder_audit import STEPS, audit_folder
-    from heredity.rollouts.world.folder_reports import digest_of, keep, known
+    from heredity.rollouts.world.folder_reports import digest_of, keep, kept_report
     from heredity.worlds.folder import TEST, VALIDATION, WorldFolder
 
     steps, named, processes = STEPS if asked[0] is None else asked[0], *asked[1:]
     opened = [WorldFolder(folder) for folder in folders]
     digests = [digest_of(folder, steps, named) for folder in opened]
-    rows = [None if out is None else known(out, *folder) for folder in zip(opened, digests, strict=True)]
+    rows = [None if out is None else kept_report(out, *folder) for folder in zip(opened, digests, strict=True)]
     missing = [index for index, row in enumerate(rows) if row is None]
     levels = sum(len(named) or sum(len(opened[i].levels(split)) for split in (TEST, VALIDATION)) for i in missing)
     workers = processes or len(os.sched_getaffinity(0))

@@ -15,9 +15,9 @@ FORMS = ("chat", "glimpse")
 
 
 def examples(
-    place: Annotated[
+    world_name: Annotated[
         str,
-        typer.Argument(help="A world's name, or the path of a folder in rules.", metavar="PLACE", show_default=False),
+        typer.Argument(help="A world's name, or the path of a folder in rules.", metavar="WORLD", show_default=False),
     ],
     out: Annotated[Path, typer.Argument(help="A folder that does not exist yet.", metavar="OUT", show_default=False)],
     count: Annotated[int, typer.Option("--count", min=5, help="How many steps of good play.")] = 800,
@@ -52,24 +52,24 @@ def examples(
     if run is not None:
         rows = run_examples(run, count, min_score)
     elif form == "chat":
-        rows = asyncio.run(reference_examples(WorldTaskset(place), count, seed))
+        rows = asyncio.run(reference_examples(WorldTaskset(world_name), count, seed))
     else:
-        rows = _glimpses(place, count, seed)
+        rows = _glimpses(world_name, count, seed)
     train, validation = dealt(rows, seed)
     write_files(out, {"train.jsonl": jsonl(train), "validation.jsonl": jsonl(validation)})
     if as_json:
         counts = {"train": len(train), "validation": len(validation)}
-        typer.echo(json.dumps({"world": place, "form": form, "folder": str(out), **counts}, indent=1))
+        typer.echo(json.dumps({"world": world_name, "form": form, "folder": str(out), **counts}, indent=1))
     else:
-        typer.echo(f"{place}: {len(train)} examples to train on, {len(validation)} for validation: {out}")
+        typer.echo(f"{world_name}: {len(train)} examples to train on, {len(validation)} for validation: {out}")
 
 
-def _glimpses(place: str, count: int, seed: int) -> list[Any]:
+def _glimpses(world_name: str, count: int, seed: int) -> list[Any]:
     from heredity.worlds.glimpses import Glimpses
     from heredity.worlds.taskset import WorldTaskset
     from heredity.worlds.world import world
 
-    tasks, glimpses, rows = WorldTaskset(place), Glimpses(world(place)), list[Any]()
+    tasks, glimpses, rows = WorldTaskset(world_name), Glimpses(world(world_name)), list[Any]()
     drawn = 0
     while len(rows) < count:
         levels = tasks.draw("train", drawn + 8, seed)[drawn:]

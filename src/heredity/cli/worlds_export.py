@@ -17,11 +17,11 @@ FORMATS = ("autoenv", "gymnasium", "verifiers")
 
 
 def export(
-    place: Annotated[
+    world_name: Annotated[
         str,
         typer.Argument(
             help="A world, such as grid_treasure or composed-7, or the path of a folder whose world.yaml has rules.",
-            metavar="PLACE",
+            metavar="WORLD",
             show_default=False,
         ),
     ],
@@ -46,13 +46,13 @@ def export(
     forms = dict(zip(FORMATS, (autoenv_folder, gymnasium_package, verifiers_package), strict=True))
     if form not in forms:
         raise UnknownNameError("format of exported worlds", form, forms)
-    made = shipping_world(place)
+    made = shipping_world(world_name)
     files = forms[form](made, skin)
     write_files(out, files)
     total = sum(map(len, files.values()))
     if as_json:
         summary = {
-            "world": place,
+            "world": world_name,
             "format": form,
             "skin": skin,
             "folder": str(out),
@@ -62,7 +62,7 @@ def export(
         typer.echo(json.dumps(summary, indent=1))
     else:
         typer.echo(
-            f"{place} as {form}: {len(files)} files, {total // 1024} KiB in {out}; its README.md says what it needs"
+            f"{world_name} as {form}: {len(files)} files, {total // 1024} KiB in {out}; its README.md says what it needs"
         )
         if made.dynamics.hooks is not None:
             typer.echo("its hooks are code of its author, which runs there without the sandbox that it has here")

@@ -248,11 +248,11 @@ def check_named(
     where: str, names: Sequence[str], tools: Collection[str], servers: Mapping[str, McpSection], web: WebSection
 ) -> None:
     """Check that tools which are named are there; raises ValueError, which names the key `where`."""
-    known = {*tools, *servers}
+    available = {*tools, *servers}
     for name in names:
         own, dot, _ = name.partition(".")
-        if own not in known or (dot and own in tools):
-            raise ValueError(f"{where}: {UnknownNameError('tool', name, known)}")
+        if own not in available or (dot and own in tools):
+            raise ValueError(f"{where}: {UnknownNameError('tool', name, available)}")
     for tool in (BROWSE, FETCH):
         if tool in names and not web.allow:
             raise ValueError(f"{where}: {tool!r} needs hosts that may be reached; set web.allow")

@@ -86,7 +86,7 @@ class _Learner:
         self.tasks = [*range(min(options.batch, context.train_tasks))]
         self.pool: list[Member] = []
         self.rejected: list[dict[str, Any]] = []
-        self.known = {context.initial.digest}
+        self.digests = {context.initial.digest}
         self.committed = 0
 
     async def start(self) -> None:
@@ -123,11 +123,11 @@ class _Learner:
             raise ConfigError(f"target = {list(style.target)} names nothing that may change in the candidate")
         signal = await self.dialogue.ask(style.signal, turn.data(), _signal_in, (number,))
         made = signal if isinstance(signal, Failed) else await improve(turn, signal=signal)
-        if isinstance(made, Failed) or made.candidate.digest in self.known:
+        if isinstance(made, Failed) or made.candidate.digest in self.digests:
             reason = made.reason if isinstance(made, Failed) else "the same was tried before"
             self._reject(number, made.edits or {}, reason)
             return None
-        self.known.add(made.candidate.digest)
+        self.digests.add(made.candidate.digest)
         return made
 
     async def _worth(self, measured: Measured, number: int) -> float:

@@ -206,7 +206,7 @@ class _Looking:
     def _gpus(self) -> Iterator[Check]:
         most = max(needs.gpus for needs in self._needs)
         if most or self._config.engine.gpus:
-            count = len(self._machine.found())
+            count = len(self._machine.detect())
             wanted = max(most, len(self._config.engine.gpus))
             remedy = "install the driver, give the container GPUs, or lower training.gpus and engine.gpus"
             yield Check("GPUs", count >= wanted, True, f"{count} here, {wanted} needed", remedy)
@@ -232,9 +232,9 @@ def _tried(name: str, load: Callable[[], T]) -> tuple[T | None, Check]:
 
 def _disk(folder: Path) -> Iterator[Check]:
     there = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.is_dir())
-    for name, place in (("disk for runs", there), ("disk for temporary files", Path(tempfile.gettempdir()))):
-        free = shutil.disk_usage(place).free
-        detail = f"{free / 2**30:.1f} GB free in {place}"
+    for name, folder_there in (("disk for runs", there), ("disk for temporary files", Path(tempfile.gettempdir()))):
+        free = shutil.disk_usage(folder_there).free
+        detail = f"{free / 2**30:.1f} GB free in {folder_there}"
         # A small suite may do with less, and one whose disk is full is resumed: nothing to refuse it for.
         yield Check(name, free >= LEAST_DISK, False, detail, f"free at least {LEAST_DISK >> 20} MB")
 

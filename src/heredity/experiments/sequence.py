@@ -102,9 +102,9 @@ def begin(folder: Path, config: Config, question: str) -> None:
     if before is not None:
         if before.rule == rule:
             return
-        known = f"{before.rule['a']} vs {before.rule['b']}, at most {len(before.rule['seeds'])} seeds"
+        rule_text = f"{before.rule['a']} vs {before.rule['b']}, at most {len(before.rule['seeds'])} seeds"
         raise ConfigError(
-            f"{folder} holds a suite that is run until {known}; choose another folder, or resume that one"
+            f"{folder} holds a suite that is run until {rule_text}; choose another folder, or resume that one"
         )
     if (folder / _SUITE).exists():
         raise ConfigError(f"{folder} holds a suite that was not started with --until; choose another folder")

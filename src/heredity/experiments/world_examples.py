@@ -103,7 +103,7 @@ class _Teacher:
 
 
 async def _played(tasks: WorldTaskset, task: Task) -> list[Row]:
-    made = world(tasks.place)
+    made = world(tasks.world_name)
     runner = WorldRunner(_Teacher(made.levels.solve(task.spec["level"])))
     rows: list[Row] = []
     async for _, trajectory in runner.run([Job(tasks.info, plain_player(), task)], Limits(steps=_solved(made, task))):

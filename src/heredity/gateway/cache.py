@@ -96,7 +96,7 @@ class Cached(Layer):
             return
         started = time.monotonic()
         key = cache_key(self.name, request, self._salt)
-        hit = await self._known(key)
+        hit = await self._stored(key)
         if hit is not None:
             for delta in _hit(hit, time.monotonic() - started):
                 yield delta
@@ -120,7 +120,7 @@ class Cached(Layer):
             if not mine.done():
                 mine.set_result(None)
 
-    async def _known(self, key: str) -> tuple[Reply, str] | None:
+    async def _stored(self, key: str) -> tuple[Reply, str] | None:
         """Return the stored reply, or that of an equal call under way; None if the caller has to ask."""
         while True:
             call = self._under_way.get(key)

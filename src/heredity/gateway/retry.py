@@ -54,15 +54,15 @@ class Retrying(Layer):
     async def _answer(self, request: Request, ask: Ask) -> AsyncGenerator[Delta]:
         started = time.monotonic()
         for attempt in range(1, self._attempts + 1):
-            begun = False
+            streaming = False
             try:
                 async with ask(self.model, request) as deltas:
                     async for delta in deltas:
-                        begun = True
+                        streaming = True
                         yield _counted(delta, attempt, time.monotonic() - started)
                 return
             except ProviderError as error:
-                if begun or not error.transient or attempt == self._attempts:
+                if streaming or not error.transient or attempt == self._attempts:
                     raise _final(error, attempt) from error
                 wait_s, failure = self._wait_s(error, attempt), error
             with span("retry", model=self.name, attempt=attempt, failure=failure.kind, wait_s=wait_s):

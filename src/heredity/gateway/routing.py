@@ -43,17 +43,17 @@ class Routed(Layer):
         started = time.monotonic()
         failed: list[ProviderError] = []
         for model in self.models:
-            begun = False
+            streaming = False
             try:
                 async with ask(model, request) as deltas:
                     async for delta in deltas:
-                        begun = True
+                        streaming = True
                         yield _answered_by(model, delta, time.monotonic() - started)
                 return
             except ProviderError as error:
                 failed.append(error)
                 with span("route", route=self.name, failed=model.name, failure=error.kind, message=str(error)[:500]):
-                    if begun or error.kind == "request" or model is self.models[-1]:
+                    if streaming or error.kind == "request" or model is self.models[-1]:
                         raise self._final(failed) from error
 
     def _final(self, failed: Sequence[ProviderError]) -> ProviderError:

@@ -221,7 +221,7 @@ class Scripted:
                 past = Request(request.messages[:i], request.tools, request.sampling, request.tool_choice)
                 chosen = self._first(past, fired, with_errors=False)
                 # An assistant's message that is not ours, such as a worked example, uses up no rule.
-                if chosen and _said(chosen[1], past.messages) == (message.content, message.tool_calls):
+                if chosen and _content(chosen[1], past.messages) == (message.content, message.tool_calls):
                     fired[chosen[0]] += 1
         return fired
 
@@ -308,11 +308,11 @@ def _times(rule: Rule) -> int | None:
 
 
 def _reply(answer: Answer, messages: Sequence[Message]) -> Reply:
-    text, calls = _said(answer, messages)
+    text, calls = _content(answer, messages)
     return Reply(text, calls, answer.finish or ("tool_calls" if calls else "stop"))
 
 
-def _said(answer: Answer | Reply, messages: Sequence[Message]) -> tuple[str, tuple[ToolCall, ...]]:
+def _content(answer: Answer | Reply, messages: Sequence[Message]) -> tuple[str, tuple[ToolCall, ...]]:
     if isinstance(answer, Reply):
         return answer.text, answer.tool_calls
     first = 1 + sum(len(message.tool_calls) for message in messages)

@@ -71,7 +71,7 @@ class Decisions:
             replay: whether the method starts again from the beginning.
         """
         self._log, self._record, self._gate = log, record, gate
-        self._place = 0 if replay else len(log.decisions)
+        self._position = 0 if replay else len(log.decisions)
 
     def repeated(self, asked: Decision) -> Decision | None:
         """Return what is on record of a decision that was made before; None if it is a new one.
@@ -79,14 +79,14 @@ class Decisions:
         Raises:
             ReplayDivergedError: if another decision is on record at this place.
         """
-        if self._place >= len(self._log.decisions):
+        if self._position >= len(self._log.decisions):
             return None
-        recorded = self._log.decisions[self._place]
+        recorded = self._log.decisions[self._position]
         if not _came_of(recorded, asked):
             raise ReplayDivergedError(
-                f"decision {self._place + 1} of the resumed run differs from its journal: start a new run"
+                f"decision {self._position + 1} of the resumed run differs from its journal: start a new run"
             )
-        self._place += 1
+        self._position += 1
         return recorded
 
     async def make(self, asked: Decision, candidate: Candidate | None) -> Decision:
@@ -100,7 +100,7 @@ class Decisions:
         if self._gate is not None and asked.accepted and asked.baseline:
             made = await self._checked(self._gate, asked, candidate)
         await self._record([CANDIDATE_DECIDED.line(decision_to_json(made))], [])
-        self._place += 1
+        self._position += 1
         return made
 
     async def _know(self, asked: Decision, candidate: Candidate | None) -> None:
@@ -132,7 +132,7 @@ class Decisions:
             return asked
         trial = Trial(candidate, gate.canaries, parents=[asked.baseline], note="canaries of the contract gate")
         try:
-            (answer,) = await gate.submit([trial], f"{GATE_KEYS}{self._place}")
+            (answer,) = await gate.submit([trial], f"{GATE_KEYS}{self._position}")
         except BudgetError as error:
             return _refusal(asked, f"{REFUSED}the canaries cannot be paid: {error}")
         evidence = replace(asked, submissions=(*asked.submissions, answer.submit_id))

@@ -29,7 +29,7 @@ class OpenBatch:
             replay: whether the method starts again from the beginning.
         """
         self._plan, self._log, self._record = plan, log, record
-        self._place = 0 if replay else len(log.batches)
+        self._position = 0 if replay else len(log.batches)
         self.batch: Batch | None = None
 
     @property
@@ -46,11 +46,11 @@ class OpenBatch:
     @property
     def repeating(self) -> bool:
         """Whether the next batch was started in an earlier process."""
-        return self._place < len(self._log.batches)
+        return self._position < len(self._log.batches)
 
     def left(self) -> Sequence[Batch]:
         """Return the batches that are still to come."""
-        return self.plan.batches[self._place :]
+        return self.plan.batches[self._position :]
 
     async def begin(self, batch: Batch) -> None:
         """Open a batch and journal it, with what was committed until then."""
@@ -65,7 +65,7 @@ class OpenBatch:
                 "reset": batch.reset,
             }
             await self._record([BATCH_STARTED.line(data)], [])
-        self._place += 1
+        self._position += 1
         self.batch = batch
 
     def check(self, checked: Sequence[CheckedTrial], key: str) -> None:

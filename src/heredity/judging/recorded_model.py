@@ -43,7 +43,7 @@ class RecordedModel:
         self.name = model.name
         self._model, self._records, self._admit, self._pay = model, records, admit, pay
         calls = MODEL_CALLED.all(records.journal.events)
-        self._known = {(call["request"], call["place"]): call for call in calls}
+        self._recorded = {(call["request"], call["place"]): call for call in calls}
         self._asked: Counter[str] = Counter()
 
     async def reply(self, request: Request) -> Reply:
@@ -56,7 +56,7 @@ class RecordedModel:
         occurrence = self._asked[request.digest]
         self._asked[request.digest] += 1
         self._admit()
-        recorded = self._known.get((request.digest, occurrence))
+        recorded = self._recorded.get((request.digest, occurrence))
         answer = (
             json.loads(self._records.blobs.get(recorded["blob"])) if recorded else await self._ask(request, occurrence)
         )

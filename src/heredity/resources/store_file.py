@@ -43,20 +43,20 @@ class Connection(sqlite3.Connection):
     """
 
     lost = ""
-    _place: Path | None = None
+    _path_open: Path | None = None
 
     def count(self, path: Path) -> None:
         """Note that this process has the file open."""
-        self._place = path
+        self._path_open = path
         _OPEN[path] += 1
 
     def close(self) -> None:
         """Close the file; the last one to do so folds the `-wal` file into it."""
         with _OPENING:
             super().close()
-            if self._place is not None:
-                _OPEN[self._place] -= 1
-                self._place = None
+            if self._path_open is not None:
+                _OPEN[self._path_open] -= 1
+                self._path_open = None
 
 
 def connect(path: Path, *, intact: bool = False) -> Connection:

@@ -95,7 +95,7 @@ def _line(of: str, over: str, claim: Claim | None) -> str:
     return f"{of}: {claim.verdict}{why}{bounds}{together}"
 
 
-def told(claims: Sequence[tuple[Claim | None, Claim | None]]) -> list[Interval | None]:
+def intervals_shown(claims: Sequence[tuple[Claim | None, Claim | None]]) -> list[Interval | None]:
     """Return the intervals that a chart shows: of the evolvers where all of them can be told apart, else of what is at hand."""
     of_evolvers = of_runs(claims)
     chosen = [evolvers if of_evolvers else candidates for evolvers, candidates in claims]

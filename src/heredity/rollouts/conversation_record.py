@@ -85,8 +85,8 @@ class ConversationRecord:
         if self.conversation.notes:
             details["notes"] = list(self.conversation.notes)
         columns: dict[str, Column] = {
-            "obs": [*(_text(turn.told) for turn in steps), outcome],
-            "action": [_said(turn.reply) for turn in steps if turn.reply is not None],
+            "obs": [*(_text(turn.messages_shown) for turn in steps), outcome],
+            "action": [_reply_text(turn.reply) for turn in steps if turn.reply is not None],
             "reward": _at_end(length, score, np.float64),
             "terminated": _at_end(length, failure is None, np.bool_),
             "truncated": _at_end(length, truncated, np.bool_),
@@ -172,7 +172,7 @@ def _text(messages: Sequence[Message]) -> str:
     return "\n\n".join(f"[{message.role}]\n{message.content}" for message in messages)
 
 
-def _said(reply: Message) -> str:
+def _reply_text(reply: Message) -> str:
     calls = [_call(call.name, call.arguments) for call in reply.tool_calls]
     return "\n".join(part for part in (reply.content, *calls) if part)
 

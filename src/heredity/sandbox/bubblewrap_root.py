@@ -122,14 +122,14 @@ def seccomp_program(allowed: tuple[str, ...] = (), *, forks: bool = True) -> byt
     rules = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
     for name in _DENIED:
         # A call that this architecture or this version of the library does not have needs no rule.
-        if name not in allowed and _known(pyseccomp, name):
+        if name not in allowed and _has_syscall(pyseccomp, name):
             rules.add_rule(pyseccomp.ERRNO(38 if name.startswith("io_uring") else 1), name)
     if not forks:
         # Without `clone3`, whose flags no filter sees, libraries start threads with `clone`.
         rules.add_rule(pyseccomp.ERRNO(38), "clone3")
         rules.add_rule(pyseccomp.ERRNO(1), "clone", pyseccomp.Arg(0, pyseccomp.MASKED_EQ, _CLONE_THREAD, 0))
         for name in ("fork", "vfork", "memfd_create"):  # The last makes files that no limit of memory counts.
-            if _known(pyseccomp, name):
+            if _has_syscall(pyseccomp, name):
                 rules.add_rule(pyseccomp.ERRNO(1), name)
     with tempfile.TemporaryFile() as file:
         rules.export_bpf(file)
@@ -155,7 +155,7 @@ def available() -> str | None:
     return None
 
 
-def _known(pyseccomp: object, name: str) -> bool:
+def _has_syscall(pyseccomp: object, name: str) -> bool:
     resolve = getattr(pyseccomp, "resolve_syscall", None)
     if resolve is None:
         return True

@@ -34,7 +34,7 @@ class Gpu:
 
     index: int
     uuid: str
-    place: str
+    bus_address: str
     files: tuple[Path, ...]
 
 
@@ -52,7 +52,7 @@ class GpuMachine:
     devices: Path = Path("/dev")
     locks: Path = Path(f"/tmp/heredity-gpus-{os.getuid()}")
 
-    def found(self) -> list[Gpu]:
+    def detect(self) -> list[Gpu]:
         """Return the GPUs that are there, in the order of nvidia-smi."""
         gpus: list[Gpu] = []
         for folder in sorted(self.listed.glob("*")):
@@ -81,13 +81,13 @@ class GpuMachine:
         Raises:
             ConfigError: if one is not there, or two names are of one GPU.
         """
-        there = self.found()
+        there = self.detect()
         by_name = {name: gpu for gpu in there for name in (str(gpu.index), gpu.uuid) if name}
         for name in names:
             if name not in by_name:
                 shown = ", ".join(f"{gpu.index}{f' ({gpu.uuid})' if gpu.uuid else ''}" for gpu in there) or "none"
                 raise ConfigError(f"engine.gpus names {name!r}, and there is no such GPU; there are: {shown}")
-        if len({by_name[name].place for name in names}) < len(names):
+        if len({by_name[name].bus_address for name in names}) < len(names):
             raise ConfigError(f"engine.gpus names one GPU twice: {', '.join(names)}")
         return {name: by_name[name] for name in names}
 
@@ -171,7 +171,7 @@ class GpuPool:
             for name, gpu in self._gpus.items():
                 if len(held) < count:
                     try:
-                        held[name] = RunLock.acquire(folder / gpu.place.replace(":", "-"))
+                        held[name] = RunLock.acquire(folder / gpu.bus_address.replace(":", "-"))
                     except RunLockedError:
                         continue
             if len(held) == count:

@@ -63,17 +63,17 @@ class Piped:
         assert process.stdout is not None
         self.reader: asyncio.StreamReader = process.stdout
         self.writer: asyncio.StreamWriter = process.stdin
-        self._said: deque[str] = deque(maxlen=_KEPT_LINES)
+        self._error_lines: deque[str] = deque(maxlen=_KEPT_LINES)
 
     @property
     def last_words(self) -> str:
         """The last of what it wrote to its standard error."""
-        return "".join(self._said).strip()[-2000:]
+        return "".join(self._error_lines).strip()[-2000:]
 
     async def listen(self, stream: asyncio.StreamReader) -> None:
         """Keep the end of its standard error."""
         while data := await stream.read(_CHUNK):
-            self._said.append(data.decode("utf-8", "replace"))
+            self._error_lines.append(data.decode("utf-8", "replace"))
 
 
 @contextlib.asynccontextmanager

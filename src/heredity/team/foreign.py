@@ -182,10 +182,10 @@ def _answer(name: str, task: Task) -> str:
 def _words(parts: Any) -> str:
     from google.protobuf.json_format import MessageToDict
 
-    def said(part: Part) -> str:
+    def part_text(part: Part) -> str:
         return json.dumps(MessageToDict(part.data), ensure_ascii=False) if part.HasField("data") else part.text
 
-    return "\n".join(filter(None, map(said, parts)))
+    return "\n".join(filter(None, map(part_text, parts)))
 
 
 def _origin(url: str) -> tuple[str, str | None, int | None]:

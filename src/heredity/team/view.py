@@ -85,7 +85,7 @@ class View:
         self.used: Usage = NOTHING_USED
         self.calls = 0
         self.started: float | None = None
-        self._said: deque[Said] = deque(maxlen=_KEPT)
+        self._lines: deque[Said] = deque(maxlen=_KEPT)
         self._count = 0
         self._taken = 0
         self._results: dict[str, str] = {}
@@ -118,7 +118,7 @@ class View:
 
     def since(self, number: int) -> list[Said]:
         """Return what was said after the line of this number; at most the last 400."""
-        return [message for message in self._said if message.number > number]
+        return [message for message in self._lines if message.number > number]
 
     def plan_of(self, folder: Path) -> Plan | None:
         """Return the plan of a task that nobody works on, with the results on record; None where there is none."""
@@ -160,7 +160,7 @@ class View:
         self._count += 1
         flat = " ".join(text.split())
         shown = flat if len(flat) <= _SHOWN else f"{flat[:_SHOWN]}…"
-        self._said.append(Said(self._count, at, depth, sender, to, kind, outcome, shown))
+        self._lines.append(Said(self._count, at, depth, sender, to, kind, outcome, shown))
 
     def to_json(self, after: int = 0, now: float | None = None) -> dict[str, Any]:
         """Return it as JSON values, times in seconds from the task's first message.

@@ -33,7 +33,7 @@ class Started:
         """Whether it has not ended."""
         return self.process.poll() is None
 
-    def said(self) -> str:
+    def last_output(self) -> str:
         """Return the last of what it printed."""
         with suppress(OSError), self.log.open("rb") as file:
             file.seek(max(0, size_of(self.log) - _LAST_CHARS))

@@ -59,7 +59,7 @@ class ViewApp:
     """
 
     def __init__(self, served: Place, actions: Actions | None, installed: Mapping[str, str]) -> None:
-        self.place, self.watcher, self._actions, self._installed = served, Watcher(served), actions, installed
+        self.served, self.watcher, self._actions, self._installed = served, Watcher(served), actions, installed
         one, of = "/s/{suite}", "/s/{suite}/r/{run}"
         routes = [
             Route("/", self._folder),
@@ -109,17 +109,17 @@ class ViewApp:
     def close(self) -> None:
         """End updates, close indexes, remove logs; what was started goes on."""
         self.watcher.close()
-        self.place.close()
+        self.served.close()
         if self._actions is not None:
             self._actions.close()
 
     async def _folder(self, request: Request) -> Response:
-        if self.place.single:
-            name = next(iter(self.place.suites()))
-            return RedirectResponse(Suite(_root(request), name, self.place.index(name), False).url(), 303, HEADERS)
+        if self.served.single:
+            name = next(iter(self.served.suites()))
+            return RedirectResponse(Suite(_root(request), name, self.served.index(name), False).url(), 303, HEADERS)
         return _page(
             request,
-            await run_in_threadpool(folder.folder_view, self.place, _root(request), self._actions, self._installed),
+            await run_in_threadpool(folder.folder_view, self.served, _root(request), self._actions, self._installed),
         )
 
     async def _suite(self, request: Request) -> Response:
@@ -178,9 +178,9 @@ class ViewApp:
 
     async def _search(self, request: Request) -> Response:
         suites: list[Suite] = []
-        for name, path in list(self.place.suites().items())[:200]:
+        for name, path in list(self.served.suites().items())[:200]:
             # What nobody has looked at yet is not read for a search.
-            if self.place.index(name).path.exists() and path.exists():
+            if self.served.index(name).path.exists() and path.exists():
                 suite = await self._ready(request, name)
                 suites += [suite] if isinstance(suite, Suite) else []
         text = request.query_params.get("q", "")[:200]
@@ -200,7 +200,7 @@ class ViewApp:
         if isinstance(here, Response):
             return here
         names = await run_in_threadpool(
-            lambda: rollout.trajectory(here, rollout.found(here, request.path_params["key"])).media
+            lambda: rollout.trajectory(here, rollout.rollout_row(here, request.path_params["key"])).media
         )
         index = _number(request.path_params["number"])
         name, data = list(names.items())[index] if index < len(names) else ("", b"")
@@ -219,14 +219,14 @@ class ViewApp:
         if name == "rollouts.csv":
             return StreamingResponse(rollout.as_csv(here), headers=saved, media_type="text/csv")
         if name == "rollout.jsonl":
-            row = rollout.found(here, request.query_params.get("o", ""))
+            row = rollout.rollout_row(here, request.query_params.get("o", ""))
             return StreamingResponse(
                 rollout.as_lines(await run_in_threadpool(rollout.trajectory, here, row)),
                 headers=saved,
                 media_type="application/jsonl",
             )
         if name == "candidate.zip":
-            row = lineage.found(here, request.query_params.get("c", ""))
+            row = lineage.candidate_row(here, request.query_params.get("c", ""))
             return Response(
                 await run_in_threadpool(_zipped, here, row["blob"]), headers=saved, media_type="application/zip"
             )
@@ -240,12 +240,12 @@ class ViewApp:
     async def _stop(self, request: Request) -> Response:
         name = request.path_params["suite"]
         self._acting().stop(self.watcher.watched(name).index.folder)
-        return RedirectResponse(Suite(_root(request), name, self.place.index(name), True).url(), 303, HEADERS)
+        return RedirectResponse(Suite(_root(request), name, self.served.index(name), True).url(), 303, HEADERS)
 
     async def _resume(self, request: Request) -> Response:
         name = request.path_params["suite"]
         self._acting().resume(self.watcher.watched(name).index.folder)
-        return RedirectResponse(Suite(_root(request), name, self.place.index(name), True).url(), 303, HEADERS)
+        return RedirectResponse(Suite(_root(request), name, self.served.index(name), True).url(), 303, HEADERS)
 
     def _acting(self) -> Actions:
         if self._actions is None:

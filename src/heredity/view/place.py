@@ -87,12 +87,12 @@ class Place:
             paths = [
                 (entry.stat().st_mtime, Path(entry.path)) for entry in entries if entry.is_dir(follow_symlinks=False)
             ]
-        found = [
+        folders = [
             path
             for _, path in sorted(paths, reverse=True)
             if is_run(path) or is_suite(path) or (path / "suite.toml").is_file()
         ]
-        return {path.name: path for path in found}
+        return {path.name: path for path in folders}
 
 
 def configuration(folder: Path) -> dict[str, Any]:

@@ -84,7 +84,7 @@ class Watcher:
     """The indexes of a place that pages have asked for."""
 
     def __init__(self, served: Place) -> None:
-        self._place = served
+        self._served = served
         self._watched: dict[str, Watched] = {}
 
     def watched(self, name: str) -> Watched:
@@ -93,7 +93,7 @@ class Watcher:
         Raises:
             UnknownNameError: if there is none of this name.
         """
-        index = self._place.index(name)
+        index = self._served.index(name)
         if name not in self._watched:
             self._watched[name] = Watched(index)
         return self._watched[name]
@@ -130,5 +130,5 @@ class Watcher:
             watched.stop()
 
     def _state(self) -> list[object]:
-        paths: list[Path] = list(self._place.suites().values())
-        return [(path.name, holder(path), len(self._place.index(path.name).run_folders())) for path in paths]
+        paths: list[Path] = list(self._served.suites().values())
+        return [(path.name, holder(path), len(self._served.index(path.name).run_folders())) for path in paths]

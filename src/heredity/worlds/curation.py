@@ -37,18 +37,18 @@ class Candidate:
     """A world of the pool with what was found of it.
 
     Attributes:
-        place: its name or path.
+        world_name: its name or path.
         world: the world.
         means: mean shares of the bound, by player of the reliability gate.
         fingerprint: how it behaves.
         found: capabilities found from how its state behaves.
     """
 
-    place: str
+    world_name: str
     world: World
     means: Mapping[str, float]
     fingerprint: Fingerprint
-    found: tuple[str, ...]
+    capabilities_found: tuple[str, ...]
 
     def value(self, axis: str) -> str:
         """Return where it stands on an axis."""
@@ -58,13 +58,13 @@ class Candidate:
         """Return its row: of table A6, and of table A7 as found and as declared."""
         described = self.world.description
         return {
-            "world": self.place,
+            "world": self.world_name,
             "title": described.meta.title,
             **{axis: self.value(axis) for axis in AXES},
             "actions": len(described.actions),
             "lines": lines_of(self.world),
             "means": dict(self.means),
-            "found": list(self.found),
+            "found": list(self.capabilities_found),
             "declared": list(described.meta.capabilities),
         }
 
@@ -87,25 +87,25 @@ class Curation:
         """Return it as JSON values: the worlds, table 1, and agreement of what was found with what descriptions say."""
         return {
             "worlds": [one.row() for one in self.chosen],
-            "left": [one.place for one in self.left],
+            "left": [one.world_name for one in self.left],
             "out": dict(self.out),
             "table_1": table_1(self.chosen),
             "agreement": agreement(self.chosen),
         }
 
 
-def candidate(place: str, world: World, means: Mapping[str, float] | None = None) -> Candidate:
+def candidate(world_name: str, world: World, means: Mapping[str, float] | None = None) -> Candidate:
     """Look at a world.
 
     Args:
-        place: its name or path.
+        world_name: its name or path.
         world: the world, with its levels.
         means: what the players got, where a certificate says so; else they play.
     """
     subject = Subject.of(world, library={})
     got: Mapping[str, float] = means if means is not None else reliability(subject, Findings())["means"]
     return Candidate(
-        place, world, {name: got[name] for name in PLAYERS}, fingerprint(subject), capabilities(subject, got)
+        world_name, world, {name: got[name] for name in PLAYERS}, fingerprint(subject), capabilities(subject, got)
     )
 
 
@@ -130,16 +130,16 @@ def curate(
         out: worlds that were refused before, and why.
     """
     refused, open_ = dict(out or {}), list[Candidate]()
-    for one in sorted(pool, key=lambda one: one.place):
+    for one in sorted(pool, key=lambda one: one.world_name):
         reason = _refusal(one, easy, hard)
         if reason:
-            refused[one.place] = reason
+            refused[one.world_name] = reason
         else:
             open_.append(one)
     prints = [one.fingerprint for one in open_]
     chosen: list[Candidate] = []
     while open_ and len(chosen) < size:
-        best = min(open_, key=lambda one: (_unevenness([*chosen, one]), -_apart(one, chosen, prints), one.place))
+        best = min(open_, key=lambda one: (_unevenness([*chosen, one]), -_apart(one, chosen, prints), one.world_name))
         open_.remove(best)
         chosen.append(best)
     return Curation(tuple(chosen), tuple(open_), refused)
@@ -161,7 +161,7 @@ def agreement(worlds: Sequence[Candidate]) -> dict[str, dict[str, int]]:
     counts = {name: dict.fromkeys(words.values(), 0) for name in CAPABILITIES}
     for one in worlds:
         for name in CAPABILITIES:
-            counts[name][words[name in one.found, name in one.world.description.meta.capabilities]] += 1
+            counts[name][words[name in one.capabilities_found, name in one.world.description.meta.capabilities]] += 1
     return counts
 
 

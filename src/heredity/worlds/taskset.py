@@ -59,13 +59,13 @@ class WorldTaskset:
     def __init__(self, name: str, skin: str = "text", difficulty: int | None = None) -> None:
         if difficulty is not None and difficulty not in DIFFICULTIES:
             raise ConfigError(f"difficulty is {difficulty!r}; expected 1, 2 or 3")
-        self.place = str(Path(name).resolve()) if is_path(name) else name
+        self.world_name = str(Path(name).resolve()) if is_path(name) else name
         self.world, self.skin = world(name), skin
         check_skin(name, self.world.description.skin, skin)
         self.difficulties: Sequence[int] = DIFFICULTIES if difficulty is None else (difficulty,)
         options = {"difficulty": difficulty, "skin": None if skin == "text" else skin}
         query = "&".join(f"{key}={value}" for key, value in options.items() if value is not None)
-        self.name = f"{PREFIX}{self.place}?{query}" if query else PREFIX + self.place
+        self.name = f"{PREFIX}{self.world_name}?{query}" if query else PREFIX + self.world_name
 
     @property
     def info(self) -> TasksetInfo:
@@ -77,9 +77,9 @@ class WorldTaskset:
         described = self.world.description
         return TasksetInfo(
             name=self.name,
-            version=f"world {world_digest(self.place)[:12]}",
+            version=f"world {world_digest(self.world_name)[:12]}",
             kind="world",
-            spec={"world": self.place, "skin": self.skin},
+            spec={"world": self.world_name, "skin": self.skin},
             public=self._public(described),
             description=f"# {self.name}\n\n{described.instruction.strip()}\n\n{actions_text(described)}\n",
             failure_return=0.0,
@@ -121,7 +121,7 @@ class WorldTaskset:
 
     def _spec(self, level: Level) -> dict[str, Any]:
         return {
-            "world": self.place,
+            "world": self.world_name,
             "level": dict(level.data),
             "bound": level.upper_bound.value,
             "skin": self.skin,
@@ -210,8 +210,8 @@ class WorldTasksets:
         path = name.removeprefix(PREFIX)
         if not is_path(path):
             return name
-        place, mark, query = path.partition("?")
-        at = located(place, base)
+        world_name, mark, query = path.partition("?")
+        at = located(world_name, base)
         return (PREFIX if in_rules(Path(at)) else FOLDERS) + at + mark + query
 
 

@@ -150,7 +150,7 @@ def test_no_limit_is_overshot_by_more_than_what_is_in_flight(
     held: list[Any] = []
     for step in steps:
         if step is None:
-            slot = ledger.place()
+            slot = ledger.slot()
             if len(held) >= concurrent:
                 with pytest.raises(Problem, match="as many as may be"):
                     slot.__enter__()

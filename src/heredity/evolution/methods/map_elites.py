@@ -60,7 +60,7 @@ class _Elite:
     """The best program of its kind on an island: of about this size and about this far from the start."""
 
     program: Tunable
-    place: tuple[int, int]
+    cell: tuple[int, int]
     score: float
     outcome: Outcome | None
 
@@ -87,7 +87,7 @@ class _Tuning:
     scale: np.ndarray
     cma: CmaEs
     structure: str
-    told: list[tuple[np.ndarray, float]] = field(default_factory=list[tuple[np.ndarray, float]])
+    evaluated: list[tuple[np.ndarray, float]] = field(default_factory=list[tuple[np.ndarray, float]])
 
 
 @dataclass
@@ -103,9 +103,9 @@ class _Island:
 
     def take(self, elite: _Elite) -> bool:
         """Keep a program if it is the best of its kind, which a later equal one is."""
-        there = self.elites.get(elite.place)
+        there = self.elites.get(elite.cell)
         if math.isfinite(elite.score) and (there is None or elite.score >= there.score):
-            self.elites[elite.place] = elite
+            self.elites[elite.cell] = elite
             return True
         return False
 
@@ -277,7 +277,7 @@ class _Search:
         elites = sorted(island.elites.values(), key=lambda e: (-e.score, e.digest))
         others = [e for e in elites if e.digest != parent.digest]
         shown = [others[i] for i in rng.permutation(len(others))[: self.options.inspirations]]
-        proposal = await self.author.write(_known(parent), [_known(elite) for elite in shown], position)
+        proposal = await self.author.write(_summary(parent), [_summary(elite) for elite in shown], position)
         if proposal is None:
             return None
         text, why = proposal
@@ -285,7 +285,7 @@ class _Search:
         return _Child(child, (parent.digest,), f"written: {why}") if self._new(child) else None
 
     def _parent(self, island: _Island) -> _Elite:
-        elites = sorted(island.elites.values(), key=lambda e: e.place)
+        elites = sorted(island.elites.values(), key=lambda e: e.cell)
         if not elites:
             return _Elite(self.start, (0, 0), -math.inf, None)
         return elites[tournament(island.rng, [e.score for e in elites], 1 + int(island.rng.integers(3)))]
@@ -306,7 +306,7 @@ class _Search:
         self.left -= count * len(self.tasks)
         if not count:
             return []
-        places = [self._place(child.program) for child in children[:count]]
+        places = [self._cell(child.program) for child in children[:count]]
         trials = [
             Trial(
                 child.program.candidate,
@@ -322,7 +322,7 @@ class _Search:
             for child, niche, feedback in zip(children, places, answers, strict=False)
         ]
 
-    def _place(self, program: Tunable) -> tuple[int, int]:
+    def _cell(self, program: Tunable) -> tuple[int, int]:
         source = program.source
         return int(math.log2(max(size_of(source), 1))), min(int(10 * distance(self.start.source, source)), 9)
 
@@ -338,14 +338,14 @@ def _learn(island: _Island, own: Sequence[tuple[_Child, _Elite]]) -> None:
     tuning = island.tuning
     if tuning is None:
         return
-    tuning.told += [(child.point, elite.score) for child, elite in own if child.point is not None]
-    scores = np.array([score for _, score in tuning.told])
+    tuning.evaluated += [(child.point, elite.score) for child, elite in own if child.point is not None]
+    scores = np.array([score for _, score in tuning.evaluated])
     if len(scores) >= _GENERATION and len(set(scores.tolist())) > 1:
-        tuning.cma.tell(np.array([point for point, _ in tuning.told]), scores)
-        tuning.told.clear()
+        tuning.cma.tell(np.array([point for point, _ in tuning.evaluated]), scores)
+        tuning.evaluated.clear()
 
 
-def _known(elite: _Elite) -> Known:
+def _summary(elite: _Elite) -> Known:
     outcome = elite.outcome
     shown: Mapping[str, Any] = {}
     if outcome is not None and outcome.trajectory is not None:

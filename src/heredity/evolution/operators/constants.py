@@ -47,7 +47,7 @@ def find_constants(source: str) -> list[Constant]:
     """
     finder, blocks = _Finder(source), open_lines(source)
     finder.visit(parse(source))
-    constants = [constant for constant in finder.found if is_open(constant.line, blocks)]
+    constants = [constant for constant in finder.listed if is_open(constant.line, blocks)]
     return sorted(constants, key=lambda constant: constant.start)
 
 
@@ -104,7 +104,7 @@ class _Finder(ast.NodeVisitor):
         self._starts = [0]
         for line in self._lines:
             self._starts.append(self._starts[-1] + len(line))
-        self.found: list[Constant] = []
+        self.listed: list[Constant] = []
         self._operand = False
 
     def visit(self, node: ast.AST) -> None:
@@ -151,7 +151,7 @@ class _Finder(ast.NodeVisitor):
             self._offset(node.lineno, node.col_offset),
             self._offset(node.end_lineno, node.end_col_offset),
         )
-        self.found.append(Constant(sign * value, start, end, node.lineno, operand))
+        self.listed.append(Constant(sign * value, start, end, node.lineno, operand))
 
     def _offset(self, line: int | None, column: int | None) -> int:
         return self._starts[(line or 1) - 1] + (column or 0)

@@ -107,7 +107,7 @@ class Measurements:
         budget = session.remaining()
         self._episodes, self._submissions = budget.episodes, budget.submissions
         self._session, self._name, self._repeats, self._chars = session, name, repeats, chars
-        self._known: dict[str, _Known] = {}
+        self._by_key: dict[str, _Known] = {}
         self._requests = 0
 
     async def measure(self, proposals: Sequence[Proposal], tasks: Iterable[int]) -> list[Measured]:
@@ -120,7 +120,7 @@ class Measurements:
         asked: list[tuple[Proposal, list[int]]] = []
         paid = 0
         for proposal in proposals:
-            record = self._known.setdefault(proposal.candidate.digest, _Known())
+            record = self._by_key.setdefault(proposal.candidate.digest, _Known())
             missing = [task for task in tasks if task not in record.rollouts]
             if not self._reserve(missing):
                 break
@@ -134,12 +134,12 @@ class Measurements:
             key = f"{self._name}/{self._requests}"
             self._requests += 1
             for (proposal, new), answer in zip(asked, await self._session.submit(trials, key), strict=True):
-                self._learn(self._known[proposal.candidate.digest], new, answer)
+                self._learn(self._by_key[proposal.candidate.digest], new, answer)
         return [self._measured(proposal.candidate, tasks) for proposal in proposals[:paid]]
 
     def forget(self) -> None:
         """Remember no rollout any more: what is asked for next is bought anew."""
-        self._known.clear()
+        self._by_key.clear()
 
     def payable(self, tasks: Sequence[int]) -> list[int]:
         """Return as many of the tasks, in order, as can be paid for a candidate that has attempted none of them."""
@@ -175,7 +175,7 @@ class Measurements:
         return Rollout(outcome.score, outcome.status, cost, evidence_item(outcome, self._chars))
 
     def _measured(self, candidate: Candidate, tasks: Sequence[int]) -> Measured:
-        record = self._known[candidate.digest]
+        record = self._by_key[candidate.digest]
         rollouts = {task: record.rollouts[task] for task in tasks}
         submissions = tuple(sorted({record.submissions[task] for task in tasks}))
         failures = [record.failures[task] for task in tasks if task in record.failures]

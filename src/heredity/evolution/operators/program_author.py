@@ -28,15 +28,15 @@ class Known:
 
     source: str
     score: float | None
-    said: Mapping[str, Any]
+    feedback: Mapping[str, Any]
 
     def shown(self) -> dict[str, Any]:
         """Return what a model is shown of it."""
         return {
             "program": shortened(self.source, _MOST_CHARS),
             "score": self.score,
-            "metrics": self.said.get("metrics", {}),
-            "texts": {k: shortened(str(v), _MOST_SAID) for k, v in self.said.get("texts", {}).items()},
+            "metrics": self.feedback.get("metrics", {}),
+            "texts": {k: shortened(str(v), _MOST_SAID) for k, v in self.feedback.get("texts", {}).items()},
         }
 
 

@@ -16,7 +16,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from heredity.errors import ConfigError
-from heredity.experiments.verification.findings import Finding, failed, found, passed
+from heredity.experiments.verification.findings import Finding, failed, failed_on, passed
 from heredity.outside import read_bytes
 from heredity.results.card import RunCard
 
@@ -109,7 +109,9 @@ def _in_commit(anchor: Anchor, runs: Sequence[RunCard]) -> Finding:
     lacking = [str(run.run_id) for run in runs if not any(str(run.run_id) in names for names in held.values())]
     problems = [f"neither commitment nor head of {name} is in the commit {commit[:12]}" for name in lacking]
     kinds = " and ".join(f"{kind}s" for kind in whole) or "a commitment or a head of each"
-    return found(problems, f"{kinds} of {len(runs)} runs are in the commit {commit[:12]}, dated {when} by who made it")
+    return failed_on(
+        problems, f"{kinds} of {len(runs)} runs are in the commit {commit[:12]}, dated {when} by who made it"
+    )
 
 
 def _git(anchor: Anchor, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -35,7 +35,7 @@ def not_checked(why: str) -> Finding:
     return CheckStatus.NOT_CHECKED, why
 
 
-def found(problems: Sequence[str], otherwise: str) -> Finding:
+def failed_on(problems: Sequence[str], otherwise: str) -> Finding:
     """Return that a check failed on each of several problems, of which the first are named; or that there are none."""
     if not problems:
         return passed(otherwise)

@@ -13,7 +13,7 @@ from heredity.errors import HeredityError
 from heredity.experiments.results import RunResult, read_run
 from heredity.experiments.sealed import OPENED, OPENED_VERSION
 from heredity.experiments.verification.files import METRICS, differences, read_json
-from heredity.experiments.verification.findings import Finding, failed, found, not_checked, passed
+from heredity.experiments.verification.findings import Finding, failed, failed_on, not_checked, passed
 from heredity.judging.bench import Evolved
 from heredity.judging.cases import Opening
 from heredity.judging.rollouts import outcome_of
@@ -94,7 +94,7 @@ def events_of_their_kinds(run: RunRecords) -> Finding:
     types = _types(str(run.started.get("protocol")))
     problems = [text for event in run.events if (text := _misfit(event, types))]
     problems += _disorder(run.events)
-    return found(problems, f"{len(run.events)} events, each as its kind says, judged after the session was closed")
+    return failed_on(problems, f"{len(run.events)} events, each as its kind says, judged after the session was closed")
 
 
 def _types(protocol: str) -> Mapping[str, TypeAdapter[Any]]:
@@ -154,7 +154,7 @@ def commitment(run: RunRecords) -> Finding:
         return failed(f"the journal was not closed with these cases: {CASES_JUDGED.name} is {recorded}")
     counts = {name: count for name, (_, _, count) in opened["views"].items()}
     problems = list(differences(counts, dict(run.started["views"]), "views"))
-    return found(problems, f"the {sum(counts.values())} opened cases are those of {committed[:12]}…")
+    return failed_on(problems, f"the {sum(counts.values())} opened cases are those of {committed[:12]}…")
 
 
 def secrecy(run: RunRecords) -> Finding:
@@ -176,7 +176,7 @@ def blobs(run: RunRecords) -> Finding:
     for digest, blob in run.candidates.items():
         if _readable(run, blob) and run.candidate(digest).digest != digest:
             problems.append(f"the blob {blob} holds another candidate than {digest}")
-    return found(
+    return failed_on(
         problems, f"{len(names)} blobs are what the journal names, {len(run.candidates)} candidates among them"
     )
 
@@ -205,7 +205,7 @@ def scores(run: RunRecords) -> Finding:
     rest = f"; {without} judged views keep no trajectories, and only --replay computes them again" if without else ""
     if not counted and not problems:
         return not_checked(f"no trajectories are kept{rest}")
-    return found(problems, f"{counted} scores follow from their trajectories{rest}")
+    return failed_on(problems, f"{counted} scores follow from their trajectories{rest}")
 
 
 def _listed(event: Event) -> dict[str, list[Any]] | None:
@@ -265,7 +265,7 @@ def figures(run: RunRecords) -> Finding:
     if not path.exists():
         return not_checked(f"there is no {METRICS}; `heredity report` makes it")
     computed = run.result.metrics.model_dump(mode="json")
-    return found(list(differences(read_json(path), computed)), f"every field of {METRICS} follows from the journal")
+    return failed_on(list(differences(read_json(path), computed)), f"every field of {METRICS} follows from the journal")
 
 
 def configuration(run: RunRecords) -> Finding:

@@ -14,7 +14,7 @@ from typing import Any
 from heredity.configuration.config import Config
 from heredity.errors import HeredityError
 from heredity.experiments.config import resolve
-from heredity.experiments.verification.findings import Finding, found, not_checked
+from heredity.experiments.verification.findings import Finding, failed_on, not_checked
 from heredity.experiments.verification.record import RunRecords
 from heredity.judging.rollouts import Rollouts, outcome_of, policy_seed
 from heredity.judging.views import JUDGE_SEED
@@ -77,7 +77,7 @@ async def replayed(run: RunRecords, most: int | None) -> Finding:
     rest = f"; {left_out} ended by time or memory here, which is not comparable" if left_out else ""
     if left_out == len(chosen):
         return not_checked(f"each of {left_out} rollouts ended by time or memory here, which is not comparable")
-    return found(problems, f"{len(chosen) - left_out} of {len(recorded)} judged rollouts score the same{rest}")
+    return failed_on(problems, f"{len(chosen) - left_out} of {len(recorded)} judged rollouts score the same{rest}")
 
 
 def _recorded(run: RunRecords, opened: Mapping[str, Any]) -> list[_Recorded]:

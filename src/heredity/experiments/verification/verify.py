@@ -21,7 +21,7 @@ from heredity.experiments.verification.findings import (
     Finding,
     check,
     failed,
-    found,
+    failed_on,
     not_checked,
     passed,
     skipped,
@@ -86,7 +86,7 @@ def verify(folder: Path, asked: Asked | None = None, notify: Notify = lambda nam
     asked, folder = asked or Asked(), folder.resolve()
     if not is_run(folder) and not is_suite(folder):
         raise ConfigError(f"{folder} holds neither a run nor a suite; give a published folder")
-    strange = check("files", None, lambda: found(list(strange_files(folder)), "plain files of its own"))
+    strange = check("files", None, lambda: failed_on(list(strange_files(folder)), "plain files of its own"))
     if strange.status is CheckStatus.FAILED:
         return card_of(None, [], [strange])
     if is_run(folder):
@@ -112,7 +112,7 @@ def cards_of(folder: Path) -> list[RunCard]:
 
 def _run(folder: Path, asked: Asked) -> _Verified:
     name = folder.name
-    files = check("files", name, lambda: found(list(strange_files(folder)), "plain files of its own"))
+    files = check("files", name, lambda: failed_on(list(strange_files(folder)), "plain files of its own"))
     if files.status is CheckStatus.FAILED:
         why = "files of this folder are not what they should be"
         return _Verified([files, *skipped(("journal", "events", *_OF_RECORDS), name, why)])
@@ -165,7 +165,7 @@ def _same_card(folder: Path, computed: Card) -> Finding:
     published = read_json(folder / CARD)
     claim = computed.model_dump(mode="json", exclude={"heredity", "checks"})
     given = {name: value for name, value in published.items() if name not in ("heredity", "checks")}
-    return found(list(differences(given, claim)), f"{CARD} is what the records come to")
+    return failed_on(list(differences(given, claim)), f"{CARD} is what the records come to")
 
 
 def _replay(run: RunRecords, name: str, asked: Asked) -> Check:
@@ -215,7 +215,7 @@ def _all_runs(folder: Path, cards: Sequence[RunCard]) -> Finding:
         for name, some in commitments.items()
         if len(some) > 1
     ]
-    return found(problems, f"the {len(planned)} runs of suite.toml, those of a taskset on the same cases")
+    return failed_on(problems, f"the {len(planned)} runs of suite.toml, those of a taskset on the same cases")
 
 
 def _suite_figures(folder: Path, results: Sequence[RunResults], computed: list[SuiteResults]) -> Finding:
@@ -223,7 +223,7 @@ def _suite_figures(folder: Path, results: Sequence[RunResults], computed: list[S
     if not (folder / METRICS).exists():
         return not_checked(f"there is no {METRICS}; `heredity report` makes it")
     problems = list(differences(read_json(folder / METRICS), computed[0].model_dump(mode="json")))
-    return found(problems, f"every field of {METRICS} follows from the journals")
+    return failed_on(problems, f"every field of {METRICS} follows from the journals")
 
 
 def _card_of_suite(folder: Path, cards: Sequence[RunCard], computed: Sequence[SuiteResults]) -> Finding:

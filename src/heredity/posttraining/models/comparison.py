@@ -87,9 +87,9 @@ def check_like(metadata: Mapping[str, Any], base: Mapping[str, Any], digests: Ma
         raise CandidateError("config.json has a quantization_config; save the weights as floats of 16 or 32 bits")
     for what, digest in base["tokenizer"].items():
         if metadata["tokenizer"][what] != digest:
-            told = f"digest {metadata['tokenizer'][what]:.12}, the base has {digest:.12}"
+            difference = f"digest {metadata['tokenizer'][what]:.12}, the base has {digest:.12}"
             raise CandidateError(
-                f"the {what} is not the base model's ({told}); save the base's own tokenizer with the checkpoint: "
+                f"the {what} is not the base model's ({difference}); save the base's own tokenizer with the checkpoint: "
                 "weights alone are trained"
             )
     _check_tensors(metadata, base["tensors"], digests)

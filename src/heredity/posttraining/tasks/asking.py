@@ -34,7 +34,7 @@ class Dialogue:
     """
 
     def __init__(self, opening: str) -> None:
-        self._transcript, self._said = Transcript(opening), ("", "")
+        self._transcript, self._reply = Transcript(opening), ("", "")
 
     @property
     def shown(self) -> str:
@@ -43,12 +43,12 @@ class Dialogue:
 
     def action(self, reply: str) -> str:
         """Read an action (see `Asking.action`)."""
-        self._said = read_reply(reply)
-        return self._said[1]
+        self._reply = read_reply(reply)
+        return self._reply[1]
 
     def follow(self, observation: str) -> None:
         """Take in an observation (see `Asking.follow`)."""
-        self._transcript.turns.append(Turn(*self._said, observation))
+        self._transcript.turns.append(Turn(*self._reply, observation))
 
 
 class Glimpse:

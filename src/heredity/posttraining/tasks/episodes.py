@@ -72,13 +72,13 @@ class LocalGameProcess:
 
     async def reset(self) -> str:
         """Begin (see `GameProcess.reset`)."""
-        return self._told(self._episode.reset)
+        return self._answer(self._episode.reset)
 
     async def step(self, action: str) -> tuple[str, float, bool]:
         """Take an action (see `GameProcess.step`)."""
-        return self._told(lambda: self._episode.step(action))
+        return self._answer(lambda: self._episode.step(action))
 
-    def _told(self, ask: Callable[[], _Told]) -> _Told:
+    def _answer(self, ask: Callable[[], _Told]) -> _Told:
         try:
             return ask()
         except Exception as error:

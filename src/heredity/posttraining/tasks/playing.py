@@ -84,7 +84,7 @@ class EpisodeRunner:
             observation, done = await game_process.reset(), False
             asking, most = ASKING[job.taskset.kind](observation), min(game_process.steps, steps or game_process.steps)
             while not done and len(record.rewards) < most:
-                action = asking.action(await _said(record, asking.shown, parts))
+                action = asking.action(await _reply_text(record, asking.shown, parts))
                 try:
                     observation, reward, done = await game_process.step(action)
                 except RolloutError as error:
@@ -116,7 +116,7 @@ def _broken_by(action: str, error: RolloutError) -> RolloutError:
     return RolloutError(message, error.traceback, status=Status.INVALID_ACTION, failure_source=FailureSource.CANDIDATE)
 
 
-async def _said(record: _Record, shown: str, parts: Parts) -> str:
+async def _reply_text(record: _Record, shown: str, parts: Parts) -> str:
     """Ask for the next action. A model without words for it does nothing at this step."""
     messages = [Message("user", fill(parts.prompts["question"], {"question": shown}))]
     if parts.system:
@@ -158,4 +158,4 @@ class _Record(ConversationRecord):
         return replace(made, columns=columns, length=length, terminated=done)
 
     def _seen(self, length: int) -> list[str]:
-        return [turn.told[-1].content for turn in self.conversation.turns][:length]
+        return [turn.messages_shown[-1].content for turn in self.conversation.turns][:length]

@@ -77,7 +77,7 @@ def _board(board: Sequence[BoardRow], colours: Mapping[str, Tone], words: Words)
     rows = tuple(
         Row(
             (
-                Cell(Named(row.evolver, colours.get(row.evolver), swatch=True), _place(row, i, board, words)),
+                Cell(Named(row.evolver, colours.get(row.evolver), swatch=True), _standing(row, i, board, words)),
                 *(row.tasksets, Number(row.mean, 3)),
                 None if row.gain is None else claimed(row.gain, row.evolvers, row.candidates, _OF_WHAT),
             )
@@ -86,11 +86,11 @@ def _board(board: Sequence[BoardRow], colours: Mapping[str, Tone], words: Words)
     )
     columns = columns_of("evolver", words.tasksets, "held-out mean", f"gain over the {words.reference}")
     table = Table(columns, rows, f"Held-out {words.score}, not normalised", csv="leaderboard.csv")
-    summary = Section("board-said", "", (Text(_said(board, words), "summary"),), "head", "all")
+    summary = Section("board-said", "", (Text(_headline_text(board, words), "summary"),), "head", "all")
     return [summary, Section("leaderboard", "Leaderboard", (Text(about, "about"), table), "lead", "all")]
 
 
-def _place(row: BoardRow, position: int, board: Sequence[BoardRow], words: Words) -> tuple[str, ...]:
+def _standing(row: BoardRow, position: int, board: Sequence[BoardRow], words: Words) -> tuple[str, ...]:
     if row.mean is None:
         return (f"not compared: no {words.score} on some {words.tasksets}",)
     if position == 0:
@@ -98,7 +98,7 @@ def _place(row: BoardRow, position: int, board: Sequence[BoardRow], words: Words
     return ("not told apart from the first",) if row.tied else ()
 
 
-def _said(board: Sequence[BoardRow], words: Words) -> str:
+def _headline_text(board: Sequence[BoardRow], words: Words) -> str:
     first = board[0]
     if first.mean is None:
         return f"No evolver has a {words.score} on all {words.tasksets}, so none are compared."

@@ -96,11 +96,11 @@ class Snapshots:
             matching = frozen[:1] if len({point.candidate for point in frozen}) == 1 else []
             if matching:
                 return matching[0]
-        there = ", ".join(self._told(point) for point in self.points)
+        there = ", ".join(self._point_name(point) for point in self.points)
         why = ": update-validation has not been judged there" if name == BEST and self.best is None else ""
         raise ConfigError(f"{self.folder} has no snapshot {name!r}{why}; it has {there}; nothing was evaluated")
 
-    def _told(self, point: Point) -> str:
+    def _point_name(self, point: Point) -> str:
         roles = [point.role or "", BEST if point.candidate == self.best else "", point.candidate[:12]]
         return f"E_{point.batch} ({', '.join(filter(None, roles))})"
 

@@ -20,7 +20,7 @@ from heredity.protocols.harness_evolution.run_sections import VIEWS, over_batche
 from heredity.protocols.harness_evolution.task_results import Of
 from heredity.results import text
 from heredity.results.charts import Interval, Intervals, Key, Lines, Mark, Reference, Series, Tone
-from heredity.results.claims import bounds_note, claim_cells, claim_columns, claimed, of_runs, told
+from heredity.results.claims import bounds_note, claim_cells, claim_columns, claimed, intervals_shown, of_runs
 from heredity.results.page import (
     Cell,
     Column,
@@ -183,7 +183,7 @@ def _intervals(methods: Sequence[Method], view: str, title: str, tones: Tones) -
     claims = [(gain.evolvers, gain.candidates) for _, gain in gains]
     lines = tuple(
         Interval(short(method.evolver), gain.mean, *(ci or (None, None)), tone=tones.get(method.evolver))
-        for (method, gain), ci in zip(gains, told(claims), strict=True)
+        for (method, gain), ci in zip(gains, intervals_shown(claims), strict=True)
     )
     over = "new runs of the methods" if of_runs(claims) else "new tasks, for these harnesses alone"
     note = f"final snapshots; intervals over {over}"

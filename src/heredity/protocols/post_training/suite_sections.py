@@ -19,7 +19,7 @@ from heredity.protocols.post_training.summaries import results_csv
 from heredity.protocols.post_training.table_sections import table_sections
 from heredity.results import text
 from heredity.results.charts import Interval, Intervals, Lines, Reference, Series
-from heredity.results.claims import bounds_note, claimed, of_runs, told
+from heredity.results.claims import bounds_note, claimed, intervals_shown, of_runs
 from heredity.results.page import (
     Cell,
     Column,
@@ -112,7 +112,7 @@ class _Sections:
     def _intervals(self, task: str, entries: Sequence[Entry]) -> Intervals:
         gained = [(entry, entry.heldout) for entry in entries if entry.heldout is not None]
         claims = [(gain.evolvers, gain.candidates) for _, gain in gained]
-        bounds = [ci or (None, None) for ci in told(claims)]
+        bounds = [ci or (None, None) for ci in intervals_shown(claims)]
         lines = tuple(
             Interval(short_evolver(entry.evolver), gain.difference, *ci, self._tones.get(entry.evolver))
             for (entry, gain), ci in zip(gained, bounds, strict=True)

@@ -98,17 +98,17 @@ def evolution_section(part: EvolutionPart, team: str = "") -> Section:
 
 def _canaries(part: EvolutionPart) -> Lines:
     """Draw the share of canaries that were solved at each check, and where earlier versions were gone back to."""
-    checks = [(place, row.id, check) for place, row in enumerate(part.course, 1) for check in row.checks]
-    points = tuple((float(place), check.solved / check.canaries) for place, _, check in checks if check.canaries)
+    checks = [(order, row.id, check) for order, row in enumerate(part.course, 1) for check in row.checks]
+    points = tuple((float(order), check.solved / check.canaries) for order, _, check in checks if check.canaries)
     marks = tuple(
         Mark(
-            float(place),
+            float(order),
             check.solved / check.canaries,
             "back",
             "bad",
             f"after {name}: back to {_versions(check.rolled_back)}",
         )
-        for place, name, check in checks
+        for order, name, check in checks
         if check.rolled_back and check.canaries
     )
     return Lines(

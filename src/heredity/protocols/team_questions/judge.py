@@ -293,7 +293,7 @@ def _name(task: Task) -> str:
     return re.sub(r"[^\w.-]", "-", str(_metadata(task).get("id") or task.id))
 
 
-async def _answered(task: Task, place: int, room: _Room) -> TeamAnswered:
+async def _answered(task: Task, position: int, room: _Room) -> TeamAnswered:
     """Have a question answered, and say what the record shows; what is nobody's fault leaves it missing."""
     about, name, team = _metadata(task), _name(task), room.team
     wanted: Mapping[str, Any] = about.get("shows") or {}
@@ -301,7 +301,7 @@ async def _answered(task: Task, place: int, room: _Room) -> TeamAnswered:
         "task": task.id, "id": name, "level": int(about.get("level", 0)), "status": _MISSING, "why": "", "answer": "",
         "expected": str(task.spec.get("answer", "")), "correct": False, "rounds": 0, "steps": 0, "hops": 0, "tools": [],
         "agents": [], "lacking": [], "model_calls": 0, "usage": None, "tokens": None, "cost_usd": None,
-        "seconds": 0.0, "place": place, "cluster": task.cluster or "", "evolution": None, "folder": f"teams/{name}",
+        "seconds": 0.0, "place": position, "cluster": task.cluster or "", "evolution": None, "folder": f"teams/{name}",
     }  # fmt: skip
     if team.no_browser and BROWSE in wanted.get("tools", ()):
         return {**data, "why": f"it needs a browser, and {team.no_browser}"}

@@ -56,11 +56,11 @@ class WithinEvolver:
             for task in range(self.tasks)
         ]
         for step in (_begin, self._evolve):
-            await self._each(rounds, step)
+            await self._for_all(rounds, step)
         if self.section.best_of_k:
-            await self._each(rounds, lambda one: self._sample(session, ledger, one))
+            await self._for_all(rounds, lambda one: self._sample(session, ledger, one))
 
-    async def _each(self, rounds: Sequence[TaskRounds], step: Callable[[TaskRounds], Awaitable[None]]) -> None:
+    async def _for_all(self, rounds: Sequence[TaskRounds], step: Callable[[TaskRounds], Awaitable[None]]) -> None:
         places = asyncio.Semaphore(self.section.concurrent)
 
         async def guarded(one: TaskRounds) -> None:

@@ -59,7 +59,9 @@ class WithinReport(PlainReport):
             return []
         ranked = not run.stand_ins
         return [
-            Section("within-said", "", (Text(said(part.feedback, oracle=part.oracle), "caution"),), "head", "all"),
+            Section(
+                "within-said", "", (Text(feedback_label(part.feedback, oracle=part.oracle), "caution"),), "head", "all"
+            ),
             Section("arms", "One-shot, evolved and best-of-k", _arms(part, ranked=ranked), "lead", "all"),
             Section(
                 "rounds", "Rounds", (_curve([(part.mode, part)]), _round_table(part, ranked=ranked)), "main", "all"
@@ -75,7 +77,7 @@ class WithinReport(PlainReport):
         if not isinstance(part, WithinSuite):
             return []
         conditions = dict.fromkeys((row.feedback, row.oracle) for row in part.rows)
-        cautions = tuple(Text(said(feedback, oracle=oracle), "caution") for feedback, oracle in conditions)
+        cautions = tuple(Text(feedback_label(feedback, oracle=oracle), "caution") for feedback, oracle in conditions)
         series = [(run.evolver.name or "", run.part) for run in runs if isinstance(run.part, WithinRun)]
         return [
             Section("within-said", "", cautions, "head", "all"),
@@ -88,7 +90,7 @@ class WithinReport(PlainReport):
         ]
 
 
-def said(feedback: str, *, oracle: bool) -> str:
+def feedback_label(feedback: str, *, oracle: bool) -> str:
     """Return what runs with a feedback are labelled with."""
     return ORACLE if oracle else NO_TRUTH[feedback]
 

@@ -75,14 +75,14 @@ class GenerationReport(PlainReport):
         if not isinstance(part, GenerationSuite):
             return []
         return [
-            Section("yield-said", "", (Text(_said(part), "summary"),), "head", "all"),
+            Section("yield-said", "", (Text(_headline_text(part), "summary"),), "head", "all"),
             Section("yield", "Yield", _yields(part), "lead", "all"),
             Section("faults", "Faults and repairs", _faults(part.faults), navigation="Faults"),
             Section("worlds", "Worlds", (_worlds(runs),)),
         ]
 
 
-def _said(part: GenerationSuite) -> str:
+def _headline_text(part: GenerationSuite) -> str:
     row = part.authors[-1]
     return f"{row.overall.hits} of {row.overall.of} runs ended with a world that all gates admit."
 

@@ -100,7 +100,7 @@ class Kept:
     """
 
     def __init__(self, path: Path | None) -> None:
-        self._path, self._found = path, dict[str, Checked]()
+        self._path, self._checked = path, dict[str, Checked]()
         text = read_text(path) if path is not None and path.exists() else ""
         whole, _, cut_off = text.rpartition("\n")
         if path is not None and cut_off:
@@ -108,7 +108,7 @@ class Kept:
         for number, line in enumerate(whole.splitlines(), 1):
             try:
                 row = cast("dict[str, Any]", json_value(line))
-                self._found[str(row["key"])] = Checked.from_json(row["checked"])
+                self._checked[str(row["key"])] = Checked.from_json(row["checked"])
             except (ValueError, KeyError, TypeError) as error:
                 raise ConfigError(
                     f"{path}, line {number} is no check of a problem: {error}; name another file"
@@ -116,11 +116,11 @@ class Kept:
 
     def get(self, key: str) -> Checked | None:
         """Return a check that is kept."""
-        return self._found.get(key)
+        return self._checked.get(key)
 
     def put(self, key: str, checked: Checked) -> None:
         """Keep a check."""
-        self._found[key] = checked
+        self._checked[key] = checked
         if self._path is not None:
             with self._path.open("a") as file:
                 file.write(json.dumps({"key": key, "checked": checked.to_json()}) + "\n")

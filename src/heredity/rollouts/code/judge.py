@@ -216,10 +216,10 @@ class Judge:
         Raises:
             ConfigError: if the checker takes too long, or is no program.
         """
-        found = [problem.equal(expected, answer) for _, expected, answer in answers]
-        if problem.compare != CHECKER or all(found):
-            return found
-        open_ones = [number for number, equal in enumerate(found) if not equal]
+        matches = [problem.equal(expected, answer) for _, expected, answer in answers]
+        if problem.compare != CHECKER or all(matches):
+            return matches
+        open_ones = [number for number, equal in enumerate(matches) if not equal]
         with tempfile.TemporaryDirectory(dir=self._folder) as made:
             folder = Path(made)
             (folder / "checker.py").write_text(problem.files["checker.py"])
@@ -235,7 +235,7 @@ class Judge:
         accepted = json.loads(output)
         if len(accepted) != len(open_ones):
             raise ConfigError(f"{problem.name}: checker.py prints something itself; let it only return")
-        return [equal or bool(accepted[open_ones.index(number)]) for number, equal in enumerate(found)]
+        return [equal or bool(accepted[open_ones.index(number)]) for number, equal in enumerate(matches)]
 
     async def judge(self, problem: Problem, language: Language, source: str, tests: Tests) -> Judgement:
         """Judge a program: the cases in order, to the first that it fails.

@@ -72,7 +72,7 @@ class CodeRunner(SolvingRunner):
         rank = {"rank": ranked.to_json()} if ranked else {}
         return Verification(score, passed, "", reason, details={**_details(judgement), **rank})
 
-    def told(self, verification: Verification) -> str:
+    def verdict_text(self, verification: Verification) -> str:
         """Return the feedback `"verdict"`."""
         return verification.reason
 

@@ -87,7 +87,7 @@ def install(language: Language) -> str:
     if shutil.which(command[0]) is None:
         raise ConfigError(f"{command[0]} not found on PATH, which installs {language.title}; install it first")
     folder().mkdir(parents=True, exist_ok=True)
-    _said(command, remedy="look at what it says")
+    _output_of(command, remedy="look at what it says")
     toolchain.cache_clear()
     return " ".join(command)
 
@@ -114,7 +114,7 @@ def toolchain(name: str) -> Toolchain:
         return Toolchain(language, {"kotlin": home})
     if name == "go":
         go = str(program("go"))
-        return Toolchain(language, {"go": Path(_said([go, "env", "GOROOT"])), "packages": _go_packages(go)})
+        return Toolchain(language, {"go": Path(_output_of([go, "env", "GOROOT"])), "packages": _go_packages(go)})
     return Toolchain(language)
 
 
@@ -122,7 +122,7 @@ def _cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "heredity"
 
 
-def _said(command: list[str], remedy: str = "reinstall it", **environment: str) -> str:
+def _output_of(command: list[str], remedy: str = "reinstall it", **environment: str) -> str:
     done = subprocess.run(
         command, capture_output=True, text=True, timeout=_PREPARE_S, check=False, env={**os.environ, **environment}
     )
@@ -133,12 +133,12 @@ def _said(command: list[str], remedy: str = "reinstall it", **environment: str) 
 
 def _go_packages(go: str) -> Path:
     """Return a folder with Go's own packages compiled, and the list of them that its compiler reads."""
-    kept = _cache() / "go" / _said([go, "env", "GOVERSION"])
+    kept = _cache() / "go" / _output_of([go, "env", "GOVERSION"])
     listed = kept / "importcfg"
     if not listed.exists():
         kept.mkdir(parents=True, exist_ok=True)
         form = "{{if .Export}}packagefile {{.ImportPath}}={{.Export}}{{end}}"
-        text = _said(
+        text = _output_of(
             [go, "list", "-deps", "-export", "-f", form, *_GO_PACKAGES.split()],
             GOCACHE=str(kept),
             CGO_ENABLED="0",

@@ -77,7 +77,7 @@ async def verify(backend: Backend, task: ContainerTask, image: Image, artifacts:
         try:
             await sandbox.start()
             if artifacts is not None:
-                await _place(sandbox, task, artifacts)
+                await _put_artifacts(sandbox, task, artifacts)
             if task.build_folder is None:
                 await sandbox.upload(task.tests_folder, TESTS)
         except CandidateError as error:
@@ -112,7 +112,7 @@ def main_reward(rewards: Mapping[str, float]) -> float:
     return rewards["reward"] if "reward" in rewards else math.fsum(rewards.values()) / len(rewards)
 
 
-async def _place(sandbox: ContainerSandbox, task: ContainerTask, artifacts: Path) -> None:
+async def _put_artifacts(sandbox: ContainerSandbox, task: ContainerTask, artifacts: Path) -> None:
     """Put artifacts where the agent had them; a folder is then the agent's alone."""
     folders = [a.source for a in task.artifacts if (artifacts / a.source.lstrip("/")).is_dir()]
     for folder in folders:

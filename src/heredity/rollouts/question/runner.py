@@ -97,7 +97,7 @@ class SolvingRunner:
         """Check an answer."""
         return await verify(job.task.spec, text, judge=self._judge, seed=job.policy_seed)
 
-    def told(self, verification: Verification) -> str:
+    def verdict_text(self, verification: Verification) -> str:
         """Return the feedback `"verdict"` on an answer that is not right."""
         extracted = verification.extracted
         read = f"It was read as: {extracted}" if extracted else "No answer could be read out of it."
@@ -131,7 +131,7 @@ class SolvingRunner:
     def _feedback(self, record: QuestionRecord) -> Callable[[str], Awaitable[str | None]]:
         async def verdict(text: str) -> str | None:
             verification = await self._verdict(record, text)
-            return None if verification.correct else self.told(verification)
+            return None if verification.correct else self.verdict_text(verification)
 
         async def public(text: str) -> str | None:
             return await self._public(record.job.task, text) if self._public is not None else None

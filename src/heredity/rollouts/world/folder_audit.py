@@ -91,10 +91,10 @@ class _Audit:
     ) -> None:
         self._folder, self._programs, self._plays, self._report = folder, programs, plays, report
         self._gate, self._seed = shared
-        self._found = report.found
+        self._findings = report.found
         self._actions, self._complete = enumerate_actions(folder.actions)
         self._steps = folder.max_steps
-        self.begun: list[LevelRow] = []
+        self.level_rows: list[LevelRow] = []
         self.sequences = [self._random(index) for index in range(_TRIED_ALIKE)]
         self._alike: dict[str, list[Played]] = {}
         self._asked = questions(folder)
@@ -108,12 +108,12 @@ class _Audit:
         if not await self.opens():
             return
         await self.try_malformed()
-        await try_repeats(self._folder, self._programs, self.begun, self._report, self.sequences)
-        await try_files(self._folder, self._programs, self.begun[0].level, self._report, self.sequences[0])
+        await try_repeats(self._folder, self._programs, self.level_rows, self._report, self.sequences)
+        await try_files(self._folder, self._programs, self.level_rows[0].level, self._report, self.sequences[0])
         if steps:
-            searches = [self.search(row, steps, notify) for row in self.begun]
+            searches = [self.search(row, steps, notify) for row in self.level_rows]
             explored = await asyncio.gather(*searches, return_exceptions=True)
-            for row, outcome in zip(self.begun, explored, strict=True):
+            for row, outcome in zip(self.level_rows, explored, strict=True):
                 if isinstance(outcome, BaseException):
                     raise outcome
                 await self.weigh(row, outcome)
@@ -124,19 +124,19 @@ class _Audit:
         for row in self._report.levels:
             start = await self._plays.play(row.level, ())
             if start.started:
-                self.begun.append(row)
+                self.level_rows.append(row)
             else:
-                self._found.add("fails", True, f"the level cannot be started: {start.failed}", start, 2.0)
-        return bool(self.begun)
+                self._findings.add("fails", True, f"the level cannot be started: {start.failed}", start, 2.0)
+        return bool(self.level_rows)
 
     async def try_malformed(self) -> None:
         """Take one malformed action at a time in the first level, and play actions that fit."""
-        level = self.begun[0].level
+        level = self.level_rows[0].level
         for what, action, _ in malformed_actions(self._folder.actions):
             played = await self._plays.play(level, [action])
             if played.failed:
-                self._found.add("malformed-crash", True, f"{what}: {played.failed}", played)
-        for row in self.begun:
+                self._findings.add("malformed-crash", True, f"{what}: {played.failed}", played)
+        for row in self.level_rows:
             self._alike[row.level] = [await self._plays.play(row.level, actions) for actions in self.sequences]
             for played in self._alike[row.level]:
                 self._best(row, played)
@@ -156,7 +156,7 @@ class _Audit:
         self._report.steps += explored.steps
         if explored.failed:
             start = await self._plays.play(row.level, ())
-            self._found.add(
+            self._findings.add(
                 "search-ended", False, f"the search of the level did not come to its end: {explored.failed}", start
             )
         self._best(row, await self._plays.play(row.level, explored.best))
@@ -172,27 +172,27 @@ class _Audit:
         for _, what, actions in explored.malformed:
             played = await self._plays.play(row.level, actions)
             if played.failed:
-                self._found.add("malformed-crash", True, f"{what}: {played.failed}", played, -len(actions))
+                self._findings.add("malformed-crash", True, f"{what}: {played.failed}", played, -len(actions))
         self._conclude_level(row, explored)
 
     async def compare_levels(self) -> None:
         """Find levels that are the same to whoever plays them, though their files differ."""
-        rows = {row.level: row for row in self.begun}
+        rows = {row.level: row for row in self.level_rows}
         alike: dict[tuple[Any, ...], str] = {}
         for name, row in rows.items():
-            key = tuple((play.told, play.rewards, play.failed) for play in self._alike[name])
+            key = tuple((play.messages, play.rewards, play.failed) for play in self._alike[name])
             first = alike.setdefault(key, name)
             if first == name or name in self._report.copies:
                 continue
             if await self._same(rows[first], row):
                 text = f"{name} is the same as {first} to whoever plays it: {likely_copies(self._folder, first, name)}"
-                self._found.add("duplicate", True, text, Played(name, 0, ()), 0.5)
+                self._findings.add("duplicate", True, text, Played(name, 0, ()), 0.5)
 
     async def _same(self, one: LevelRow, other: LevelRow) -> bool:
         for row in (one, other):
             actions = row.best.actions if row.best else ()
             first, second = [await self._plays.play(level, actions) for level in (one.level, other.level)]
-            if (first.told, first.rewards) != (second.told, second.rewards):
+            if (first.messages, first.rewards) != (second.messages, second.rewards):
                 return False
         return likely_copies(self._folder, one.level, other.level) != ""
 
@@ -203,7 +203,7 @@ class _Audit:
         if claim["kind"] == "unbounded-amount":
             played = await self._plays.play(row.level, actions)
             if not played.failed:
-                self._found.add("unbounded-amount", True, text, played, abs(played.total))
+                self._findings.add("unbounded-amount", True, text, played, abs(played.total))
             return
         turns = -(-(self._steps - prefix) // cycle)
         played = await self._plays.play(
@@ -216,7 +216,7 @@ class _Audit:
         after = f" after {prefix} steps" if prefix else ""
         figures = f"{sum(rounds):g} in {len(played.rewards) - prefix} steps{after}"
         what = {"invalid-income": f"{text} pays", "idle-income": "an action that does nothing pays"}
-        self._found.add(claim["kind"], True, f"{what.get(claim['kind'], text)}: {figures}", played, sum(rounds))
+        self._findings.add(claim["kind"], True, f"{what.get(claim['kind'], text)}: {figures}", played, sum(rounds))
         if claim["kind"] == "invalid-income":
             if row.best is None or played.total > row.best.total:
                 row.abused = played
@@ -233,10 +233,10 @@ class _Audit:
         if row.most <= 0:
             row.solvable = "unsolvable"
             text = f"nothing pays: all {row.moments} moments that its actions lead to were tried"
-            self._found.add("unsolvable", True, text, Played(row.level, 0, ()))
+            self._findings.add("unsolvable", True, text, Played(row.level, 0, ()))
         elif row.upper_bound is not None and row.most < row.upper_bound * (1 - SLACK):
             text = f"the bound {row.upper_bound:g} is out of reach: the most that can be had is {row.most:g}"
-            self._found.add("bound-unreached", False, text, start, row.upper_bound - row.most)
+            self._findings.add("bound-unreached", False, text, start, row.upper_bound - row.most)
 
     def conclude(self) -> None:
         """Sum up what all plays have shown."""
@@ -251,7 +251,7 @@ class _Audit:
             for play, how in ((row.best, ""), (row.abused, ", with actions that should be refused")):
                 if play is not None and play.total > row.upper_bound * (1 + SLACK):
                     text = f"{play.total:g} was collected of at most {row.upper_bound:g}{how}"
-                    self._found.add("bound-beaten", True, text, play, play.total / row.upper_bound)
+                    self._findings.add("bound-beaten", True, text, play, play.total / row.upper_bound)
         self._report.plays += self._plays.count
 
     async def _failed(self, level: str, played: Played) -> None:
@@ -263,12 +263,12 @@ class _Audit:
         shown = alone if alone.failed == played.failed else played
         wrong = misfit({"params": {}, **last}, self._folder.actions)
         if wrong:
-            self._found.add("malformed-crash", True, f"{wrong}: {played.failed}", shown)
+            self._findings.add("malformed-crash", True, f"{wrong}: {played.failed}", shown)
         elif surely_fits(last, self._folder.actions):
-            self._found.add("fails", True, f"{last['action']}: {played.failed}", shown)
+            self._findings.add("fails", True, f"{last['action']}: {played.failed}", shown)
         else:
             text = f"{last['action']} with values that the list leaves open: {played.failed}"
-            self._found.add("fails-on-guess", False, text, shown)
+            self._findings.add("fails-on-guess", False, text, shown)
 
     def _best(self, row: LevelRow, played: Played) -> None:
         if played.started and (row.best is None or played.total > row.best.total):

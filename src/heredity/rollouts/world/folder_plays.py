@@ -57,7 +57,7 @@ class Played:
     ended: bool = False
     rewards: tuple[float, ...] = ()
     stream: tuple[str, ...] = ()
-    told: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
     moment: str = ""
     still: str = ""
 
@@ -110,7 +110,7 @@ class Plays:
             ended=value["ended"],
             rewards=rewards,
             stream=(value["first"], *(seen for _, seen, _ in value["steps"])),
-            told=(value["first"], *(text for _, _, text in value["steps"])),
+            messages=(value["first"], *(text for _, _, text in value["steps"])),
             moment=value["moment"],
             still=value["still"],
         )

@@ -20,7 +20,7 @@ def digest_of(folder: WorldFolder, steps: int, levels: Sequence[str]) -> str:
     return digest_json([folder.digest, steps, sorted(levels), _code()])
 
 
-def known(out: Path, folder: WorldFolder, digest: str) -> Row | None:
+def kept_report(out: Path, folder: WorldFolder, digest: str) -> Row | None:
     """Return the report that is kept of a folder, as JSON values; None if there is none that is still true."""
     try:
         row = json.loads(_path(out, folder.path).read_text(encoding="utf-8"))

@@ -108,8 +108,8 @@ class _Record:
         score = float(share == 1.0) if hidden else share
         kept = {CERTIFICATE: json.dumps(answer["certificate"], indent=1), LEVELS: answer["levels"]} if hidden else {}
         media = {name: text.encode() for name, text in kept.items()}
-        said = findings_text(reports, len(gates_of(self.job)))
-        return self._trajectory(Status.OK, FailureSource.NONE, score, reports, stdout=said, media=media)
+        findings = findings_text(reports, len(gates_of(self.job)))
+        return self._trajectory(Status.OK, FailureSource.NONE, score, reports, stdout=findings, media=media)
 
     def _trajectory(
         self, status: str, source: FailureSource, score: float, reports: Sequence[dict[str, Any]], **fields: Any

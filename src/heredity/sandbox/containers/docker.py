@@ -164,11 +164,11 @@ class DockerSandbox:
         parent, _, name = (
             (target.rstrip("/"), "", source.name) if folder or target.endswith("/") else target.rpartition("/")
         )
-        place = shlex.quote(parent or "/")
+        quoted_parent = shlex.quote(parent or "/")
         with tempfile.TemporaryFile() as file:
             await asyncio.to_thread(packed, source, name, file)
             file.seek(0)
-            output = await self._piped(f"mkdir -p {place} && tar -C {place} -xf -", stdin=file)
+            output = await self._piped(f"mkdir -p {quoted_parent} && tar -C {quoted_parent} -xf -", stdin=file)
         if output.code != 0:
             raise CandidateError(f"nothing can be put into {target} of the container: {output.stderr.strip()[-500:]}")
         if mode is not None:

@@ -287,7 +287,7 @@ class _Packing:
 
     def __init__(self, root: str, left_out: list[str], most_files: int, paths: list[str]) -> None:
         self._root, self._left_out, self._most = root, {path.strip("/") for path in left_out}, most_files
-        self._device, self._count, self.found = os.lstat(root).st_dev, 0, paths
+        self._device, self._count, self.listed = os.lstat(root).st_dev, 0, paths
 
     def add_all(self, archive: tarfile.TarFile, *, folder: bool) -> None:
         """Add a folder's content, or a file."""
@@ -316,10 +316,10 @@ class _Packing:
 
     def _list(self, path: str, folder: bool) -> None:
         if not folder:
-            self.found.append(path)
+            self.listed.append(path)
             return
         with _owner_may(path, 0o700):
-            self.found += [os.path.join(path, name) for name in sorted(os.listdir(path))[:20]]
+            self.listed += [os.path.join(path, name) for name in sorted(os.listdir(path))[:20]]
 
     def _add(self, archive: tarfile.TarFile, path: str, name: str) -> None:
         self._count += 1

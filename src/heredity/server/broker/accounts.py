@@ -181,10 +181,10 @@ class Ledger:
         self.total, self.models = Tally(), dict[str, Tally]()
         self.refused = self.in_flight = 0
         self.memory = Memory()
-        self._begun, self._tokens, self._cost, self._dearest = 0, 0, 0.0, 0.0
+        self._started, self._tokens, self._cost, self._dearest = 0, 0, 0.0, 0.0
 
     @contextmanager
-    def place(self) -> Generator[None]:
+    def slot(self) -> Generator[None]:
         """Hold one of the account's places, while a request is read and answered.
 
         Raises:
@@ -211,13 +211,13 @@ class Ledger:
         for what, used, most in (
             ("tokens", self._tokens, limits.tokens),
             ("US dollars", self._cost, limits.cost_usd),
-            ("calls", self._begun, limits.calls),
+            ("calls", self._started, limits.calls),
         ):
             if most is not None and used >= most:
                 raise Problem(
                     "budget", f"the budget of {most} {what} is spent ({used:.10g}); finish with what you have"
                 )
-        self._begun += 1
+        self._started += 1
 
     def settle(self, record: CallRecord) -> None:
         """Enter a call that has ended."""
@@ -235,7 +235,7 @@ class Ledger:
     @property
     def charged(self) -> dict[str, float]:
         """What the limits count: `tokens`, `cost_usd`, `calls`."""
-        return {"tokens": self._tokens, "cost_usd": self._cost, "calls": self._begun}
+        return {"tokens": self._tokens, "cost_usd": self._cost, "calls": self._started}
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as JSON values."""

@@ -137,7 +137,7 @@ class BrokerApp:
 
     def _answering(self, endpoint: str, read: _Reading) -> _Doing:
         async def answer(request: HttpRequest, ledger: Ledger, send: Send) -> None:
-            with ledger.place():
+            with ledger.slot():
                 try:
                     exchange = read(*await read_body(request), ledger)
                     model = self._model(ledger.account, exchange.asked)
@@ -171,7 +171,7 @@ class BrokerApp:
         return sorted(self._models) if isinstance(self._models, Mapping) else []
 
     async def _count(self, request: HttpRequest, ledger: Ledger, send: Send) -> None:
-        with ledger.place():
+        with ledger.slot():
             body, _ = await read_body(request)
             exchange = Messages(body, counting=True)
             self._model(ledger.account, exchange.asked)
@@ -200,7 +200,7 @@ class _Endpoint:
         try:
             await self._doing(request, self._app.ledger_of(request), send)
         except Problem as problem:
-            await _told(problem, _shape_of(request))(scope, receive, send)
+            await _problem_response(problem, _shape_of(request))(scope, receive, send)
 
 
 def _described(name: str) -> dict[str, Any]:
@@ -213,7 +213,7 @@ def _shape_of(request: HttpRequest) -> Shape:
     return anthropic_shape if anthropic else openai_shape
 
 
-def _told(problem: Problem, shape: Shape) -> Response:
+def _problem_response(problem: Problem, shape: Shape) -> Response:
     return _json(shape(problem), problem.status, problem.headers)
 
 
@@ -226,7 +226,7 @@ async def _health(request: HttpRequest) -> Response:
 
 
 async def _bug(request: HttpRequest, error: Exception) -> Response:
-    return _told(Problem("host", "the host failed to answer this call"), _shape_of(request))
+    return _problem_response(Problem("host", "the host failed to answer this call"), _shape_of(request))
 
 
 async def _unknown_path(request: HttpRequest, error: Exception) -> Response:
@@ -234,4 +234,4 @@ async def _unknown_path(request: HttpRequest, error: Exception) -> Response:
     problem = Problem("unknown_path", f"there is no {request.method} {request.scope['path']}; there are: {routes}")
     if isinstance(error, HTTPException):
         problem.status = error.status_code
-    return _told(problem, _shape_of(request))
+    return _problem_response(problem, _shape_of(request))

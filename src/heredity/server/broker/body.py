@@ -213,14 +213,14 @@ def _problem(error: ErrorDetails, body: Any) -> Problem:
     return Problem("request", f"{path} is {_short(error['input'])}; expected {expected}", field=path)
 
 
-def _path(place: tuple[int | str, ...], body: Any) -> str:
+def _path(location: tuple[int | str, ...], body: Any) -> str:
     """Return where an error is in a body; names of alternatives, which a model's own path has too, are left out."""
     path, inside = "", body
-    for position, step in enumerate(place):
+    for position, step in enumerate(location):
         if isinstance(step, int):
             path += f"[{step}]"
             inside = inside[step] if isinstance(inside, list) else None
-        elif isinstance(inside, dict) and (step in inside or position == len(place) - 1):
+        elif isinstance(inside, dict) and (step in inside or position == len(location) - 1):
             path += f".{step}" if path else step
             inside = cast("dict[str, Any]", inside).get(step)
     return path

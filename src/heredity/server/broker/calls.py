@@ -45,7 +45,7 @@ class Call:
     def __init__(self, endpoint: str, exchange: Exchange, model: Model, ledger: Ledger, on_call: OnCall | None) -> None:
         self._endpoint, self._exchange, self._model = endpoint, exchange, model
         self._ledger, self._on_call = ledger, on_call
-        self._began, self._said, self._entered = time.monotonic(), "", False
+        self._began, self._text, self._entered = time.monotonic(), "", False
 
     async def run(self, scope: Scope, receive: Receive, send: Send, patience: Patience) -> None:
         """Answer it; if the program hangs up, cancel the model and return.
@@ -91,7 +91,7 @@ class Call:
         async with contextlib.aclosing(answering) as deltas:
             async for delta in deltas:
                 if delta.text:
-                    self._said += delta.text
+                    self._text += delta.text
                     await stream.write(self._exchange.piece(delta.text))
                 reply = delta.reply or reply
         if reply is None:
@@ -113,7 +113,7 @@ class Call:
         request, usage = self._exchange.request, self._usage(reply, error)
         guess = 0
         if usage.tokens is None:
-            guess = estimated_tokens(request) + estimated_text_tokens(reply.text if reply else self._said)
+            guess = estimated_tokens(request) + estimated_text_tokens(reply.text if reply else self._text)
         record = CallRecord(
             run=self._ledger.account.run,
             endpoint=self._endpoint,
@@ -136,4 +136,4 @@ class Call:
         if reply is not None:
             return reply.usage
         idle = isinstance(error, BudgetError) or (isinstance(error, ProviderError) and error.kind in _NOT_ANSWERING)
-        return NOTHING_USED if idle and not self._said else Usage()
+        return NOTHING_USED if idle and not self._text else Usage()

@@ -145,7 +145,7 @@ class ChatCompletion:
         """Return a `chat.completion`."""
         message: dict[str, Any] = {"role": "assistant", "content": reply.text or None, "refusal": None}
         if reply.tool_calls:
-            message["tool_calls"] = [_told(call) for call in reply.tool_calls]
+            message["tool_calls"] = [_call_json(call) for call in reply.tool_calls]
         choice = {"index": 0, "message": message, "finish_reason": _FINISH[finish_of(reply)], "logprobs": None}
         return {**self._head("chat.completion"), "choices": [choice], "usage": _usage(reply.usage)}
 
@@ -160,7 +160,7 @@ class ChatCompletion:
         """Return the chunks with tool calls, the reason of the end and, where asked for, the usage."""
         events = self.piece(rest_of(reply, self._sent))
         for index, call in enumerate(reply.tool_calls):
-            events += self._chunk({"tool_calls": [{"index": index, **_told(call)}]})
+            events += self._chunk({"tool_calls": [{"index": index, **_call_json(call)}]})
         events += self._chunk({}, _FINISH[finish_of(reply)])
         if self._tells_usage:
             events += event({**self._head("chat.completion.chunk"), "choices": [], "usage": _usage(reply.usage)})
@@ -197,7 +197,7 @@ def _text(part: Text | _Refusal) -> str:
     return part.text if isinstance(part, Text) else part.refusal
 
 
-def _told(call: ToolCall) -> dict[str, Any]:
+def _call_json(call: ToolCall) -> dict[str, Any]:
     return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
 
 

@@ -127,10 +127,10 @@ class Responses:
             self._began = True
             item = {**_message(self._item, "", "in_progress"), "content": []}
             events += self._event("response.output_item.added", output_index=0, item=item)
-            events += self._event("response.content_part.added", **self._place(), part=_part(""))
+            events += self._event("response.content_part.added", **self._indices(), part=_part(""))
         if text:
             self._sent += text
-            events += self._event("response.output_text.delta", **self._place(), delta=text, logprobs=[])
+            events += self._event("response.output_text.delta", **self._indices(), delta=text, logprobs=[])
         return events
 
     def closing(self, reply: Reply) -> bytes:
@@ -139,8 +139,8 @@ class Responses:
         output: list[dict[str, Any]] = []
         if self._began:
             message = _message(self._item, self._sent, _status(reply))
-            events += self._event("response.output_text.done", **self._place(), text=self._sent, logprobs=[])
-            events += self._event("response.content_part.done", **self._place(), part=_part(self._sent))
+            events += self._event("response.output_text.done", **self._indices(), text=self._sent, logprobs=[])
+            events += self._event("response.content_part.done", **self._indices(), part=_part(self._sent))
             events += self._event("response.output_item.done", output_index=0, item=message)
             output.append(message)
         for call in reply.tool_calls:
@@ -198,7 +198,7 @@ class Responses:
             "truncation": "disabled",
         }
 
-    def _place(self) -> dict[str, Any]:
+    def _indices(self) -> dict[str, Any]:
         return {"item_id": self._item, "output_index": 0, "content_index": 0}
 
     def _event(self, name: str, /, **values: Any) -> bytes:

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field
 from heredity.gateway import Image
 from heredity.server.broker.body import Part, Picture, parts
 from heredity.server.broker.conversation import Conversation
-from heredity.server.broker.responses_tools import SEARCH, Tool, called, found
+from heredity.server.broker.responses_tools import SEARCH, Tool, called, tools_named
 
 
 class _Words(Part):
@@ -157,7 +157,7 @@ def add(conversation: Conversation, item: Item, where: str) -> None:
         case _ToolSearchCall():
             conversation.assistant("", [called(item.call_id, SEARCH, "", json.dumps(item.arguments or {}))])
         case _ToolSearchOutput():
-            conversation.tool(item.call_id, found(item.tools), where=f"{where}.call_id")
+            conversation.tool(item.call_id, tools_named(item.tools), where=f"{where}.call_id")
         case _CallOutput(call_id=""):
             # What a program says by itself in the form of a result: no call of the model asks for it.
             conversation.system("\n".join(filter(None, (item.name, _lines(item.output)))))

@@ -132,7 +132,7 @@ def called(call_id: str, name: str, namespace: str, arguments: str | None, text:
     return ToolCall(call_id, _flat(name, namespace), given)
 
 
-def found(tools: Sequence[Part]) -> str:
+def tools_named(tools: Sequence[Part]) -> str:
     """Say which tools a search has found."""
     names = [spec.name for spec in Offer(tools).specs]
     return f"[these tools can be called now: {', '.join(names)}]" if names else "[no tool was found]"

@@ -86,7 +86,7 @@ class _Executor(AgentExecutor):
             run = self._office.start(context.get_user_input(), agent=self._agent, task_id=task.id.lower())
         except HeredityError as error:
             await event_queue.enqueue_event(task)
-            await updater.reject(_said(str(error)))
+            await updater.reject(_message(str(error)))
             return
         await event_queue.enqueue_event(task)
         await updater.start_work()
@@ -97,7 +97,7 @@ class _Executor(AgentExecutor):
             states_sent |= {step.id: step.state for step in steps}
             for step in changed:
                 await updater.update_status(
-                    TaskState.TASK_STATE_WORKING, _said(f"{step.id} ({step.agent}): {step.state}")
+                    TaskState.TASK_STATE_WORKING, _message(f"{step.id} ({step.agent}): {step.state}")
                 )
         await self._finish(updater, run)
 
@@ -111,14 +111,14 @@ class _Executor(AgentExecutor):
     async def _finish(self, updater: TaskUpdater, run: TaskRun) -> None:
         result = run.result
         if result is None:
-            await updater.failed(_said(f"stopped: {run.problem}"))
+            await updater.failed(_message(f"stopped: {run.problem}"))
         elif result.outcome is Outcome.OK:
             await updater.add_artifact([new_text_part(result.answer)], name="answer")
             await updater.complete()
         elif result.outcome is Outcome.CANCELLED:
             await updater.cancel()
         else:
-            await updater.failed(_said(result.error))
+            await updater.failed(_message(result.error))
 
 
 class _Tasks(InMemoryTaskStore):
@@ -160,8 +160,8 @@ def _close(task: Task, result: TeamResult) -> None:
     else:
         cancelled = result.outcome is Outcome.CANCELLED
         task.status.state = TaskState.TASK_STATE_CANCELED if cancelled else TaskState.TASK_STATE_FAILED
-        task.status.message.CopyFrom(_said(result.error))
+        task.status.message.CopyFrom(_message(result.error))
 
 
-def _said(text: str) -> Message:
+def _message(text: str) -> Message:
     return new_text_message(text.encode("utf-8", "replace").decode())

@@ -53,7 +53,7 @@ class TeamModel:
                 "request", "a team is given words and no pictures; leave the pictures out", transient=False
             )
         try:
-            run = self._office.start(told(request.messages), agent=self._agent)
+            run = self._office.start(as_task(request.messages), agent=self._agent)
         except (ConfigError, RejectedError) as error:
             raise ProviderError("request", str(error), transient=False) from error
         try:
@@ -71,7 +71,7 @@ class TeamModel:
         return Reply(result.answer, usage=run.view.used, model=self.name, seconds=result.seconds)
 
 
-def told(messages: tuple[Message, ...]) -> str:
+def as_task(messages: tuple[Message, ...]) -> str:
     """Return a conversation as a task: its last message alone if it is the first, else what was said before it as well."""
     words = {
         "system": "Instructions",

@@ -120,14 +120,14 @@ class Function:
             )
         if not isinstance(parameters, Mapping):
             raise ConfigError(f"{where}.parameters is {quoted(parameters)}; give a table of names and types")
-        found: list[Parameter] = []
+        listed: list[Parameter] = []
         for key, value in parameters.items():
             if not _IDENTIFIER.fullmatch(str(key)):
                 raise ConfigError(f"{where}.parameters has the name {quoted(key)}; give one in camelCase")
-            found.append(Parameter(str(key), _typed(value, f"{where}.parameters.{key}")))
-            if found[-1].type.name == NONE:
+            listed.append(Parameter(str(key), _typed(value, f"{where}.parameters.{key}")))
+            if listed[-1].type.name == NONE:
                 raise ConfigError(f"{where}.parameters.{key} is none; give it a type")
-        return Function(name, tuple(found), _typed(data.get("returns", NONE), f"{where}.returns"))
+        return Function(name, tuple(listed), _typed(data.get("returns", NONE), f"{where}.returns"))
 
     def types(self) -> Iterator[Type]:
         """Yield all types that its values have, the innermost first."""

@@ -261,11 +261,11 @@ def _options(name: str, query: str, problems: Sequence[Problem]) -> _Options:
     if score not in SCORES:
         raise ConfigError(f"{name}: score is {score}; give one of {', '.join(SCORES)}")
     return _Options(
-        languages=_known("language", given.get("language", ("python3",)), LANGUAGES),
-        difficulties=_known("difficulty", given.get("difficulty", _LEVELS), _LEVELS),
-        tags=_known("tag", given.get("tag", ()), tags),
-        splits=tuple(_SPLIT_NAMES[s] for s in _known("split", given.get("split", SPLITS), _SPLIT_NAMES)),
-        problems=_known("problem", given.get("problem", ()), [one.name for one in problems]),
+        languages=_all_among("language", given.get("language", ("python3",)), LANGUAGES),
+        difficulties=_all_among("difficulty", given.get("difficulty", _LEVELS), _LEVELS),
+        tags=_all_among("tag", given.get("tag", ()), tags),
+        splits=tuple(_SPLIT_NAMES[s] for s in _all_among("split", given.get("split", SPLITS), _SPLIT_NAMES)),
+        problems=_all_among("problem", given.get("problem", ()), [one.name for one in problems]),
         score=score,
         whole=_flag(name, given, "whole"),
         ranks=_flag(name, given, "ranks"),
@@ -287,7 +287,7 @@ def _flag(name: str, given: Mapping[str, tuple[str, ...]], key: str) -> bool:
     return value == "true"
 
 
-def _known(what: str, given: tuple[str, ...], names: Iterable[str]) -> tuple[str, ...]:
+def _all_among(what: str, given: tuple[str, ...], names: Iterable[str]) -> tuple[str, ...]:
     if unknown := [one for one in given if one not in names]:
         raise UnknownNameError(what, unknown[0], sorted(names))
     return given

@@ -230,9 +230,9 @@ def used_in(record: Record) -> tuple[int, Usage]:
     return len(asked), usage
 
 
-def is_right(said: str, reference: str) -> bool:
+def is_right(reply: str, reference: str) -> bool:
     """Return whether what a team says is the right answer by GAIA's rule: all of it, or what stands where answers stand."""
-    text = final_text(said)
+    text = final_text(reply)
     return any(matches(answer, reference) for answer in (text, *marked_answers(text)[:1]))
 
 

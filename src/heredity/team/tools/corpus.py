@@ -103,7 +103,7 @@ class Corpus:
             start += begins
         text, end = document.text, start + _PIECE
         more = f"\n[characters {start} to {end} of {len(text)}; read on with start {end}]" if end < len(text) else ""
-        return f"[{path}, {document.place(start)}]\n{text[start:end]}{more}"
+        return f"[{path}, {document.location(start)}]\n{text[start:end]}{more}"
 
     def tools(self) -> tuple[TeamTool, TeamTool]:
         """Return the tools `search` and `read`."""
@@ -112,7 +112,7 @@ class Corpus:
             hits = self.search(arguments["query"], arguments.get("most", 5))
             return (
                 "\n\n".join(
-                    f"[{name}, {self.documents[name].place(at)}, from {at}]\n{piece}" for name, at, piece in hits
+                    f"[{name}, {self.documents[name].location(at)}, from {at}]\n{piece}" for name, at, piece in hits
                 )
                 or "nothing fits these words"
             )

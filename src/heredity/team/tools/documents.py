@@ -70,7 +70,7 @@ class Document:
             text += piece
         return cls(text, tuple(marks), unit)
 
-    def place(self, at: int) -> str:
+    def location(self, at: int) -> str:
         """Return where a position is, for whoever cites it: `page 3`, `sheet Visits, row 12`, `paragraph 7`."""
         index = bisect.bisect_right(self.marks, (at, "\uffff")) - 1
         if index >= 0:

@@ -169,7 +169,7 @@ def search_view(suites: Sequence[Suite], text: str) -> View:
     pattern = "%" + text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
     blocks: list[Block] = []
     for number, suite in enumerate(suites):
-        rows = [Row(tuple(cells)) for query, made in _QUERIES for cells in _found(suite, query, made, pattern)]
+        rows = [Row(tuple(cells)) for query, made in _QUERIES for cells in _matching_rows(suite, query, made, pattern)]
         if rows:
             columns = columns_of("What", "Run", "Where", "Text", left=4)
             blocks.append(
@@ -191,7 +191,7 @@ def search_view(suites: Sequence[Suite], text: str) -> View:
     )
 
 
-def _found(
+def _matching_rows(
     suite: Suite, query: str, made: Callable[[Run, Any], list[Value | Cell]], pattern: str
 ) -> list[list[Value | Cell]]:
     runs = {run.id: run for run in suite.runs()}

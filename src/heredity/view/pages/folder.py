@@ -69,7 +69,7 @@ def _start(root: str, actions: Actions, installed: Mapping[str, str]) -> list[Bl
     form = Form(f"{root}/start", "Start", fields, post=True, note="As `heredity run` would, in a process of its own.")
     started = [
         Code(
-            one.said(),
+            one.last_output(),
             "text",
             one.title,
             "at work" if one.running else f"ended with {one.process.returncode}",

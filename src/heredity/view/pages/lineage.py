@@ -149,7 +149,7 @@ def _box(run: Run, row: sqlite3.Row, x: float, y: float) -> str:
     return element("a", box, href=run.url("c", row["digest"]))
 
 
-def found(run: Run, digest: str) -> sqlite3.Row:
+def candidate_row(run: Run, digest: str) -> sqlite3.Row:
     """Return the row of a candidate, by its digest or the start of one.
 
     Raises:
@@ -164,7 +164,7 @@ def found(run: Run, digest: str) -> sqlite3.Row:
 
 def candidate_view(run: Run, digest: str) -> View:
     """Return the page of a candidate: where it comes from, what was decided about it and why, and its source."""
-    row = found(run, digest)
+    row = candidate_row(run, digest)
     digest = row["digest"]
     facts = [
         Fact("Score", Number(row["score"]), row["view"] or None),
@@ -311,7 +311,7 @@ def event_data(run: Run, row: sqlite3.Row) -> Mapping[str, Any]:
 
 def diff_view(run: Run, first: str, second: str) -> View:
     """Return what differs between two candidates, file by file."""
-    a, b = found(run, first), found(run, second)
+    a, b = candidate_row(run, first), candidate_row(run, second)
     before, after = source_of(run, a["digest"]), source_of(run, b["digest"])
     parts: list[Shown] = []
     if before is None or after is None:

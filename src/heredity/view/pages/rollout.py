@@ -39,7 +39,7 @@ _POINTS = 1500
 _PRINTED = 20_000
 
 
-def found(run: Run, number: str) -> sqlite3.Row:
+def rollout_row(run: Run, number: str) -> sqlite3.Row:
     """Return the row of a rollout with that of its evaluation.
 
     Raises:
@@ -81,7 +81,7 @@ def trajectory(run: Run, row: sqlite3.Row) -> Trajectory:
 
 def rollout_view(run: Run, number: str, start: int) -> View:
     """Return the page of a rollout; `start` is the first step that is shown."""
-    row = found(run, number)
+    row = rollout_row(run, number)
     made_for = row["view"] if row["number"] is None else f"submission {row['number']}"
     facts = [
         Fact("Score", Number(row["score"])),
@@ -207,13 +207,13 @@ def _steps(run: Run, row: sqlite3.Row, record: Trajectory, start: int) -> Iterat
     start = min(max(0, start), max(0, record.length - 1)) // STEPS * STEPS
     numbers = range(start, min(record.length, start + STEPS, len(done)))
     if seen and isinstance(seen[0], str):
-        steps = [(t, seen[t], _said(done[t]), f"{float(rewards[t]):.4g}") for t in numbers if t < len(seen)]
+        steps = [(t, seen[t], _as_text(done[t]), f"{float(rewards[t]):.4g}") for t in numbers if t < len(seen)]
         if numbers.stop == record.length and len(seen) > record.length and isinstance(seen[-1], str):
             steps.append((record.length, seen[-1], "", ""))
         yield scenes(steps)
     else:
         cells = [
-            Row((t, _said(seen[t])[:400] if t < len(seen) else None, _said(done[t])[:200], float(rewards[t])))
+            Row((t, _as_text(seen[t])[:400] if t < len(seen) else None, _as_text(done[t])[:200], float(rewards[t])))
             for t in numbers
         ]
         yield Table(
@@ -236,7 +236,7 @@ def _steps(run: Run, row: sqlite3.Row, record: Trajectory, start: int) -> Iterat
         yield Markup('<p class="pager">%s</p>') % links
 
 
-def _said(value: Any) -> str:
+def _as_text(value: Any) -> str:
     plain = to_json(value)
     return plain if isinstance(plain, str) else json.dumps(_rounded(plain), default=str)[:5000]
 

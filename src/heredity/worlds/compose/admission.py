@@ -76,8 +76,8 @@ def judged(recipe: Recipe, out: Path | None = None) -> Composed:
     """
     began = time.process_time()
     made = ComposedWorld(recipe)
-    composition, said = made.composition, made.description.meta
-    kinds = {"reward": said.reward, "observation": said.observation, "semantics": said.semantics}
+    composition, described = made.composition, made.description.meta
+    kinds = {"reward": described.reward, "observation": described.observation, "semantics": described.semantics}
     meta = {**kinds, "mechanics": list(composition.mechanics), "theme": composition.theme}
     one = Composed(recipe.name, recipe.seed, digest(made), meta=meta)
     try:
@@ -136,7 +136,7 @@ def admissions(recipes: Sequence[Recipe], out: Path | None = None, processes: in
         out: where worlds are written.
         processes: how many at a time; None for one per core.
     """
-    kept_before = {} if out is None else _known(out)
+    kept_before = {} if out is None else _read_recorded(out)
     waiting: list[Recipe] = []
     for recipe in recipes:
         one = kept_before.get(recipe.name)
@@ -158,7 +158,7 @@ def _there(one: Composed, out: Path | None) -> bool:
     return out is None or not one.admitted or (out / one.world / CERTIFICATE).exists()
 
 
-def _known(out: Path) -> dict[str, Composed]:
+def _read_recorded(out: Path) -> dict[str, Composed]:
     """Read what is known; a line that was cut off is passed over."""
     if not (out / KNOWN).exists():
         return {}

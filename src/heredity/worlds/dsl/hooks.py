@@ -70,7 +70,7 @@ class Hooks:
         self._kept = Kept(tree, f"{_GUEST}:Hooks", {"functions": functions})
         self._fits = {name: fitting(f"the result of {name}", hook.returns) for name, hook in hooks.items()}
         self._names = {name: (*hook.takes, *hook.reads) for name, hook in hooks.items()}
-        self._known: dict[tuple[str, bytes], Any] = {}
+        self._cached: dict[tuple[str, bytes], Any] = {}
         self._weight = 0
 
     def functions(self) -> dict[str, Callable[..., Any]]:
@@ -83,13 +83,13 @@ class Hooks:
         Returns:
             How often was asked, and the hooks that say something else now, each with what it was given, as JSON.
         """
-        keys = list(self._known)
+        keys = list(self._cached)
         sandbox, different = Sandbox(), list[tuple[str, str]]()
         try:
             for index in rng.permutation(len(keys))[:_MOST_ASKED]:
                 name, given = keys[int(index)]
                 try:
-                    same = self._asked(name, given, sandbox)[0] == self._known[name, given]
+                    same = self._asked(name, given, sandbox)[0] == self._cached[name, given]
                 except UnansweredHookError:
                     raise
                 except RuleError:
@@ -106,7 +106,7 @@ class Hooks:
         def call(turn: Turn, *values: Any) -> Any:
             turn.count(PASSES)
             given = _encoded(name, names, values)
-            cached = self._known.get((name, given), self)
+            cached = self._cached.get((name, given), self)
             if cached is not self:
                 return cached
             return self._first(turn, name, given)
@@ -124,9 +124,9 @@ class Hooks:
         turn.count(int(answer.spent_s / TURN_S * MAX_PASSES))
         self._weight += len(answer.data) + len(given)
         if self._weight > _MOST_KEPT:
-            self._known.clear()
+            self._cached.clear()
             self._weight = len(answer.data) + len(given)
-        self._known[name, given] = made
+        self._cached[name, given] = made
         return made
 
     def _asked(self, name: str, given: bytes, sandbox: Sandbox) -> tuple[Any, Answer]:

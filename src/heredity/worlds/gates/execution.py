@@ -139,12 +139,12 @@ def _ends_of_ranges(subject: Subject, findings: Findings, level: Level) -> None:
         episode, taken = subject.world.start(level.data), list[Any]()
         while not episode.done and episode.t < 10:
             if episode.t % 5 == 0:
-                _each(findings, level, episode, taken, plain_actions(described))
+                _try_each(findings, level, episode, taken, plain_actions(described))
             taken.append(explorer(episode))
             episode.step(taken[-1])
 
 
-def _each(findings: Findings, level: Level, episode: Any, taken: list[Any], actions: Sequence[Any]) -> None:
+def _try_each(findings: Findings, level: Level, episode: Any, taken: list[Any], actions: Sequence[Any]) -> None:
     for action in actions:
         try:
             episode.copy().step(action)

@@ -146,10 +146,10 @@ class _Standing:
         """Return values that a parameter may mean: those under words that stand in its name or description, best first."""
         key = name, text, kind
         if key not in self._pools:
-            self._pools[key] = self._found(name, text, _WANTED.get(kind, str | int | float))
+            self._pools[key] = self._matches(name, text, _WANTED.get(kind, str | int | float))
         return self._pools[key]
 
-    def _found(self, name: str, text: str, wanted: Any) -> list[Any]:
+    def _matches(self, name: str, text: str, wanted: Any) -> list[Any]:
         if self._named is None:
             self._named = list(_named(self.leaves))
         words = _words(name) * 2 + _words(text)

@@ -64,7 +64,7 @@ class Moments:
         self.steps = 0
         self.played: list[list[Action]] = []
         self.uses_chance = self.uses_numpy = False
-        self._begun: Any = None
+        self._random_states: Any = None
         self.clock: frozenset[Path] = frozenset()
         self._still: dict[str, Any] = {}
         self._moving: tuple[str, ...] = ()
@@ -78,7 +78,7 @@ class Moments:
     def begin(self) -> bool:
         """Begin the level; returns whether it is over at once."""
         over = bool(self._world.reset(self._level, self._seed)["done"])
-        self._begun = random.getstate(), _numpy_at()
+        self._random_states = random.getstate(), _numpy_at()
         return over
 
     def step(self, action: Action) -> Taken:
@@ -87,10 +87,10 @@ class Moments:
         try:
             _, reward, done, _ = self.env.step(action)
             if not self.uses_chance:
-                self.uses_numpy = _numpy_at() != self._begun[1]
-                self.uses_chance = self.uses_numpy or random.getstate() != self._begun[0]
+                self.uses_numpy = _numpy_at() != self._random_states[1]
+                self.uses_chance = self.uses_numpy or random.getstate() != self._random_states[0]
             elif not self.uses_numpy:
-                self.uses_numpy = _numpy_at() != self._begun[1]
+                self.uses_numpy = _numpy_at() != self._random_states[1]
             return Taken(float(reward), bool(done))
         except Exception as error:  # noqa: BLE001 - whatever a world raises is what is asked for
             return Taken(failed=self._world.described(error))

@@ -259,8 +259,8 @@ def _timeless(
         for t in range(horizon):
             if over:
                 break
-            place = draws.randrange(len(actions))
-            taken, edge = moments.step(actions[place]), table[here][place]
+            choice = draws.randrange(len(actions))
+            taken, edge = moments.step(actions[choice]), table[here][choice]
             over = taken.done
             if edge is None or abs(taken.reward - edge[0]) > EPSILON:
                 return False

@@ -121,14 +121,14 @@ class ShopEpisode:
     def __init__(self, shop: Shop, goal: Goal) -> None:
         self.steps = STEPS
         self._shop, self._goal = shop, goal
-        self._found: list[str] = []
+        self._results: list[str] = []
         self._page = 0
         self._item: Product | None = None
         self._chosen: dict[str, str] = {}
 
     def reset(self) -> str:
         """Begin on the page with the search field."""
-        self._found, self._page, self._item, self._chosen = [], 0, None, {}
+        self._results, self._page, self._item, self._chosen = [], 0, None, {}
         return f"{self._goal.request}\nYou are at the search page."
 
     def step(self, action: str) -> tuple[str, float, bool]:
@@ -138,10 +138,10 @@ class ShopEpisode:
             return "That is no action. Use search[words] or click[…].", 0.0, False
         verb, argument = read[1].lower(), " ".join(read[2].lower().split())
         if verb == "search":
-            if self._item is not None or self._found:
+            if self._item is not None or self._results:
                 return f"There is no search field here; click[back to search] first.\n{self._shown()}", 0.0, False
-            self._found, self._page = self._shop.search(argument), 0
-            return self._shown() if self._found else "Nothing was found. Search again.", 0.0, False
+            self._results, self._page = self._shop.search(argument), 0
+            return self._shown() if self._results else "Nothing was found. Search again.", 0.0, False
         if self._item is not None and argument == "buy now":
             return "Thank you for your purchase.", reward(self._goal, self._item, self._chosen), True
         message = self._click(argument)
@@ -149,14 +149,14 @@ class ShopEpisode:
 
     def _click(self, what: str) -> str:
         if what == "back to search":
-            self._found, self._item = [], None
+            self._results, self._item = [], None
         elif self._item is not None:
             return self._click_on_item(self._item, what)
-        elif what == "next page" and len(self._found) > (self._page + 1) * PAGE:
+        elif what == "next page" and len(self._results) > (self._page + 1) * PAGE:
             self._page += 1
         elif what == "previous page" and self._page:
             self._page -= 1
-        elif what.upper() in self._found[self._page * PAGE : (self._page + 1) * PAGE]:
+        elif what.upper() in self._results[self._page * PAGE : (self._page + 1) * PAGE]:
             self._item, self._chosen = self._shop.products[what.upper()], {}
         else:
             return f"There is no [{what}] here."
@@ -184,12 +184,12 @@ class ShopEpisode:
             ]
             head = f"{item.id}: {item.title}, {_dollars(item.cents)}"
             return "\n".join([head, *options, "[features] [buy now] [back to results] [back to search]"])
-        if not self._found:
+        if not self._results:
             return "You are at the search page."
         first = self._page * PAGE
-        products = [self._shop.products[i] for i in self._found[first : first + PAGE]]
+        products = [self._shop.products[i] for i in self._results[first : first + PAGE]]
         lines = [f"[{p.id}] {p.title}, {_dollars(p.cents)}" for p in products]
-        turning = ["[previous page]"] * bool(self._page) + ["[next page]"] * (len(self._found) > first + PAGE)
+        turning = ["[previous page]"] * bool(self._page) + ["[next page]"] * (len(self._results) > first + PAGE)
         return "\n".join([*lines, " ".join([*turning, "[back to search]"])])
 
 

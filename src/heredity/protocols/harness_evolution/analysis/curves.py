@@ -35,8 +35,8 @@ def train_curve(results: CodedRows) -> TrainCurve:
         sums = [np.bincount(point[member], weights=m[member], minlength=len(points)) for m in measures]
         there = np.flatnonzero(count)
         columns["source"] += [name] * len(there)
-        columns["train_batch_index"] += _known(points[there] // updates - 1)
-        columns["global_update_index"] += _known(points[there] % updates - 1)
+        columns["train_batch_index"] += _none_if_negative(points[there] // updates - 1)
+        columns["global_update_index"] += _none_if_negative(points[there] % updates - 1)
         columns["tasks"] += count[there].tolist()
         for measure, total in zip(_RATES, sums[:-1], strict=True):
             columns[measure] += (total[there] / count[there]).tolist()
@@ -44,7 +44,7 @@ def train_curve(results: CodedRows) -> TrainCurve:
     return TrainCurve.model_validate(columns)
 
 
-def _known(values: Ints) -> list[int | None]:
+def _none_if_negative(values: Ints) -> list[int | None]:
     return [None if v < 0 else v for v in values.tolist()]
 
 

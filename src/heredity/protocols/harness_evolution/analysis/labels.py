@@ -124,7 +124,7 @@ def _rule(where: str, table: Any) -> Rule:
         if key not in _KEYS:
             close = nearest(key, _KEYS)
             raise ConfigError(
-                f"{where}: unknown key {quoted(key)}; {f'did you mean {close[0]}?' if close else _known()}"
+                f"{where}: unknown key {quoted(key)}; {f'did you mean {close[0]}?' if close else _known_keys()}"
             )
     label, pattern = _text(where, given, "label"), _text(where, given, "pattern")
     when, about = _text(where, given, "when", "failed"), _text(where, given, "about", "")
@@ -140,7 +140,7 @@ def _rule(where: str, table: Any) -> Rule:
     return Rule(label, compiled, when, tuple(places), about)
 
 
-def _known() -> str:
+def _known_keys() -> str:
     return f"known keys: {', '.join(_KEYS)}"
 
 

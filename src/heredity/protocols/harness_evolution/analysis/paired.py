@@ -60,10 +60,10 @@ def _gain(pair: Pair, macro: Difference | None, micro: Difference | None) -> Gai
     )
 
 
-def _differences(compared: Sequence[Comparison | None], known: Sequence[bool]) -> list[Difference | None]:
+def _differences(compared: Sequence[Comparison | None], decided: Sequence[bool]) -> list[Difference | None]:
     corrected = holm([None if c is None else c.p for c in compared])
     with_coverage = [
-        None if c is None else replace(c, covered=enough) for c, enough in zip(compared, known, strict=True)
+        None if c is None else replace(c, covered=enough) for c, enough in zip(compared, decided, strict=True)
     ]
     return [None if c is None else _difference(c, p) for c, p in zip(with_coverage, corrected, strict=True)]
 

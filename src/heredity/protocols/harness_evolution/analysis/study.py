@@ -370,7 +370,7 @@ def _sweeps(members: Members, ranked: bool) -> list[Sweep]:
             if len(family) > 1:
                 methods = _methods({str(value): own for value, own in family.items()}, ranked)
                 entries = [SweepEntry(value=v, **dict(method)) for v, method in zip(family, methods, strict=True)]
-                entries.sort(key=lambda entry: _place(entry.value))
+                entries.sort(key=lambda entry: _sort_key(entry.value))
                 first = next(iter(family.values()))[0]
                 sweeps.append(Sweep(key=name, evolver=_name(first, name), entries=tuple(entries)))
     return sweeps
@@ -382,6 +382,6 @@ def _name(member: _Member, setting: str) -> str:
     return str(member.run.evolver.name).replace(f"-{setting}={value}", "")
 
 
-def _place(value: str | int) -> tuple[int, str]:
+def _sort_key(value: str | int) -> tuple[int, str]:
     """Return what values are sorted by: numbers, then sources, fewer first."""
     return (value, "") if isinstance(value, int) else (value.count("+"), value)

@@ -108,14 +108,14 @@ class CodeReader:
     """Reads revisions and remembers what it found: revisions often differ in what is no code."""
 
     def __init__(self) -> None:
-        self._known: dict[frozenset[tuple[str, bytes]], tuple[Program, tuple[Evidence, ...]]] = {}
+        self._classified: dict[frozenset[tuple[str, bytes]], tuple[Program, tuple[Evidence, ...]]] = {}
 
     def read(self, files: Mapping[str, bytes], changed: Iterable[str] = ()) -> Code:
         """Read the route of a revision; see `read_code`."""
         sources = frozenset((name, data) for name, data in files.items() if name.endswith((".py", ".sh")))
-        if sources not in self._known:
-            self._known[sources] = _understood(files)
-        program, evidence = self._known[sources]
+        if sources not in self._classified:
+            self._classified[sources] = _understood(files)
+        program, evidence = self._classified[sources]
         present = {e.component for e in evidence}
         components = tuple(name for name in ("SFT", *RL, "training") if name in present)
         says, because = _words(program, evidence, set(changed))

@@ -102,7 +102,7 @@ class GradingApp:
             texts: looks for hidden items in the agent's files while a checkpoint is graded.
         """
         self._texts = texts
-        self._place = choose_gpu
+        self._choose_gpu = choose_gpu
         self._session, self._workspace, self._kept, self._revisions = session, workspace, kept, revisions
         self._terms = workspace.terms
         self._grading = asyncio.Lock()
@@ -171,23 +171,23 @@ class GradingApp:
                 self._choose(gpu)
                 return JSONResponse(await self._graded(path))
             except CandidateError as error:
-                reason = self._told(str(error))
+                reason = self._for_agent(str(error))
                 self._session.refused(path[:_MAX_PATH], "invalid_checkpoint", reason)
                 raise _ProblemError(reason) from error
             except ClosedError as error:
-                raise _ProblemError(self._told(f"the run is over: {error}"), 409) from error
+                raise _ProblemError(self._for_agent(f"the run is over: {error}"), 409) from error
             except (RejectedError, BudgetError) as error:
-                raise _ProblemError(self._told(str(error))) from error
+                raise _ProblemError(self._for_agent(str(error))) from error
             finally:
                 self._choose(None)
                 await asyncio.to_thread(self._kept.tidy)
 
-    def _told(self, message: str) -> str:
+    def _for_agent(self, message: str) -> str:
         return for_agent(message, self._workspace.root)[:_MAX_REASON]
 
     def _choose(self, gpu: str | None) -> None:
-        if self._place is not None:
-            self._place(gpu)
+        if self._choose_gpu is not None:
+            self._choose_gpu(gpu)
 
     async def _graded(self, path: str) -> dict[str, Any]:
         at = self._elapsed()
@@ -256,7 +256,7 @@ class GradingApp:
     def _learn(self, feedback: Feedback, elapsed_s: float, at: float | None) -> dict[str, Any]:
         score = None if math.isnan(feedback.mean) else round(feedback.mean * PERCENT, 4)
         baseline = round(self._terms.baseline * PERCENT, 4)
-        failed = self._told(feedback.failure.message) if feedback.failure else None
+        failed = self._for_agent(feedback.failure.message) if feedback.failure else None
         answer: dict[str, Any] = {
             "submission_id": feedback.submit_id,
             "timestamp": at,

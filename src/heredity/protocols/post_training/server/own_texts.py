@@ -47,16 +47,16 @@ class TextWatch:
             RecordError: if the disk is full or fails.
         """
         async with self._turn:
-            said = self._said(await asyncio.to_thread(self._texts.look), at_s)
+            texts = self._texts_met(await asyncio.to_thread(self._texts.look), at_s)
             before = self._last
             same = before is not None and (
-                said == {**before, "at_s": said["at_s"]} if last else said["views"] == before["views"]
+                texts == {**before, "at_s": texts["at_s"]} if last else texts["views"] == before["views"]
             )
             if not same:
-                self._last = said
-                await self._note(TEXTS_MET.line(said))
+                self._last = texts
+                await self._note(TEXTS_MET.line(texts))
 
-    def _said(self, met: Met, at_s: float) -> TextsMet:
+    def _texts_met(self, met: Met, at_s: float) -> TextsMet:
         return {
             "at_s": round(at_s, 3),
             "views": {view: sorted(met.items.get(view, ())) for view in self._sizes},

@@ -46,7 +46,7 @@ class TrainingWorkspace:
             for name in ("", "code", "output", _STATUS, f"{_STATUS}/reports", "models"):
                 _make_folder(self.root / name)
             for path, content in self._given().items():
-                _place(self.root / _relative(path), content)
+                _write(self.root / _relative(path), content)
             target = self.root / self.terms.model_folder
             if not target.exists():
                 _copy_model(self.terms.base_folder, target)
@@ -67,7 +67,7 @@ class TrainingWorkspace:
     def write_text(self, name: str, text: str) -> None:
         """Replace a text file of the folder `status`. Raises as `write_status`."""
         try:
-            _place(self.root / _STATUS / name, text.encode())
+            _write(self.root / _STATUS / name, text.encode())
         except OSError as error:
             raise RecordError(f"{name} cannot be written to {self.root}: {error}") from error
 
@@ -136,7 +136,7 @@ def _make_folder(path: Path) -> None:
         raise ConfigError(f"{path} is no folder; remove it")
 
 
-def _place(path: Path, content: bytes) -> None:
+def _write(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     # A rename replaces a link instead of following it.
     descriptor, name = tempfile.mkstemp(prefix=".part-", dir=path.parent)

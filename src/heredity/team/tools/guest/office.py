@@ -89,12 +89,12 @@ def _shapes(slide: ElementTree.Element) -> Iterator[str]:
     in_tables = {p for row in rows for p in row.iter(f"{_DRAWING}p")}
     for element in slide.iter():
         if element in rows:
-            yield "| " + " | ".join(_said(cell) for cell in rows[element])
-        elif element.tag == f"{_DRAWING}p" and element not in in_tables and (text := _said(element)):
+            yield "| " + " | ".join(_text(cell) for cell in rows[element])
+        elif element.tag == f"{_DRAWING}p" and element not in in_tables and (text := _text(element)):
             yield text
 
 
-def _said(element: ElementTree.Element) -> str:
+def _text(element: ElementTree.Element) -> str:
     return "".join(text.text or "" for text in element.iter(f"{_DRAWING}t")).strip()
 
 

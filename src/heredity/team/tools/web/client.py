@@ -157,9 +157,9 @@ async def _one(
     pool: httpcore.AsyncConnectionPool, method: str, address: str, headers: Mapping[str, str], body: bytes
 ) -> Response:
     async with pool.stream(method, address, headers=list(headers.items()), content=body or None) as response:
-        said = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
-        unpacked = await _unpacked(response.aiter_stream(), said.get("content-encoding", ""))
-        return Response(response.status, address, said, unpacked)
+        headers_received = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
+        unpacked = await _unpacked(response.aiter_stream(), headers_received.get("content-encoding", ""))
+        return Response(response.status, address, headers_received, unpacked)
 
 
 async def _unpacked(stream: AsyncIterator[bytes], encoding: str) -> bytes:

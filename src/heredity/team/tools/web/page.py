@@ -178,7 +178,7 @@ class Session:
                 except (Error, ActionError, ForbiddenHostError) as error:
                     self._note(f"error: {first_line(error)}")
                 await self._settled()
-                return await self._told(start, show=show)
+                return await self._page_text(start, show=show)
             except (Error, ActionError) as error:
                 if self._connected():
                     return Traced(f"error: {first_line(error)}")
@@ -314,7 +314,7 @@ class Session:
             quiet = 0 if self._under_way or self._saving else quiet + 1
         self._under_way.clear()
 
-    async def _told(self, start: int, *, show: bool) -> Traced:
+    async def _page_text(self, start: int, *, show: bool) -> Traced:
         page = self._page
         if page is None or page.is_closed():
             raise ActionError("the page has closed itself; open another")

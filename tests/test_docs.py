@@ -354,8 +354,8 @@ def test_every_option_of_a_command_is_documented_and_no_other(path: str) -> None
     params = COMMANDS[path].params
     options = {name for p in params if p.param_type_name == "option" for name in (*p.opts, *p.secondary_opts)}
     assert set(OPTION.findall(listed)) - {"--help"} == options - {"--help"}
-    arguments = {p.name for p in params if p.param_type_name == "argument" and p.name != "overrides"}
-    assert all(f"`{name.upper()}" in listed for name in arguments)
+    arguments = [p for p in params if p.param_type_name == "argument" and p.name != "overrides"]
+    assert all(f"`{p.name.upper()}" in listed or f"`{p.metavar}`" in listed for p in arguments)
 
 
 @pytest.mark.parametrize("path", [path for path, command in COMMANDS.items() if not hasattr(command, "commands")])

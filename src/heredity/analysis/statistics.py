@@ -26,7 +26,7 @@ from heredity.analysis.samples import (
     Sample,
     enough_runs,
     error_tail,
-    known,
+    finite_values,
     over,
     row_means,
     sample_of,
@@ -81,7 +81,7 @@ def mean_interval(values: ArrayLike, confidence: float = CONFIDENCE, bounds: Int
         ConfigError: if `confidence` is not in (0, 1).
     """
     error_tail(confidence)
-    estimate = case_mean([known(values)], confidence, bounds)
+    estimate = case_mean([finite_values(values)], confidence, bounds)
     return None if estimate is None else estimate.interval
 
 
@@ -245,7 +245,7 @@ def interquartile_means(values: Floats) -> Floats:
 
 def interquartile_mean(values: ArrayLike) -> float | None:
     """Return the interquartile mean of all values that are known; None without any. See `interquartile_means`."""
-    flat = known(values)
+    flat = finite_values(values)
     return float(interquartile_means(flat)) if flat.size else None
 
 

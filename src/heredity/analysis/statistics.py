@@ -262,7 +262,7 @@ def probability_of_improvement(a: Sequence[ArrayLike], b: Sequence[ArrayLike]) -
     Returns:
         The estimate; without an interval below six runs of either. None if no environment remains.
     """
-    pairs = [(x, y) for x, y in zip(map(known, a), map(known, b), strict=True) if x.size and y.size]
+    pairs = [(x, y) for x, y in zip(map(finite_values, a), map(finite_values, b), strict=True) if x.size and y.size]
     wins = [0.5 * (1.0 + np.sign(x[:, None] - y[None, :])) for x, y in pairs]
     estimate = crossed_mean(wins, bounds=SHARE)
     if estimate is None or all(enough_runs([len(pair[i]) for pair in pairs]) for i in (0, 1)):

@@ -85,41 +85,43 @@ def member(data: bytes, name: str, content: bytes) -> bytes:
 WORD = writers.docx(["x"])
 LAUGHS = b'<?xml version="1.0"?><!DOCTYPE w [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><w>&b;</w>'
 HOSTILE = {
-    "unpacks to more than 128 MiB": ("a.docx", member(WORD, "word/media/x.bin", bytes(200 << 20))),
-    "declares entities": ("a.docx", member(WORD, "word/document.xml", LAUGHS)),
+    "unpacks to more than 128 MiB": ("a.docx", lambda: member(WORD, "word/media/x.bin", bytes(200 << 20))),
+    "declares entities": ("a.docx", lambda: member(WORD, "word/document.xml", LAUGHS)),
     "declares entities, which": (
         "a.docx",
-        member(WORD, "word/document.xml", b"<!--" + b" " * 70_000 + b"-->" + LAUGHS[21:]),
+        lambda: member(WORD, "word/document.xml", b"<!--" + b" " * 70_000 + b"-->" + LAUGHS[21:]),
     ),
     "no XML in UTF-8": (
         "a.pptx",
-        member(writers.pptx([["x"]]), "ppt/presentation.xml", LAUGHS.decode().encode("utf-16")),
+        lambda: member(writers.pptx([["x"]]), "ppt/presentation.xml", LAUGHS.decode().encode("utf-16")),
     ),
-    "is no XML in UTF-8": ("a.docx", member(WORD, "word/document.xml", LAUGHS.decode().encode("utf-16-le"))),
+    "is no XML in UTF-8": ("a.docx", lambda: member(WORD, "word/document.xml", LAUGHS.decode().encode("utf-16-le"))),
     "no XML in UTF-8, which": (
         "a.docx",
-        member(WORD, "word/document.xml", b"<?xml version='1.0' encoding='cp037'?>" + LAUGHS.decode().encode("cp037")),
+        lambda: member(
+            WORD, "word/document.xml", b"<?xml version='1.0' encoding='cp037'?>" + LAUGHS.decode().encode("cp037")
+        ),
     ),
-    "more than 5000": ("a.xlsx", writers.archive({f"f{n}": b"" for n in range(5001)})),
-    "encrypted, or of the binary format": ("a.xlsx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)),
-    "holds a PNG picture": ("a.docx", writers.png(PIXELS)),
-    "holds an archive": ("a.pdf", WORD),
-    "is no PDF file": ("a.pdf", b"hello"),
-    "it is damaged": ("a.docx", WORD[: len(WORD) // 2]),
-    "has no part word/document": ("a.docx", writers.archive({"x.xml": b"<x/>"})),
-    "is damaged: it ends too early": ("a.png", b"\x89PNG\r\n\x1a\n\x00"),
-    "is that of a text": ("a.txt", b"\x7fELF\0\0"),
-    "more than 20": ("a.pdf", b"%PDF-" + bytes(21 << 20)),
+    "more than 5000": ("a.xlsx", lambda: writers.archive({f"f{n}": b"" for n in range(5001)})),
+    "encrypted, or of the binary format": ("a.xlsx", lambda: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)),
+    "holds a PNG picture": ("a.docx", lambda: writers.png(PIXELS)),
+    "holds an archive": ("a.pdf", lambda: WORD),
+    "is no PDF file": ("a.pdf", lambda: b"hello"),
+    "it is damaged": ("a.docx", lambda: WORD[: len(WORD) // 2]),
+    "has no part word/document": ("a.docx", lambda: writers.archive({"x.xml": b"<x/>"})),
+    "is damaged: it ends too early": ("a.png", lambda: b"\x89PNG\r\n\x1a\n\x00"),
+    "is that of a text": ("a.txt", lambda: b"\x7fELF\0\0"),
+    "more than 20": ("a.pdf", lambda: b"%PDF-" + bytes(21 << 20)),
 }
 
 
 @pytest.mark.parametrize("why", HOSTILE)
 async def test_hostile_documents_are_refused(why: str, reader: DocumentReader) -> None:
-    name, data = HOSTILE[why]
+    name, made = HOSTILE[why]
     if needs := {".pdf": "pypdf", ".xlsx": "openpyxl"}.get(Path(name).suffix):
         pytest.importorskip(needs, reason="needs the extra documents")
     with pytest.raises(UnreadableDocumentError, match=why):
-        await reader.read(name, data)
+        await reader.read(name, made())
 
 
 @pytest.mark.slow

@@ -36,11 +36,11 @@ class _Record:
 
     def judged(self, judgement: Judgement) -> Trajectory:
         """Return the record of a judgement."""
-        said = words(judgement) or f"{judgement.verdict.value}: passed all of {judgement.cases} cases"
+        feedback = words(judgement) or f"{judgement.verdict.value}: passed all of {judgement.cases} cases"
         columns: dict[str, Column] = {
             "info/verdict": [judgement.verdict.value],
             "info/metrics": [{name: getattr(judgement, name) for name in ("score", "passed", "cases", "cpu_s")}],
-            "info/texts": [{"judge": said}],
+            "info/texts": [{"judge": feedback}],
             "info/judgement": [judgement.to_json()],
         }
         return self._trajectory(Status.OK, FailureSource.NONE, judgement.score, columns)

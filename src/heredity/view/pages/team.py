@@ -48,9 +48,11 @@ def team_view(run: Run, number: str) -> View:
         Fact("Tokens", Number(row["tokens"], form="tokens")),
     ]
     names = ("answer", "expected", "why", "lacking", "agents", "level")
-    told = tuple(Fact(name.capitalize(), brief(data[name], 2000)) for name in names if data.get(name))
+    facts = tuple(Fact(name.capitalize(), brief(data[name], 2000)) for name in names if data.get(name))
     blocks = [
-        Block("answer", "Answer", [Facts((*told, Fact("In the journal", run.link(f"line {number}", "event", number))))])
+        Block(
+            "answer", "Answer", [Facts((*facts, Fact("In the journal", run.link(f"line {number}", "event", number))))]
+        )
     ]
     folder = below(run.folder, row["folder"])
     try:
@@ -166,14 +168,14 @@ def _messages(seen: TeamView) -> Table:
     rows = tuple(
         Row(
             (
-                f"{said.at - zero:.1f} s",
-                f"{said.sender} to {said.to}" if said.to else said.sender,
-                f"{said.kind} {said.outcome}".strip(),
-                said.text,
+                f"{message.at - zero:.1f} s",
+                f"{message.sender} to {message.to}" if message.to else message.sender,
+                f"{message.kind} {message.outcome}".strip(),
+                message.text,
             )
         )
-        for said in seen.since(0)
-        if said.kind != "did"
+        for message in seen.since(0)
+        if message.kind != "did"
     )
     columns = columns_of("At", "Between", "Kind", "Text", left=("Between", "Kind", "Text"))
     return Table(columns, rows, "", "Nothing was said.")

@@ -53,7 +53,7 @@ def curves_in(text: str) -> dict[str, list[tuple[float, float]]]:
     then. A step that is lower than the one before begins another training: it goes on behind it.
     """
     curves: dict[str, list[tuple[float, float]]] = {}
-    begun: dict[str, float] = {}
+    starts: dict[str, float] = {}
     for line in text.splitlines():
         if len(line) > 2000 or not any(word in line.lower() for word in _WORDS):
             continue
@@ -63,10 +63,10 @@ def curves_in(text: str) -> dict[str, list[tuple[float, float]]]:
         for label, number in _VALUE.findall(line):
             name, value = " ".join(label.lower().replace("_", " ").replace("/", " ").split()), float(number)
             points = curves.setdefault(name, [])
-            at = begun.get(name, 0.0) + (float(step[1]) if step else len(points) + 1.0)
+            at = starts.get(name, 0.0) + (float(step[1]) if step else len(points) + 1.0)
             if points and step and at <= points[-1][0]:
-                begun[name] = points[-1][0]
-                at = begun[name] + float(step[1])
+                starts[name] = points[-1][0]
+                at = starts[name] + float(step[1])
             if math.isfinite(value):
                 points.append((at, value))
     return curves

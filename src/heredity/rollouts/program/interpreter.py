@@ -57,8 +57,8 @@ def interpreter_of(path: Path | None) -> Interpreter:
         about = json.loads(asked.stdout)
         base, version = Path(about["base"]), tuple[int, int](about["version"])
     except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as error:
-        said = getattr(error, "stderr", None) or error
-        raise HostError(f"{path} does not run as a Python: {str(said).strip()[-300:]}; name one that does") from error
+        output = getattr(error, "stderr", None) or error
+        raise HostError(f"{path} does not run as a Python: {str(output).strip()[-300:]}; name one that does") from error
     if version < _LEAST:
         raise HostError(f"{path} is Python {version[0]}.{version[1]}; programs and scorers need 3.9 or later")
     there = _folders(about["paths"])

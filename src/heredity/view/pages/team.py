@@ -48,10 +48,10 @@ def team_view(run: Run, number: str) -> View:
         Fact("Tokens", Number(row["tokens"], form="tokens")),
     ]
     names = ("answer", "expected", "why", "lacking", "agents", "level")
-    facts = tuple(Fact(name.capitalize(), brief(data[name], 2000)) for name in names if data.get(name))
+    replies = tuple(Fact(name.capitalize(), brief(data[name], 2000)) for name in names if data.get(name))
     blocks = [
         Block(
-            "answer", "Answer", [Facts((*facts, Fact("In the journal", run.link(f"line {number}", "event", number))))]
+            "answer", "Answer", [Facts((*replies, Fact("In the journal", run.link(f"line {number}", "event", number))))]
         )
     ]
     folder = below(run.folder, row["folder"])

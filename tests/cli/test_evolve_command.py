@@ -42,8 +42,9 @@ def test_a_program_and_a_scorer_are_enough(tmp_path: Path) -> None:
     assert "Maps of elites" in page
     assert "start program" in page
     assert "random policy" not in page
-    again = evolve(*words)
+    again = evolve(*words, "--quiet")
     assert again.exit_code == 0, again.output
+    assert again.stderr == ""
     assert f"best: {found['score']:.7g}, start 7" in again.output
     program.write_text(PROGRAM.replace("1.0", "2.0"))
     changed = evolve(*words)
@@ -99,6 +100,12 @@ def test_what_is_imported_comes_from_the_environment_that_is_named(tmp_path: Pat
     ran = evolve(*words, "--python", python, "--out", tmp_path / "out", "--json")
     assert ran.exit_code == 0, ran.output
     assert json.loads(ran.stdout)["start"] == 21.0
+    caught = importing.replace("import herons", "").replace(
+        "return {", "return {'size': 1.0}, 'No module named \\'herons\\''\n    return {"
+    )
+    scorer.write_text(caught)
+    program.write_text(PROGRAM)
+    assert "herons'; install it" in evolve(*words, "--out", tmp_path / "caught").stderr
     nowhere = evolve(*words, "--python", tmp_path / "venv" / "python", "--out", tmp_path / "nowhere")
     assert "no program is there" in str(nowhere.exception)
     none = tmp_path / "none"

@@ -12,16 +12,45 @@ LEAST_ROOM = 20
 
 
 def columns(
-    heads: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None, most: int | None = None
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    width: int | None = None,
+    most: int | None = None,
+    less: Sequence[str] = (),
 ) -> str:
     """Return a table: words to the left, numbers to the right; a column of numbers is one whose cells begin like numbers.
 
     The last column is broken between words where the table is wider than `width` characters: by default those of the
     terminal, and any number where there is none. No other column is broken, so what is copied from one is whole; with `most`,
-    one that is longer in the last but one has what follows on the next line.
+    one that is longer in the last but one has what follows on the next line. Where it is still too wide, columns of `less` are
+    left out, the first before the second, and named below.
     """
-    if width is None and sys.stdout.isatty():
-        width = shutil.get_terminal_size().columns
+    width = width or _terminal()
+    left_out: list[str] = []
+    while width is not None and len(left_out) < len(less) and _extent(heads, rows) > width:
+        left_out.append(less[len(left_out)])
+        position = heads.index(left_out[-1])
+        heads, *rows = [[*line[:position], *line[position + 1 :]] for line in (heads, *rows)]
+    table = _table(heads, rows, width, most)
+    return f"{table}\n(too narrow for: {', '.join(left_out)})" if left_out else table
+
+
+def wrapped(text: str) -> str:
+    """Return a text broken between words as wide as the terminal, and as one line where there is none."""
+    width = _terminal()
+    return text if width is None else textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
+
+
+def _terminal() -> int | None:
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def _extent(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """Return how wide a table is if nothing of it is broken."""
+    return sum(max(len(line[column]) for line in (heads, *rows)) for column in range(len(heads))) + 2 * (len(heads) - 1)
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int | None, most: int | None) -> str:
     lines = [list(heads), *(part for row in rows for part in _on_lines(list(row), most))]
     lengths = [[len(cell) for cell in line] for line in lines]
     widths = [max(line[column] for line in lengths) for column in range(len(heads))]

@@ -59,7 +59,7 @@ def list_environments(
         here = "yes" if row["installed"] else f"pip install 'heredity[{row['extra']}]'"
         about = (str(row[key]) for key in ("id", "family", "max_episode_steps", "group"))
         lines.append((*about, "yes" if row["core16"] else "", here))
-    typer.echo(columns(heads, lines))
+    typer.echo(columns(heads, lines, less=("group", "Core16")))
 
 
 @app.command("check")

@@ -12,7 +12,7 @@ import typer
 from heredity.errors import CandidateError, ConfigError
 
 if TYPE_CHECKING:
-    from heredity.experiments.evolving import Winner
+    from heredity.experiments.evolving import Measured, Winner
     from heredity.tasks.programs.task import ProgramTask
 
 _SERVER, _KEY = "server", "OPENAI_API_KEY"
@@ -24,6 +24,7 @@ _PYTHON = typer.Option(
 )
 _BASE_URL = typer.Option("", "--base-url", help="Server that has the model and speaks as OpenAI's does.")
 _MODEL = typer.Option("", "--model", help="Writes edits, such as openai/gpt-5; by default constants and syntax alone.")
+_QUIET = typer.Option(False, "--quiet", "-q", help="Show no progress; print the result alone.")
 _STATEMENT = typer.Option(None, "--statement", help="Markdown that says what is asked, for models and agents.")
 
 
@@ -59,6 +60,7 @@ def evolve(
     seconds: float = typer.Option(60.0, "--seconds", min=0.1, help="Processor seconds that an evaluation may take."),
     memory_mib: int = typer.Option(2048, "--memory", min=64, help="MiB that an evaluation may have."),
     out: Path | None = typer.Option(None, "--out", help="Its folder; continued if it is there already."),
+    quiet: bool = _QUIET,
     tasks: bool = typer.Option(False, "--tasks", help="List the tasks that come with Heredity, and exit."),
     json_output: bool = typer.Option(False, "--json", help="Print the result as JSON and nothing else on stdout."),
 ) -> None:
@@ -85,10 +87,12 @@ def evolve(
         "limits": {"episode_s": seconds, "memory_bytes": memory_mib << 20},
         **_gateway(model, base_url, agent=bool(agent)),
     }
-    _run(folder, task, sections, json_output=json_output)
+    _run(folder, task, sections, json_output=json_output, quiet=quiet)
 
 
-def _run(folder: Path, task: ProgramTask, sections: dict[str, dict[str, Any]], *, json_output: bool) -> None:
+def _run(
+    folder: Path, task: ProgramTask, sections: dict[str, dict[str, Any]], *, json_output: bool, quiet: bool
+) -> None:
     from heredity.cli.runs import execute, require_all, say_problems
     from heredity.experiments.config import load
     from heredity.experiments.evolving import StartError, measure, winner, write_configuration
@@ -106,11 +110,9 @@ def _run(folder: Path, task: ProgramTask, sections: dict[str, dict[str, Any]], *
             start = measure(task, config.limits.limits())
         except StartError as error:
             raise CandidateError(str(error)) from error
-        metrics = ", ".join(f"{key} {value:.6g}" for key, value in start.metrics.items() if value is not None)
-        _say(f"start program: {_shown(start.score, task)} ({metrics}; {start.cpu_s:.2g} s of the processor)")
-        for key, text in start.texts.items():
-            _say(f"  {key}: {' '.join(text.split())[:200]}")
-    result = execute(folder, open_suite(folder, config), json_output=json_output)
+        if not quiet:
+            _tell(start, task)
+    result = execute(folder, open_suite(folder, config), silent=json_output or quiet)
     _conclude(folder, task, winner(folder), json_output=json_output)
     say_problems(result)
 
@@ -221,6 +223,7 @@ def _shown(score: float, task: ProgramTask) -> str:
 def _list(json_output: bool) -> None:
     import json
 
+    from heredity.cli.columns import columns
     from heredity.tasks.programs.task import library_folder, read_program_task, task_folders
 
     tasks = [read_program_task(folder) for folder in task_folders(library_folder()).values()]
@@ -236,11 +239,20 @@ def _list(json_output: bool) -> None:
         ]
         typer.echo(json.dumps(rows))
         return
-    width = max((len(task.name) for task in tasks), default=0)
-    for task in tasks:
-        best_known = "" if task.declared.best_known is None else f" (best known {task.declared.best_known:.7g})"
-        typer.echo(f"{task.name.ljust(width)}  {task.declared.title}{best_known}")
+    best = {task.name: task.declared.best_known for task in tasks}
+    shown = {name: "" if value is None else f" (best known {value:.7g})" for name, value in best.items()}
+    rows = [(task.name, f"{task.declared.title}{shown[task.name]}") for task in tasks]
+    typer.echo(columns(("task", "what is sought"), rows))
 
 
 def _say(line: str) -> None:
     typer.echo(line, err=True)
+
+
+def _tell(start: Measured, task: ProgramTask) -> None:
+    from heredity.experiments.evolving import remedy_of
+
+    metrics = ", ".join(f"{key} {value:.6g}" for key, value in start.metrics.items() if value is not None)
+    _say(f"start program: {_shown(start.score, task)} ({metrics}; {start.cpu_s:.2g} s of the processor)")
+    for key, text in start.texts.items():
+        _say(f"  {key}: {' '.join(text.split())[:200]}{remedy_of(text)}")

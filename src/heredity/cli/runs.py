@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from heredity.results.suite import SuiteResults
 
 _JSON = typer.Option(False, "--json", help="Print the result as JSON and nothing else on stdout.")
+_QUIET = typer.Option(False, "--quiet", "-q", help="Show no progress; print the result alone.")
 _UNSAFE = typer.Option(False, "--unsafe", help="Run with the isolation that works here, rather than refuse.")
 _JOBS = typer.Option(None, "--jobs", min=1, help="Runs at the same time (engine.parallel_runs).")
 
@@ -40,6 +41,7 @@ def run(
     most_seeds: int | None = typer.Option(None, "--most-seeds", min=1, help="With --until: run no more seeds (32)."),
     jobs: int | None = _JOBS,
     json_output: bool = _JSON,
+    quiet: bool = _QUIET,
     unsafe: bool = _UNSAFE,
 ) -> None:
     """Run an experiment: a run, or a suite of runs, with progress, leaderboard and report.
@@ -71,7 +73,8 @@ def run(
     try:
         if until:
             begin(suite, config, until)
-        _conclude(execute(suite, open_suite(suite, config), json_output=json_output), json_output=json_output)
+        result = execute(suite, open_suite(suite, config), silent=json_output or quiet)
+        _conclude(result, json_output=json_output)
     except (ConfigError, MissingExtraError, IsolationError):
         if fresh:
             forget_unbegun(suite)
@@ -84,6 +87,7 @@ def demo(
         True, "--open/--no-open", help="Open the report in a browser, where there is a screen."
     ),
     json_output: bool = _JSON,
+    quiet: bool = _QUIET,
 ) -> None:
     """Run the demonstration suite, about a minute, and open its report.
 
@@ -96,7 +100,7 @@ def demo(
     config = load(suite_file("demo"))
     suite = new_suite_folder(folder, config)
     require_all(config, suite, json_output=json_output)
-    result = execute(suite, open_suite(suite, config), json_output=json_output)
+    result = execute(suite, open_suite(suite, config), silent=json_output or quiet)
     if open_page and not json_output and (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         import webbrowser
 
@@ -108,6 +112,7 @@ def resume(
     suite: Path = typer.Argument(help="The suite's folder, such as runs/demo-20260101-120000."),
     jobs: int | None = _JOBS,
     json_output: bool = _JSON,
+    quiet: bool = _QUIET,
 ) -> None:
     """Continue an interrupted suite: nothing is run or charged twice.
 
@@ -118,7 +123,7 @@ def resume(
     config = open_suite(suite)
     require_all(config, suite, json_output=json_output)
     resumed = with_jobs(config, jobs) if jobs else config
-    _conclude(execute(suite, resumed, json_output=json_output), json_output=json_output)
+    _conclude(execute(suite, resumed, silent=json_output or quiet), json_output=json_output)
 
 
 def report(folder: Path = typer.Argument(help="A suite's or a run's folder."), json_output: bool = _JSON) -> None:
@@ -179,15 +184,15 @@ def require_all(config: Config, suite: Path, *, json_output: bool) -> None:
         raise typer.Exit(2) from error
 
 
-def execute(suite: Path, config: Config, *, json_output: bool) -> SuiteResult:
-    """Run or continue a suite with its progress on stderr, none for JSON; an interruption says how to go on."""
+def execute(suite: Path, config: Config, *, silent: bool) -> SuiteResult:
+    """Run or continue a suite with its progress on stderr, unless silently; an interruption says how to go on."""
     from heredity.cli.live import watcher_for
     from heredity.experiments.progress import RunProgress, Silent
     from heredity.experiments.results import report_of
     from heredity.experiments.suite import run_suite
 
     runs: list[RunProgress] = []
-    watcher = Silent() if json_output else watcher_for(runs, suite, report_of(config.run.protocol).words)
+    watcher = Silent() if silent else watcher_for(runs, suite, report_of(config.run.protocol).words)
     try:
         with watcher:
             return run_interruptibly(run_suite(suite, config, watcher, runs))

@@ -62,7 +62,7 @@ def list_worlds(
 
     Example: heredity worlds list
     """
-    from heredity.cli.columns import columns
+    from heredity.cli.columns import columns, wrapped
     from heredity.worlds.description import CAPABILITIES
     from heredity.worlds.world import sound_worlds
 
@@ -77,13 +77,13 @@ def list_worlds(
     else:
         heads = ("number", "world", "paper", "reward", "observation", "semantics", "actions", "levels")
         cells = [[*("-" if row[head] is None else str(row[head]) for head in heads), _asks(row)] for row in rows]
-        typer.echo(columns((*heads, "asks"), cells))
+        typer.echo(columns((*heads, "asks"), cells, less=("paper", "semantics", "observation")))
         for name, error in faults.items():
             typer.echo(f"{name}: {error}")
-        typer.echo(", ".join(f"{word[0]} {word}" for word in CAPABILITIES))
+        typer.echo(wrapped(", ".join(f"{word[0]} {word}" for word in CAPABILITIES)))
         counts = [Counter(str(row[kind]) for row in rows) for kind in ("reward", "observation", "semantics")]
         tallies = "; ".join(", ".join(f"{count} {word}" for word, count in sorted(tally.items())) for tally in counts)
-        typer.echo(f"{len(rows)} worlds: {tallies}; {sum(row['levels'] for row in rows)} levels")
+        typer.echo(wrapped(f"{len(rows)} worlds: {tallies}; {sum(row['levels'] for row in rows)} levels"))
     warn_of(faults)
 
 

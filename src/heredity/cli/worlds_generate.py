@@ -70,7 +70,7 @@ def generate(
             config = ordered(suite, model=model, author=author, builds=builds, cost_usd=cost, parallel=parallel)
             require_all(config, suite, json_output=as_json)
             config = open_suite(suite, config)
-        result = execute(suite, config, json_output=as_json)
+        result = execute(suite, config, silent=as_json)
     except (HeredityError, typer.Exit):
         # What a model was paid for is kept: the same command goes on with it.
         if fresh and not (suite / REPLIES).exists():

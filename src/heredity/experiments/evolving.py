@@ -118,7 +118,7 @@ def measure(task: ProgramTask, limits: Limits) -> Measured:
             async for _, trajectory in runner.run([Job(taskset.info, start_program(taskset.info), drawn)], limits):
                 if trajectory.failure is not None:
                     trace = f"\n{trajectory.failure.traceback}" if trajectory.failure.traceback else ""
-                    message = f"{trajectory.failure.message}{_remedy(trajectory.failure.message)}"
+                    message = f"{trajectory.failure.message}{remedy_of(trajectory.failure.message)}"
                     raise StartError(f"the start program cannot be scored: {message}{trace}")
                 metrics, texts = trajectory.columns["info/metrics"][0], trajectory.columns["info/texts"][0]
                 return Measured(trajectory.total_reward, metrics, texts, trajectory.cost["cpu_s"])
@@ -136,8 +136,8 @@ def measure(task: ProgramTask, limits: Limits) -> Measured:
     return score_of_start
 
 
-def _remedy(message: str) -> str:
-    """Return what to do where a package is missing."""
+def remedy_of(message: str) -> str:
+    """Return what to do where a program or a scorer says that a package is missing; else nothing."""
     if "No module named" not in message:
         return ""
     return "; install it into an environment and name that, as in --python venv/bin/python, or give files of yours by --with"

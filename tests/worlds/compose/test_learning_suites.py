@@ -16,7 +16,6 @@ SMALL = (
     'run.tasksets=["worlds/composed?seed=22&difficulty=1"]',
     "run.seeds=1",
     "evolver.initial=heredity.library:harnesses/explorer",
-    "evolver.options={batch = 2, rounds = 1}",
     "budget.rollouts=24",
     "budget.train_cases=4",
     "views.heldout=2",
@@ -31,7 +30,8 @@ def test_learning_suites_are_there() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LEARNING)
 def test_a_learning_suite_runs_in_a_composed_world(name: str, tmp_path: Path) -> None:
-    config = load(suites()[name], SMALL)
+    learns = load(suites()[name]).evolver.options
+    config = load(suites()[name], SMALL, {"evolver.options": {"batch": 2, "rounds": 1}} if learns else None)
     result = asyncio.run(run_suite(tmp_path / "suite", open_suite(tmp_path / "suite", config)))
     assert not result.failures
     assert not result.evolver_failures
@@ -40,4 +40,4 @@ def test_a_learning_suite_runs_in_a_composed_world(name: str, tmp_path: Path) ->
         assert run.taskset == "worlds/composed-22?difficulty=1"
         assert run.heldout is not None
         assert (run.heldout.n, run.heldout.failures) == (2, 0)
-        assert run.evolver.name == "static" or run.budget.used > 2
+        assert run.budget.used > 2 or not learns

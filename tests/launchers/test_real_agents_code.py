@@ -51,14 +51,14 @@ def test_an_agent_solves_a_problem_by_the_judges_word(real: Real, tmp_path: Path
         real.shell("heredity submit --episodes 0 --json --note first"),
         real.shell("cat feedback/submit_*0/summary.json feedback/submit_*0/episodes/*/trajectory.jsonl"),
         *real.edit(path, [(bad, good)]),
-        real.shell("heredity submit --episodes 0-1 --json --note repaired; heredity finish"),
+        real.shell("heredity submit --episodes 0 --json --note repaired; heredity finish"),
     ]
     config = resolve(
         {
             "run": {"protocol": "program-evolution", "tasksets": [f"code/solution/two-gates?language={language}"]},
-            "evolver": {"launcher": real.launcher, "model": real.driven_by(turns, tmp_path), "time_limit_s": 300},
+            "evolver": {"launcher": real.launcher, "model": real.driven_by(turns, tmp_path), "time_limit_s": 1500},
             "budget": {"episodes": 4, "train_cases": 2},
-            "views": {"validation": 1, "heldout": 2},
+            "views": {"validation": 1, "heldout": 1},
             "engine": {"workers": 1},
         }
     )
@@ -81,5 +81,5 @@ def test_an_agent_solves_a_problem_by_the_judges_word(real: Real, tmp_path: Path
         for path in sorted(workspace.glob("feedback/submit_*/episodes/*/trajectory.jsonl"))
         for line in path.read_text().splitlines()
     ]
-    assert [row["info"]["verdict"] for row in rows] == ["WA", "PR", "PR"]
+    assert [row["info"]["verdict"] for row in rows] == ["WA", "PR"]
     assert "case 0" in rows[0]["info"]["texts"]["judge"] or "a hidden case" in rows[0]["info"]["texts"]["judge"]

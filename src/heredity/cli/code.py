@@ -24,7 +24,7 @@ app = typer.Typer(cls=WholeHelp, no_args_is_help=True, rich_markup_mode=None)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Seed = Annotated[str, typer.Option("--seed", help="What the cases are drawn from.")]
-Language = Annotated[str, typer.Option("--language", help="python3, cpp, java, go or kotlin.")]
+Language = Annotated[str, typer.Option("--language", help="python3, cpp, java, go, kotlin or javascript.")]
 
 
 @app.command("list")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sums import SOLUTIONS
 
-_CPP, _JAVA, _GO, _KOTLIN = (SOLUTIONS[name] for name in ("cpp", "java", "go", "kotlin"))
+_CPP, _JAVA, _GO, _KOTLIN, _JS = (SOLUTIONS[name] for name in ("cpp", "java", "go", "kotlin", "javascript"))
 _NO_CPP = "class Solution { public: long long total(vector<long long>& numbers) { return 0; } };\n"
 _NO_JAVA = "class Solution { public long total(long[] numbers) { return 0; } }\n"
 
@@ -168,6 +168,29 @@ _KOTLIN_ATTACKS = {
     ),
 }
 
+_JAVASCRIPT_ATTACKS = {
+    "answers before it is asked": 'process.stdout.write("\\n=answer=\\n0\\n"); process.exit(0);\n' + _JS.format(""),
+    "starts a process": _JS.format('require("child_process").execFileSync("/bin/true")'),
+    "starts a process behind Node's back": _JS.format(
+        'const r = process.binding("spawn_sync").spawn({ file: "/bin/true", args: ["true"], stdio: [] }); if (r.error) throw r'
+    ),
+    "reads the host's users": _JS.format('require("fs").readFileSync("/etc/shadow")'),
+    "loads a library of the system": _JS.format('process.dlopen({ exports: {} }, "/lib/x86_64-linux-gnu/libc.so.6")'),
+    "changes the harness": _JS.format('require("fs").appendFileSync("/work/main.js", "x")'),
+    "changes Node": _JS.format('require("fs").openSync(process.execPath, "r+")'),
+    "looks for what is expected": _JS.format("return require.main.children[0].expected"),
+    "lifts its bound on memory": _JS.format(
+        'require("v8").setFlagsFromString("--max-old-space-size=9000"); const v = []; for (;;) v.push(new Array(1 << 17).fill(1.5))'
+    ),
+    "memory that is outside of the heap": _JS.format("const v = []; for (;;) v.push(Buffer.alloc(1 << 24, 1))"),
+    "floods its output": _JS.format('for (;;) require("fs").writeSync(1, "x".repeat(1 << 16))'),
+    "a sum that is nested too deeply": _JS.format("const z = " + "(1 + " * 2_000_000 + "1" + ")" * 2_000_000),
+    "an expression that backtracks": _JS.format('/^(a+)+$/.test("a".repeat(60) + "b")'),
+    "an answer that is another each time": _JS.format(
+        "let n = 0; return { valueOf: () => n++, [Symbol.toPrimitive]: () => n++ }"
+    ),
+}
+
 COMPILED = {
     f"{language}: {name}": (language, source)
     for language, attacks in (
@@ -175,6 +198,7 @@ COMPILED = {
         ("java", _JAVA_ATTACKS),
         ("go", _GO_ATTACKS),
         ("kotlin", _KOTLIN_ATTACKS),
+        ("javascript", _JAVASCRIPT_ATTACKS),
     )
     for name, source in attacks.items()
 }

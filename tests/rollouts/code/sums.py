@@ -35,6 +35,7 @@ SOLUTIONS = {
     "{} long long s = 0; for (auto n : numbers) s += n; return s; }} }};",
     "java": "class Solution {{ public long total(long[] numbers) {{ {} long s = 0; for (long n : numbers) s += n; return s; }} }}",
     "go": "func total(numbers []int) int {{ {}; s := 0; for _, n := range numbers {{ s += n }}; return s }}",
+    "javascript": "function total(numbers) {{ {}; return numbers.reduce((a, b) => a + b, 0); }}",
     "kotlin": "class Solution {{ fun total(numbers: LongArray): Long {{ {}; return numbers.sum() }} }}",
 }
 

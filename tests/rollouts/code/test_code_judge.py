@@ -27,12 +27,14 @@ LOOPS = {
     "java": "for (long i = 0; ; ) if (i++ < 0) break;",
     "go": "for x := 0; x >= 0; { x ^= 1 }",
 }
+LOOPS |= {"javascript": "for (;;);"}
 LOOPS |= {"kotlin": "while (numbers.size >= 0) { }", "python3": "while True: pass"}
 FAILS = {
     "cpp": "abort();",
     "java": "numbers[99999] = 1;",
     "go": 'panic("no")',
     "kotlin": 'error("no")',
+    "javascript": "null.x",
     "python3": "1 / 0",
 }
 SLEEPS = {
@@ -40,12 +42,14 @@ SLEEPS = {
     "java": "try { Thread.sleep(3600000); } catch (InterruptedException e) { }",
     "go": "time.Sleep(time.Hour)",
     "kotlin": "Thread.sleep(3600000)",
+    "javascript": "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)",
     "python3": "import time; time.sleep(3600)",
 }
 GREEDY = {
     "cpp": "vector<vector<char>> v; for (;;) v.emplace_back(1 << 20, 1);",
     "java": "ArrayList<byte[]> v = new ArrayList<>(); while (v.size() >= 0) v.add(new byte[1 << 20]);",
     "go": "v := [][]byte{}; for len(v) >= 0 { b := make([]byte, 1<<20); for i := range b { b[i] = 1 }; v = append(v, b) }",
+    "javascript": "const v = []; for (;;) v.push(new Array(1 << 17).fill(1.5))",
     "kotlin": "val v = ArrayList<ByteArray>(); while (true) v.add(ByteArray(1 shl 20))",
     "python3": "v = []\n        while True: v.append(bytearray(1 << 20))",
 }
@@ -104,7 +108,10 @@ async def test_each_language_gets_the_verdicts(language: str, judge: Judge, aske
         pytest.skip(missing(LANGUAGES[language]))
     solution = SOLUTIONS[language]
     wrong = (
-        solution.replace("+=", "-=").replace("numbers.sum()", "-numbers.sum()").replace("return sum(", "return -sum(")
+        solution.replace("+=", "-=")
+        .replace("numbers.sum()", "-numbers.sum()")
+        .replace("return sum(", "return -sum(")
+        .replace("a + b", "a - b")
     )
     head = 'import "time"\n' if language == "go" else ""
     for source, expected in (

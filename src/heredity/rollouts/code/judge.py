@@ -48,10 +48,10 @@ SMALL = 20
 SMALLEST_LIMIT_S = 1.0
 """Processor seconds that a solution has at least, beside what its language needs to start."""
 
-_SLOWER = {"python3": 4.0, "cpp": 1.0, "go": 1.5, "java": 2.0, "kotlin": 2.0}
+_SLOWER = {"python3": 4.0, "cpp": 1.0, "go": 1.5, "java": 2.0, "kotlin": 2.0, "javascript": 2.0}
 """How many times the seconds of the reference, which is in Python, a solution in a language may take."""
 
-_STARTS = {"python3": 0.2, "cpp": 0.1, "go": 0.1, "java": 1.5, "kotlin": 1.5}
+_STARTS = {"python3": 0.2, "cpp": 0.1, "go": 0.1, "java": 1.5, "kotlin": 1.5, "javascript": 0.3}
 _COMPILING = Bounds(60.0, 240.0, 3 << 30, output_bytes=64 << 20, disk_bytes=256 << 20)
 _MACHINE_BYTES = 1200 << 20  # what a Java virtual machine has beside its heap: stacks, code, classes
 _BESIDE_BYTES = 128 << 20  # of libraries, and of a deep stack: what is no data of a program

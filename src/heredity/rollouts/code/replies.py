@@ -33,7 +33,13 @@ _MEASURED = 1  # case that programs are ranked by in rollouts: `heredity code ra
 _FENCE = re.compile(
     r"^[ \t]*(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
 )
-_ALIASES = {"python3": ("python", "py"), "cpp": ("c++", "cc", "cxx"), "go": ("golang",), "kotlin": ("kt", "kts")}
+_ALIASES = {
+    "python3": ("python", "py"),
+    "cpp": ("c++", "cc", "cxx"),
+    "go": ("golang",),
+    "kotlin": ("kt", "kts"),
+    "javascript": ("js", "node"),
+}
 
 
 class Replies:

@@ -112,6 +112,8 @@ def toolchain(name: str) -> Toolchain:
     if name == "kotlin":
         home = Path(program("kotlinc") or "").resolve().parents[1]
         return Toolchain(language, {"kotlin": home})
+    if name == "javascript":
+        return Toolchain(language, {"node": Path(program("node") or "").resolve().parents[1]})
     if name == "go":
         go = str(program("go"))
         return Toolchain(language, {"go": Path(_output_of([go, "env", "GOROOT"])), "packages": _go_packages(go)})

@@ -18,7 +18,14 @@ from heredity.tasks.code.problem import Problem
 SHOWN_CHARS = 400
 """How much of a value, or of what a program said, is shown."""
 
-_OUT_OF_MEMORY = ("MemoryError", "bad_alloc", "OutOfMemoryError", "out of memory", "cannot allocate memory")
+_OUT_OF_MEMORY = (
+    "MemoryError",
+    "bad_alloc",
+    "OutOfMemoryError",
+    "out of memory",
+    "cannot allocate memory",
+    "allocation failed",
+)
 _KINDS_OF_ERROR = """
 ArithmeticError AssertionError AttributeError IndexError KeyError NameError OverflowError RecursionError RuntimeError StopIteration
 TypeError UnboundLocalError UnicodeDecodeError ValueError ZeroDivisionError ArithmeticException ArrayIndexOutOfBoundsException

@@ -7,13 +7,14 @@ from heredity.tasks.code.languages.contract import MARK, Language
 from heredity.tasks.code.languages.cpp import CPP
 from heredity.tasks.code.languages.go import GO
 from heredity.tasks.code.languages.java import JAVA
+from heredity.tasks.code.languages.javascript import JAVASCRIPT
 from heredity.tasks.code.languages.kotlin import KOTLIN
 from heredity.tasks.code.languages.python import PYTHON
 
 __all__ = ["LANGUAGES", "MARK", "Language", "language"]
 
-LANGUAGES: dict[str, Language] = {one.name: one for one in (PYTHON, CPP, JAVA, GO, KOTLIN)}
-"""All languages by name, in the order of the paper's table 6."""
+LANGUAGES: dict[str, Language] = {one.name: one for one in (PYTHON, CPP, JAVA, GO, KOTLIN, JAVASCRIPT)}
+"""All languages by name, in the order of the paper's table 6, which has no JavaScript."""
 
 
 def language(name: str) -> Language:

@@ -43,7 +43,7 @@ def test_an_agent_solves_a_problem_by_the_judges_word(real: Real, tmp_path: Path
     good, bad = WRONG[language]
     path, probe = (
         f"system/{LANGUAGES[language].file}",
-        "find / -name reference.py -not -path '/proc/*' 2>/dev/null > probe.txt",
+        "find / '(' -name first_seen.cpp -o -name best_first_gate.py ')' 2>/dev/null > probe.txt",
     )
     turns = [
         real.shell(f"head -5 AGENTS.md; cat TASK.md; {probe}; rm {path}"),

@@ -101,7 +101,7 @@ class DocumentReader:
     def __init__(self, programs: Programs) -> None:
         self._programs = programs
         folder = Path(__file__).parent / "guest"
-        names = ("formats.py", "office.py", "reading.py")
+        names = ("formats.py", "office.py", "pdf_text.py", "reading.py", "styles.py")
         self._reader = SourceTree({name: (folder / name).read_bytes() for name in names})
 
     async def text(self, name: str, data: bytes) -> str:

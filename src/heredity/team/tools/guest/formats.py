@@ -17,8 +17,10 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import office
+import pdf_text
 import reading
 
 MOST_BYTES = 900_000
@@ -28,6 +30,9 @@ MOST_ROWS = 20_000
 MOST_CELLS = 200_000
 MOST_MEMBERS = 5_000
 MOST_UNPACKED = 128 << 20
+TINY_POINTS = 2
+
+UNSEEN = "[text that a person would not see - hidden, tiny, in the colour of what is behind it - is left out]"
 
 Part = tuple[str, str]
 """A label, such as `page 3`, and what stands there; the label is empty where a document has no such places."""
@@ -107,10 +112,12 @@ def pdf(content: bytes) -> Iterator[Part]:
         pages = len(document.pages)
     except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, RecursionError, NotImplementedError) as error:
         raise RefusedError(f"it is damaged: {error}") from error
-    empty = 0
+    empty, left_out = 0, False
     for number in range(1, min(pages, MOST_PAGES) + 1):
         try:
-            text = document.pages[number - 1].extract_text().strip()
+            eye = pdf_text.Eye(document.pages[number - 1])
+            text = eye.text().strip()
+            left_out = left_out or eye.left_out
         except (
             PyPdfError,
             ValueError,
@@ -124,6 +131,8 @@ def pdf(content: bytes) -> Iterator[Part]:
             text = f"[this page cannot be read: {type(error).__name__}]"
         empty += not text
         yield f"page {number}", text or "[no text on this page; it may be a picture]"
+    if left_out:
+        yield "", UNSEEN
     if pages > MOST_PAGES:
         yield "", f"[pages {MOST_PAGES + 1} to {pages} are not read]"
 
@@ -171,7 +180,10 @@ def refuse_declarations(before: bytes, block: bytes, name: str) -> None:
 
 def docx(content: bytes) -> Iterator[Part]:
     """Yield the text of a document of Word, its tables row by row."""
-    yield "", office.word_text(unpacked(content))
+    text, left_out = office.word_text(unpacked(content))
+    yield "", text
+    if left_out:
+        yield "", UNSEEN
 
 
 def pptx(content: bytes) -> Iterator[Part]:
@@ -199,10 +211,12 @@ def xlsx(content: bytes) -> Iterator[Part]:
     cells = MOST_CELLS
     for sheet in book.worksheets:
         lines: list[str] = []
-        note = ""
+        note, left_out = "", False
         try:
             for row in sheet.iter_rows(max_row=MOST_ROWS + 1):
-                held = [(cell.coordinate, cell.value) for cell in row if cell.value is not None]
+                filled = [cell for cell in row if cell.value is not None]
+                held = [(cell.coordinate, cell.value) for cell in filled if not is_unseen(cell)]
+                left_out = left_out or len(held) < len(filled)
                 if not held:
                     continue
                 cells -= len(held)
@@ -213,9 +227,27 @@ def xlsx(content: bytes) -> Iterator[Part]:
         except Exception as error:  # noqa: BLE001
             note = f"\n[the rest of this sheet cannot be read: {type(error).__name__}]"
         hidden = "" if sheet.sheet_state == "visible" else " (hidden)"
-        yield f"sheet {sheet.title}{hidden}", "\n".join(lines) + note
+        yield f"sheet {sheet.title}{hidden}", "\n".join(lines) + note + (f"\n{UNSEEN}" if left_out else "")
         if cells < 0:
             return
+
+
+def is_unseen(cell: Any) -> bool:
+    """Return whether a person sees nothing of the text of a cell, by its letters and its format."""
+    if not isinstance(cell.value, str):
+        return False
+    try:
+        font, fill, form = cell.font, cell.fill, str(cell.number_format)
+    except (AttributeError, IndexError):  # A workbook without styles.
+        return False
+    colour = font.color
+    white = colour is not None and (
+        str(colour.rgb)[-6:].upper() == "FFFFFF"
+        if colour.type == "rgb"
+        else colour.type == "theme" and colour.theme == 0
+    )
+    tiny = font.sz is not None and font.sz <= TINY_POINTS
+    return tiny or (white and fill.fill_type is None) or (set(form) == {";"} and len(form) > 2)
 
 
 def shown(value: object) -> str:

@@ -12,60 +12,127 @@ _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _SLIDES = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 
+_TINY_HALF_POINTS = 4
+_WHITE = 0xEE
+_DEEPEST_STYLE = 12
+_NO_NUMBER = {10: 1 << 30, 16: -1}
+
 
 class RefusedError(Exception):
     """A document that is not read; the message says why."""
 
 
-def word_text(archive: zipfile.ZipFile) -> str:
-    """Return the text of a document: paragraphs with an empty line between them, rows of tables as `| cell | cell`."""
-    body = parsed(archive, "word/document.xml").find(f"{_WORD}body")
+def word_text(archive: zipfile.ZipFile) -> tuple[str, bool]:
+    """Return the text of a document, and whether something that a person would not see was left out.
+
+    Paragraphs have an empty line between them, rows of tables are `| cell | cell`.
+    """
+    document = parsed(archive, "word/document.xml")
+    body = document.find(f"{_WORD}body")
     if body is None:
         raise RefusedError("it is damaged: word/document.xml has no body")
-    notes = [f"Note {number}: {text}" for number, text in enumerate(_notes(archive), 1)]
-    return "\n\n".join([*_blocks(body), *notes])
+    words = _Words(archive, on_white=document.find(f"{_WORD}background") is None)
+    notes = [f"Note {number}: {text}" for number, text in enumerate(_notes(archive, words), 1)]
+    return "\n\n".join([*words.blocks(body), *notes]), words.left_out
 
 
-def _blocks(body: ElementTree.Element) -> Iterator[str]:
-    """Yield paragraphs and whole tables in their order; what stands inside of a table is part of it."""
-    pending = list(reversed(body))
-    while pending:
-        block = pending.pop()
-        if block.tag in (f"{_WORD}p", f"{_WORD}tbl"):
-            if text := _block(block):
+class _Words:
+    """Reads paragraphs and tables, without runs that are hidden, tiny, or white on white.
+
+    Attributes:
+        left_out: whether there were any.
+    """
+
+    def __init__(self, archive: zipfile.ZipFile, *, on_white: bool) -> None:
+        self.left_out = False
+        self._on_white = on_white
+        named = parsed(archive, "word/styles.xml") if "word/styles.xml" in archive.namelist() else None
+        styles = named.iter(f"{_WORD}style") if named is not None else ()
+        self._styles = {style.get(f"{_WORD}styleId", ""): style for style in styles}
+
+    def blocks(self, body: ElementTree.Element) -> Iterator[str]:
+        """Yield paragraphs and whole tables in their order; what stands inside of a table is part of it."""
+        pending = list(reversed(body))
+        while pending:
+            block = pending.pop()
+            if block.tag == f"{_WORD}p":
+                text = self.line(block)
+            elif block.tag == f"{_WORD}tbl":
+                rows = ([self._cell(cell) for cell in row.iter(f"{_WORD}tc")] for row in block.iter(f"{_WORD}tr"))
+                text = "\n".join("| " + " | ".join(row) for row in rows)
+            else:
+                pending += reversed(block)
+                continue
+            if text:
                 yield text
-        else:
-            pending += reversed(block)
+
+    def _cell(self, cell: ElementTree.Element) -> str:
+        return " ".join(filter(None, (self.line(line, in_table=True) for line in cell.iter(f"{_WORD}p"))))
+
+    def line(self, paragraph: ElementTree.Element, *, in_table: bool = False) -> str:
+        """Return what is seen of a paragraph."""
+        pieces: list[str] = []
+        own = paragraph.find(f"{_WORD}pPr")
+        # Cells and drawings have colours of their own, which may come from anywhere.
+        on_white = self._on_white and not in_table and not any(True for _ in paragraph.iter(f"{_WORD}txbxContent"))
+        for run in paragraph.iter(f"{_WORD}r"):
+            unseen = self._is_unseen([run.find(f"{_WORD}rPr"), own], on_white=on_white)
+            for element in run:
+                if element.tag == f"{_WORD}t" and unseen:
+                    self.left_out = self.left_out or bool((element.text or "").strip())
+                elif element.tag == f"{_WORD}t":
+                    pieces.append(element.text or "")
+                elif element.tag in (f"{_WORD}tab", f"{_WORD}br", f"{_WORD}cr"):
+                    pieces.append(" ")
+        return "".join(pieces).strip()
+
+    def _is_unseen(self, properties: list[ElementTree.Element | None], *, on_white: bool) -> bool:
+        """Return whether the properties of a run, then those of its paragraph, with the styles that they name, hide a text."""
+        chain = [element for own in properties if own is not None for element in (own, *self._style_of(own))]
+        vanish = _first(chain, "vanish")
+        size, colour = _first(chain, "sz"), _first(chain, "color")
+        white = colour is not None and _is_white(colour)
+        shaded = any(_first(chain, name) is not None for name in ("shd", "highlight"))
+        return (
+            (vanish is not None and vanish.get(f"{_WORD}val", "1") not in ("0", "false", "off"))
+            or (size is not None and _number(size.get(f"{_WORD}val", "")) <= _TINY_HALF_POINTS)
+            or (white and on_white and not shaded)
+        )
+
+    def _style_of(self, properties: ElementTree.Element) -> Iterator[ElementTree.Element]:
+        """Yield what the named style says of its letters and lines, and those that it is based on."""
+        named = next((e for tag in ("rStyle", "pStyle") if (e := properties.find(f"{_WORD}{tag}")) is not None), None)
+        for _ in range(_DEEPEST_STYLE):
+            style = self._styles.get(named.get(f"{_WORD}val", "")) if named is not None else None
+            if style is None:
+                return
+            yield from (own for tag in ("rPr", "pPr") if (own := style.find(f"{_WORD}{tag}")) is not None)
+            named = style.find(f"{_WORD}basedOn")
 
 
-def _block(block: ElementTree.Element) -> str:
-    if block.tag == f"{_WORD}p":
-        return _line(block)
-    if block.tag == f"{_WORD}tbl":
-        rows = ([_cell(cell) for cell in row.iter(f"{_WORD}tc")] for row in block.iter(f"{_WORD}tr"))
-        return "\n".join("| " + " | ".join(row) for row in rows)
-    return ""
+def _first(chain: list[ElementTree.Element], name: str) -> ElementTree.Element | None:
+    return next((value for element in chain if (value := element.find(f"{_WORD}{name}")) is not None), None)
 
 
-def _cell(cell: ElementTree.Element) -> str:
-    return " ".join(filter(None, map(_line, cell.iter(f"{_WORD}p"))))
+def _is_white(colour: ElementTree.Element) -> bool:
+    value, theme = colour.get(f"{_WORD}val", ""), colour.get(f"{_WORD}themeColor", "")
+    if theme:
+        return theme in ("background1", "light1") and not colour.get(f"{_WORD}themeShade")
+    return len(value) == 6 and all(_number(value[at : at + 2], 16) >= _WHITE for at in (0, 2, 4))
 
 
-def _line(paragraph: ElementTree.Element) -> str:
-    pieces: list[str] = []
-    for element in paragraph.iter():
-        if element.tag == f"{_WORD}t":
-            pieces.append(element.text or "")
-        elif element.tag in (f"{_WORD}tab", f"{_WORD}br", f"{_WORD}cr"):
-            pieces.append(" ")
-    return "".join(pieces).strip()
+def _number(text: str, base: int = 10) -> int:
+    try:
+        return int(text, base)
+    except ValueError:
+        return _NO_NUMBER[base]
 
 
-def _notes(archive: zipfile.ZipFile) -> Iterator[str]:
+def _notes(archive: zipfile.ZipFile, words: _Words) -> Iterator[str]:
     for name in ("word/footnotes.xml", "word/endnotes.xml"):
         if name in archive.namelist():
             for paragraph in parsed(archive, name).iter(f"{_WORD}p"):
-                if text := _line(paragraph):
+                if text := words.line(paragraph):
                     yield text
 
 

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Mapping
 from html.parser import HTMLParser
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from reading import IMPLIED, VOID, is_hidden
+from styles import Look, Sheets, sheets_of
 
 MOST_TEXT = 400_000
 """Characters of a page that are kept."""
@@ -45,14 +48,28 @@ _PARAGRAPHS = frozenset(
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})""", re.IGNORECASE)
 
 
-def run(data: str, address: str, charset: str = "") -> dict[str, str]:
-    """Return title and Markdown of a page, given its bytes in base 64, its address and what its server says of its letters."""
+def run(data: str, address: str, charset: str = "", sheets: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Return title and Markdown of a page, how much of its text is hidden, and which style sheets are missing.
+
+    Args:
+        data: its bytes in base 64.
+        address: where it is from.
+        charset: what its server says of its letters.
+        sheets: texts of its style sheets, by their addresses as the page writes them.
+    """
     content = base64.b64decode(data)
     named = _CHARSET.search(content[:4096])
-    page = Page(address)
-    page.feed(_decoded(content, charset or (named[1].decode("ascii") if named else "utf-8")))
+    html = _decoded(content, charset or (named[1].decode("ascii") if named else "utf-8"))
+    known, missing = sheets_of(html, sheets)
+    page = Page(address, known)
+    page.feed(html)
     page.close()
-    return {"title": " ".join(page.title.split())[:300], "text": page.markdown()[:MOST_TEXT]}
+    return {
+        "title": " ".join(page.title.split())[:300],
+        "text": page.markdown()[:MOST_TEXT],
+        "hidden": page.unseen,
+        "missing": {href: page.target(href) for href in missing},
+    }
 
 
 def _decoded(content: bytes, charset: str) -> str:
@@ -63,12 +80,14 @@ def _decoded(content: bytes, charset: str) -> str:
 
 
 class _Element:
-    __slots__ = ("around", "hidden", "link", "main", "tag")
+    __slots__ = ("around", "hidden", "link", "look", "main", "off", "tag")
 
-    def __init__(self, tag: str, above: _Element | None, attributes: dict[str, str]) -> None:
+    def __init__(self, tag: str, above: _Element | None, attributes: dict[str, str], look: Look) -> None:
         self.tag = tag
         self.link = -1
-        self.hidden = bool(above and above.hidden) or tag in _HIDDEN or is_hidden(attributes)
+        self.look = look
+        self.off = bool(above and above.off) or tag in _HIDDEN or is_hidden(attributes)
+        self.hidden = self.off or look.unseen
         self.around = bool(above and above.around) or tag in _AROUND or attributes.get("role", "") in _ROLES
         self.main = bool(above and above.main) or tag in ("main", "article") or attributes.get("role") == "main"
 
@@ -76,9 +95,11 @@ class _Element:
 class Page(HTMLParser):
     """Collects pieces of Markdown, each with where it stands."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, sheets: Sheets | None = None) -> None:
         super().__init__(convert_charrefs=True)
         self.title = ""
+        self.unseen = 0
+        self._sheets = sheets or Sheets()
         self._base = address
         self._pieces: list[tuple[str, bool, bool]] = []
         self._stack: list[_Element] = []
@@ -96,7 +117,8 @@ class Page(HTMLParser):
             self._base = urljoin(self._base, attributes.get("href", ""))
         if self._stack and self._stack[-1].tag == tag and tag in IMPLIED:
             self.handle_endtag(tag)
-        element = _Element(tag, self._stack[-1] if self._stack else None, attributes)
+        look = self._sheets.look(tag, attributes, [above.look for above in self._stack])
+        element = _Element(tag, self._stack[-1] if self._stack else None, attributes, look)
         if tag not in VOID and len(self._stack) < _DEPTH:
             self._stack.append(element)
         if not element.hidden:
@@ -117,7 +139,9 @@ class Page(HTMLParser):
         """Keep a text that is shown."""
         if self._titled:
             self.title += data
-        if not (self._stack and self._stack[-1].hidden):
+        if self._stack and self._stack[-1].hidden:
+            self.unseen += 0 if self._stack[-1].off else len(data.strip())
+        else:
             self._add(data if self._plain else re.sub(r"\s+", " ", data))
 
     def markdown(self) -> str:
@@ -143,7 +167,7 @@ class Page(HTMLParser):
             self._add("" if len(self._lists) > 1 else "\n\n")
         elif tag == "li":
             self._item()
-        elif tag == "a" and (target := self._target(attributes.get("href", ""))):
+        elif tag == "a" and (target := self.target(attributes.get("href", ""))):
             element.link = len(self._targets)
             self._targets.append(target)
             self._add("[")
@@ -179,7 +203,8 @@ class Page(HTMLParser):
         elif tag in _PARAGRAPHS or tag == "blockquote" or re.fullmatch("h[1-6]", tag):
             self._add("\n\n")
 
-    def _target(self, href: str) -> str:
+    def target(self, href: str) -> str:
+        """Return the address that something on the page leads to; none where there is none that can be asked for."""
         try:
             target = urljoin(self._base, href.strip())
             return target if href.strip()[:1] not in ("", "#") and urlsplit(target).scheme in ("http", "https") else ""

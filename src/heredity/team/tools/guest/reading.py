@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 from html.parser import HTMLParser
 
+from styles import Look, Sheets, sheets_of
+
 VOID = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"})
 """Elements that have no end."""
 
@@ -14,10 +16,6 @@ IMPLIED = frozenset({"p", "li", "td", "th", "tr", "dt", "dd", "option"})
 """Elements that end where the next of their kind begins."""
 
 _DEPTH = 400
-_ZERO = r"[+-]?0*\.?0*(?:%|[a-z]+)?"
-_UNSEEN = re.compile(
-    rf";(?:display:none|visibility:(?:hidden|collapse)|opacity:{_ZERO}|font-size:{_ZERO}|font:(?:[^;]*[^\d.;])?0(?:px|pt|em|rem|%|(?=/)))(?=!|/|;|$|[a-z])"
-)
 
 
 def run(ending: str, data: str) -> str:
@@ -35,17 +33,18 @@ READERS = {".html": html, ".htm": html}
 
 
 class Visible(HTMLParser):
-    """Collects what a reader of a page would see, with the targets of links; what attributes hide is left out."""
+    """Collects what a reader of a page would see, with the targets of links; what attributes and style sheets hide is left out."""
 
     hidden = frozenset({"script", "style", "head", "noscript", "template"})
     blocks = frozenset(
         {"p", "div", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "br", "table", "section", "article"}
     )
 
-    def __init__(self) -> None:
+    def __init__(self, sheets: Sheets) -> None:
         super().__init__(convert_charrefs=True)
         self.parts: list[str] = []
-        self._open: list[tuple[str, bool]] = []
+        self._sheets = sheets
+        self._open: list[tuple[str, bool, Look]] = []
         self._targets: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -53,9 +52,12 @@ class Visible(HTMLParser):
         attributes = {name: value or "" for name, value in attrs}
         if self._open and self._open[-1][0] == tag and tag in IMPLIED:
             self._open.pop()
-        hidden = self._hides or tag in self.hidden or is_hidden(attributes)
+        look = self._sheets.look(tag, attributes, [look for _, _, look in self._open])
+        # What is of a colour that is not seen may hold what is.
+        off = bool(self._open and self._open[-1][1]) or tag in self.hidden or is_hidden(attributes)
+        hidden = off or look.unseen
         if tag not in VOID and len(self._open) < _DEPTH:
-            self._open.append((tag, hidden))
+            self._open.append((tag, off, look))
         if tag in self.blocks:
             self.parts.append("\n")
         elif hidden:
@@ -82,22 +84,17 @@ class Visible(HTMLParser):
 
     @property
     def _hides(self) -> bool:
-        return bool(self._open) and self._open[-1][1]
+        return bool(self._open) and (self._open[-1][1] or self._open[-1][2].unseen)
 
 
 def is_hidden(attributes: Mapping[str, str]) -> bool:
-    """Return whether a person sees nothing of an element, by its own attributes; style sheets are not followed."""
-    return "hidden" in attributes or attributes.get("aria-hidden") == "true" or bool(_UNSEEN.search(_style(attributes)))
-
-
-def _style(attributes: Mapping[str, str]) -> str:
-    plain = re.sub(r"/\*.*?\*/", "", attributes.get("style", "").lower(), flags=re.DOTALL)
-    return ";" + re.sub(r"\s+", "", plain)
+    """Return whether an element says of itself that it is hidden; what its style says is for `styles`."""
+    return "hidden" in attributes or attributes.get("aria-hidden") == "true"
 
 
 def readable(html: str) -> str:
     """Return what a reader of an HTML page would see, blocks on lines of their own, links with their targets."""
-    page = Visible()
+    page = Visible(sheets_of(html)[0])
     page.feed(html)
     page.close()
     lines = (" ".join(line.split()) for line in "".join(page.parts).split("\n"))

@@ -6,6 +6,7 @@ so that what an answer cites can be looked at later.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import mimetypes
 import re
@@ -26,6 +27,10 @@ from heredity.team.tools.documents import ENDINGS, DocumentReader, UnreadableDoc
 from heredity.team.tools.web.client import FetchError, Response, WebClient
 from heredity.team.tools.web.showing import PIECE, Keep
 
+MOST_SHEETS = 8
+"""Style sheets of a page that are asked for, to leave out what they hide."""
+
+_SHEET_BYTES = 1 << 20
 _SECONDS = 20.0
 _KEPT = 16
 _LETTERS = re.compile(
@@ -66,7 +71,7 @@ class Fetcher:
     def __init__(self, client: WebClient, programs: Programs) -> None:
         self._client, self._programs, self._reader = client, programs, DocumentReader(programs)
         guest = Path(__file__).parents[1] / "guest"
-        self._page = SourceTree({name: (guest / name).read_bytes() for name in ("page.py", "reading.py")})
+        self._page = SourceTree({name: (guest / name).read_bytes() for name in ("page.py", "reading.py", "styles.py")})
 
     def tool(self, keep: Keep) -> TeamTool:
         """Return the tool; what one agent has fetched in a step is not fetched again to be read on."""
@@ -104,16 +109,8 @@ class Fetcher:
         # In one line: a name with line breaks could say of itself where it is from.
         name = clean(" ".join(unquote(PurePosixPath(urlsplit(response.address).path).name).split()))[-120:]
         if kind in _HTML:
-            arguments = {
-                "data": base64.b64encode(response.body).decode(),
-                "address": response.address,
-                "charset": charset,
-            }
-            result = await self._programs.call(self._page, "page:run", arguments, seconds=_SECONDS)
-            if result.error:
-                raise UnreadableDocumentError(f"the page cannot be read: {result.error}: {result.message}")
-            value = cast("Mapping[str, Any]", result.value)
-            return str(value["title"]) or name or response.address[:200], str(value["text"])
+            value = await self._page_of(response, charset)
+            return str(value["title"]) or name or response.address[:200], f"{value['text']}{_left_out(value)}"
         ending = PurePosixPath(name).suffix.lower()
         if ending not in ENDINGS:
             ending = mimetypes.guess_extension(kind) or (".txt" if kind.startswith("text/") else "")
@@ -122,6 +119,42 @@ class Fetcher:
         if kind.startswith("text/") and _LETTERS.fullmatch(charset):
             body = body.decode(charset, "replace").encode()
         return name, (await self._reader.read(name, body)).text
+
+    async def _page_of(self, response: Response, charset: str) -> Mapping[str, Any]:
+        """Return a page read with its style sheets, as far as they may be asked for."""
+        data = base64.b64encode(response.body).decode()
+        arguments = {"data": data, "address": response.address, "charset": charset, "sheets": dict[str, str]()}
+        value = await self._programs_page(arguments)
+        missing = list(cast("Mapping[str, str]", value["missing"]).items())[:MOST_SHEETS]
+        texts = await asyncio.gather(*(self._sheet(address) for _, address in missing))
+        arguments["sheets"] = {href: text for (href, _), text in zip(missing, texts, strict=True) if text is not None}
+        return await self._programs_page(arguments) if arguments["sheets"] else value
+
+    async def _programs_page(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        result = await self._programs.call(self._page, "page:run", arguments, seconds=_SECONDS)
+        if result.error:
+            raise UnreadableDocumentError(f"the page cannot be read: {result.error}: {result.message}")
+        return cast("Mapping[str, Any]", result.value)
+
+    async def _sheet(self, address: str) -> str | None:
+        """Return a style sheet; None where it may not be asked for or does not come."""
+        try:
+            response = await self._client.request(address)
+        except (FetchError, ForbiddenHostError, UnreachableHostError):
+            return None
+        kind, _ = _kind(response.headers.get("content-type", ""))
+        taken = response.status < 400 and kind == "text/css" and len(response.body) <= _SHEET_BYTES
+        return response.body.decode("utf-8", "replace") if taken else None
+
+
+def _left_out(value: Mapping[str, Any]) -> str:
+    """Return what is said of texts that style sheets hide."""
+    hidden = (
+        f"{value['hidden']} characters that style sheets hide from a person are left out" if value["hidden"] else ""
+    )
+    unread = f"{len(value['missing'])} style sheets could not be read, and what they hide is not left out"
+    notes = [note for note in (hidden, unread if value["missing"] else "") if note]
+    return f"\n\n[{'; '.join(notes)}]" if notes else ""
 
 
 def _shown(fetched: _Fetched, start: int) -> Traced:

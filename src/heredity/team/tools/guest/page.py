@@ -15,8 +15,8 @@ from html.parser import HTMLParser
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from reading import IMPLIED, VOID, is_hidden
-from styles import Look, Sheets, sheets_of
+from reading import IMPLIED, VOID, is_hidden, sheets_of
+from styles import Look, Sheets
 
 MOST_TEXT = 400_000
 """Characters of a page that are kept."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from html.parser import HTMLParser
 from typing import Any
 
 MOST_RULES = 3_000
@@ -146,52 +145,6 @@ class Sheets:
             if child:
                 return False
         return False
-
-
-class Finder(HTMLParser):
-    """Finds the style sheets of a page: those that stand in it, and the addresses of others."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.texts: list[str] = []
-        self.addresses: list[str] = []
-        self._inside = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note where a sheet begins, or where it is."""
-        given = {name: value or "" for name, value in attrs}
-        printed = re.match(r"\s*(?:only\s+)?(?:print|speech)\b", given.get("media", ""), re.IGNORECASE)
-        self._inside = tag == "style" and not printed
-        relation = given.get("rel", "").lower().split()
-        if tag == "link" and "stylesheet" in relation and "alternate" not in relation and not printed:
-            self.addresses.append(given.get("href", "").strip())
-
-    def handle_endtag(self, tag: str) -> None:
-        """Note where a sheet ends."""
-        self._inside = False
-
-    def handle_data(self, data: str) -> None:
-        """Keep a sheet."""
-        if self._inside:
-            self.texts.append(data)
-
-
-def sheets_of(html: str, others: Mapping[str, str] | None = None) -> tuple[Sheets, list[str]]:
-    """Return the style sheets of a page, and the addresses of those that are missing.
-
-    Args:
-        html: the page.
-        others: texts of style sheets by their address, as the page writes it.
-    """
-    finder = Finder()
-    finder.feed(html)
-    finder.close()
-    texts = others or {}
-    missing = [address for address in finder.addresses if address not in texts]
-    sheets = Sheets(whole=not missing)
-    for text in (*(texts[address] for address in finder.addresses if address in texts), *finder.texts):
-        sheets.add(text)
-    return sheets, list(dict.fromkeys(missing))
 
 
 def declarations(body: str) -> dict[str, tuple[bool, str]]:

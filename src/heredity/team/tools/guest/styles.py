@@ -28,12 +28,35 @@ _PIECE = re.compile(
 )
 _IGNORED = re.compile(r":(?:root|first-letter|link|not\(\s*\))")
 _LENGTH = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))(px|pt|pc|cm|mm|in|em|rem|ex|ch|vw|vh|%|)")
-_PIXELS = {"": 1.0, "px": 1.0, "pt": 4 / 3, "pc": 16.0, "cm": 37.8, "mm": 3.78, "in": 96.0, "em": 16.0, "rem": 16.0}
-_PIXELS |= {"ex": 8.0, "ch": 8.0, "vw": 12.8, "vh": 8.0}
-_NAMES = {"white": (255, 255, 255), "black": (0, 0, 0), "snow": (255, 250, 250), "ivory": (255, 255, 240)}
-_NAMES |= {"whitesmoke": (245, 245, 245), "ghostwhite": (248, 248, 255), "red": (255, 0, 0), "blue": (0, 0, 255)}
-_NAMES |= {"green": (0, 128, 0), "yellow": (255, 255, 0), "gray": (128, 128, 128), "grey": (128, 128, 128)}
-
+_PIXELS = {
+    "": 1.0,
+    "px": 1.0,
+    "pt": 4 / 3,
+    "pc": 16.0,
+    "cm": 37.8,
+    "mm": 3.78,
+    "in": 96.0,
+    "em": 16.0,
+    "rem": 16.0,
+    "ex": 8.0,
+    "ch": 8.0,
+    "vw": 12.8,
+    "vh": 8.0,
+}
+_NAMES = {
+    "white": (255, 255, 255),
+    "black": (0, 0, 0),
+    "snow": (255, 250, 250),
+    "ivory": (255, 255, 240),
+    "whitesmoke": (245, 245, 245),
+    "ghostwhite": (248, 248, 255),
+    "red": (255, 0, 0),
+    "blue": (0, 0, 255),
+    "green": (0, 128, 0),
+    "yellow": (255, 255, 0),
+    "gray": (128, 128, 128),
+    "grey": (128, 128, 128),
+}
 _WHOLE = ("html", "head", "body")
 
 TINY_PIXELS = 2.5

@@ -25,6 +25,9 @@ function element(tag, text, name) {
   return made;
 }
 
+const short = (text, most) => text.length <= most ? text : text.slice(0, most).replace(/\s+\S*$/, "") + "…";
+const count = (number, what) => `${number} ${what}${number === 1 ? "" : "s"}`;
+
 async function open() {
   if (!token) return shut("The page needs the token.");
   const team = await (await ask("/team")).json();
@@ -38,7 +41,7 @@ async function open() {
 async function list() {
   const { tasks } = await (await ask("/tasks")).json();
   at("tasks").replaceChildren(...tasks.map(task => {
-    const item = element("li"), link = element("a", task.task.slice(0, 90));
+    const item = element("li"), link = element("a", short(task.task, 90));
     link.href = "#/" + task.id;
     if (task.id === current) link.setAttribute("aria-current", "true");
     link.append(element("small", task.state, "state " + task.state));
@@ -51,7 +54,7 @@ function choose() {
   const found = location.hash.match(/^#\/([a-z0-9-]+)$/);
   if (following) following.abort();
   current = found ? found[1] : "";
-  at("task").hidden = !current;
+  at("task").hidden = !current; at("none").hidden = Boolean(current);
   if (!current) return;
   drawn = ""; at("messages").replaceChildren(); at("review").hidden = true; at("wrong").textContent = "";
   follow(current);
@@ -97,7 +100,7 @@ function show(task) {
   if (at("state").textContent !== task.state) { at("state").textContent = task.state; at("state").className = "state " + task.state; list(); }
   const cost = task.usage.cost_usd === null ? "cost unknown" : "$" + task.usage.cost_usd.toFixed(4);
   const left = Math.max(0, task.seconds.limit - task.seconds.used);
-  at("numbers").textContent = `${task.rounds} rounds, ${task.usage.calls} model calls, ${cost}, ${task.seconds.used.toFixed(0)} s`
+  at("numbers").textContent = `${count(task.rounds, "round")}, ${count(task.usage.calls, "model call")}, ${cost}, ${task.seconds.used.toFixed(0)} s`
     + (over ? "" : `, ${left.toFixed(0)} s of budget left`);
   at("cancel").hidden = over && task.state !== "stopped"; at("resume").hidden = task.state !== "stopped";
   at("outcome").hidden = !(task.answer || task.error);
@@ -126,7 +129,7 @@ function steps(task) {
   at("steps").replaceChildren(...(task.plan ? task.plan.steps : []).map(step => {
     const made = element("details"), after = step.after.length ? ", after " + step.after.join(", ") : "";
     made.dataset.step = step.id; made.open = was.has(step.id);
-    made.append(element("summary", `${step.id} (${step.agent}), ${step.state}${after}: ${step.task.slice(0, 160)}`), element("pre", step.result || step.task));
+    made.append(element("summary", `${step.id} (${step.agent}), ${step.state}${after}: ${short(step.task, 160)}`), element("pre", step.result || step.task));
     return made;
   }));
 }
@@ -143,6 +146,7 @@ function messages(task) {
 }
 
 async function draw(task) {
+  at("when").hidden = at("timeline").hidden = !task.timeline.length;
   const now = JSON.stringify([task.id, task.plan && task.plan.steps.map(step => [step.id, step.state]), task.timeline.filter(span => span.over).length]);
   const running = task.timeline.some(span => !span.over);
   if (now === drawn && !running) return;

@@ -60,8 +60,8 @@ def run(data: str, address: str, charset: str = "", sheets: Mapping[str, str] | 
     content = base64.b64decode(data)
     named = _CHARSET.search(content[:4096])
     html = _decoded(content, charset or (named[1].decode("ascii") if named else "utf-8"))
-    known, missing = sheets_of(html, sheets)
-    page = Page(address, known)
+    read, missing = sheets_of(html, sheets)
+    page = Page(address, read)
     page.feed(html)
     page.close()
     return {

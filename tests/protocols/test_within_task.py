@@ -27,7 +27,7 @@ from heredity.library.models.reviser import Reviser, plan_of, solution
 from heredity.protocols.within_task.account import TaskAccount, accounts_of
 from heredity.protocols.within_task.metered import Metered
 from heredity.protocols.within_task.metrics import change, contrasts
-from heredity.protocols.within_task.report import NO_TRUTH, ORACLE, said
+from heredity.protocols.within_task.report import NO_TRUTH, ORACLE, feedback_label
 from heredity.protocols.within_task.rounds import Rules, TaskRounds
 from heredity.protocols.within_task.samples import Spent, choose, covering, wanted
 from heredity.protocols.within_task.sections import Told
@@ -192,8 +192,8 @@ def test_equals_by_what_is_seen_leave_what_is_committed() -> None:
 
 
 def test_the_label_says_oracle_of_the_verdict_alone() -> None:
-    assert said("verdict", oracle=True) == ORACLE
-    assert all("Oracle" not in said(feedback, oracle=False) for feedback in NO_TRUTH)
+    assert feedback_label("verdict", oracle=True) == ORACLE
+    assert all("Oracle" not in feedback_label(feedback, oracle=False) for feedback in NO_TRUTH)
     assert "verdict" not in NO_TRUTH
 
 

@@ -462,10 +462,11 @@ async def test_a_harness_learns_neither_name_nor_split_nor_reward(bench: Bench, 
     assert str(bench.folder) not in seen
 
 
-async def test_the_verifiers_files_are_not_there_while_the_harness_works(attempt: Attempt) -> None:
-    trajectory = await attempt(
-        model=calling("find / -name 'test.sh' -o -name 'reward*' 2>/dev/null | grep -v ^/proc; ls /tests", GREET)
-    )
+async def test_the_verifiers_files_are_not_there_while_the_harness_works(bench: Bench, attempt: Attempt) -> None:
+    looking = calling("find / -name 'test.sh' -o -name 'reward*' 2>/dev/null | grep -v ^/proc; ls /tests", GREET)
+    roomy = bench.task("roomy", toml=TOML.replace("timeout_sec = 20", "timeout_sec = 300"))
+    limits = Limits(act_s=1.0, episode_s=300.0)
+    trajectory = await attempt(model=looking, task=roomy, limits=limits, tool_seconds=300.0)
     assert results(list(trajectory.rows()))[0].startswith("[stderr]\nls: cannot access '/tests'")
 
 

@@ -195,7 +195,7 @@ def _seeds_of(folder: Path) -> set[int]:
     made = World(folder)
     made.make_shipped()
     assert made.dynamics.hooks is not None
-    return {json.loads(given)["seed"] for name, given in made.dynamics.hooks._known if name == "dig"}
+    return {json.loads(given)["seed"] for name, given in made.dynamics.hooks._cached if name == "dig"}
 
 
 def hanging(folder: Path, how: str) -> Admission:

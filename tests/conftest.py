@@ -19,6 +19,21 @@ settings.register_profile("any-machine", deadline=None, suppress_health_check=[H
 settings.load_profile("any-machine")  # how long an example takes says how busy the machine is
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of a test with `fast(count)`, keep so many of its parameters for every run, spread evenly; the others are slow."""
+    alike: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("fast"):
+            alike.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for group in alike.values():
+        (count,) = group[0].get_closest_marker("fast").args
+        kept = {number * len(group) // count for number in range(count)}
+        for number, item in enumerate(group):
+            if number not in kept:
+                item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture
 def offer(monkeypatch: pytest.MonkeyPatch) -> Offer:
     real, offered = plugins._entries, dict[str, dict[str, EntryPoint]]()

@@ -15,6 +15,7 @@ WORTH = {
 
 
 @pytest.mark.parametrize("name", WORTH)
+@pytest.mark.fast(1)
 def test_the_corrected_best_is_what_the_picked_candidate_is_worth_within_two_points(name: str) -> None:
     worth, draws = WORTH[name], generator(5, "tests", "selection", name)
     naive, corrected = [], []

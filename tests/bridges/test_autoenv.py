@@ -85,6 +85,7 @@ def compare(made: World, base: Path, folder: Path, skin: str = "text", repeats: 
 
 @pytest.mark.parametrize("base", BASES)
 @pytest.mark.parametrize("name", ["grid_treasure", "composed-7"])
+@pytest.mark.fast(2)
 def test_an_exported_folder_plays_the_same_without_heredity(name: str, base: Path, tmp_path: Path) -> None:
     compare(world(name), base, tmp_path / "folder")
 

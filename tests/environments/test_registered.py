@@ -28,6 +28,7 @@ def made(spec: EnvironmentSpec) -> gymnasium.Env:
 
 
 @pytest.mark.parametrize("spec", cases())
+@pytest.mark.fast(20)
 def test_it_conforms(spec: EnvironmentSpec):
     if not installed(spec):
         pytest.skip(f"{spec.extra} is not installed")

@@ -123,11 +123,13 @@ SCHEDULED: dict[str, tuple[Callable[[], Played], dict[str, Any], int]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
+@pytest.mark.fast(4)
 def test_an_interrupted_run_takes_the_same_decisions_and_pays_for_nothing_twice(name: str, tmp_path: Path) -> None:
     interrupted(name, *CASES[name], tmp_path)
 
 
 @pytest.mark.parametrize("name", SCHEDULED)
+@pytest.mark.fast(1)
 def test_so_does_one_under_a_schedule_with_a_contract_gate(name: str, tmp_path: Path) -> None:
     interrupted(name, *SCHEDULED[name], tmp_path, BATCHES)
 

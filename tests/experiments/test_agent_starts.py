@@ -157,6 +157,7 @@ def cut_after(folder: Path, kind: str, number: int) -> None:
     ("kind", "number", "starts"),
     [("agent.started", 2, 4), ("agent.ended", 2, 3), ("agent.ended", 3, 3), ("session.closed", 1, 3)],
 )
+@pytest.mark.fast(2)
 def test_a_run_that_was_killed_continues_its_agent_as_if_nothing_had_happened(
     kind: str, number: int, starts: int, tmp_path: Path
 ) -> None:

@@ -132,6 +132,7 @@ async def test_evaluating_into_a_new_folder_scores_the_first_snapshot_and_not_th
 
 @needs_sandbox
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.decode())
+@pytest.mark.fast(2)
 def test_a_resumed_run_has_no_row_and_no_token_twice(kind: bytes, calm: Path, tmp_path: Path) -> None:
     suite = moved(calm, tmp_path / "cut")
     lines = (run_of(suite) / "journal.jsonl").read_bytes().splitlines()

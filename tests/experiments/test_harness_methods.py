@@ -25,6 +25,7 @@ METHODS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.skipif(not isolated(), reason="programs cannot be confined on this machine")
 @pytest.mark.parametrize("name", METHODS)
+@pytest.mark.fast(1)
 def test_a_harness_method_improves_held_out_accuracy_beyond_noise(name: str, tmp_path: Path) -> None:
     if name == "gepa":
         pytest.importorskip("gepa")

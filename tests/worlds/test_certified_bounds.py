@@ -60,6 +60,7 @@ def most_by_trying_everything(world: World, data: Mapping[str, Any], steps: int,
         ("terraform_belt", {"energy": 5, "steps": 8}),
     ],
 )
+@pytest.mark.fast(2)
 def test_the_bound_is_what_trying_everything_finds(name: str, cut: dict[str, Any]) -> None:
     named_world = world(name)
     for level in named_world.shipped["test"][:2]:

@@ -21,6 +21,7 @@ SOME = sorted({*world_names()[::9], "grid_treasure", "crystal_lab"})
 
 @pytest.mark.parametrize("skin", SKINS)
 @pytest.mark.parametrize("name", SOME)
+@pytest.mark.fast(8)
 def test_gymnasium_finds_nothing_wrong(name: str, skin: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)

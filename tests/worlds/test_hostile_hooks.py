@@ -171,6 +171,7 @@ def admitted(folder: Path) -> Admission:
     ],
     ids=["pays early", "counts", "chance", "clock", "remembers"],
 )  # fmt: skip
+@pytest.mark.fast(2)
 def test_a_hook_that_is_no_function_is_rejected(tmp_path: Path, rain: str) -> None:
     admission = admitted(well(tmp_path, rain))
     kinds = {finding.kind for finding in admission.gates[-1].findings}

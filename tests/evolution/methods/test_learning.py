@@ -38,6 +38,7 @@ def beats_random(name: str, env: str, seed: int) -> bool:
 
 @pytest.mark.parametrize("name", ["parametric", "structural"])
 @pytest.mark.parametrize("env", FAST)
+@pytest.mark.fast(1)
 def test_a_search_beats_random_beyond_both_intervals(name: str, env: str):
     assert beats_random(name, env, seed=0)
 

@@ -56,6 +56,7 @@ def test_the_whole_budget_is_spent_on_about_forty_checkpoints(name: str):
 @pytest.mark.parametrize("name", MODEL_FREE)
 @settings(max_examples=15, deadline=None)
 @given(episodes=st.integers(1, 60), seed=st.integers(0, 2**64))
+@pytest.mark.fast(2)
 def test_no_budget_is_ever_exceeded(name: str, episodes: int, seed: int):
     session = run(name, LocalSession(score=by_digest, episodes=episodes), seed=seed)
     assert session.remaining().episodes == (episodes - 1 if name == "random" else 0)

@@ -57,6 +57,7 @@ async def test_a_full_disk_is_contained_and_recorded(backend: BubblewrapBackend,
 
 
 @pytest.mark.parametrize("folder", ["/dev", "/dev/shm", "/run", "/proc", "/usr", "/etc"])
+@pytest.mark.fast(2)
 async def test_nowhere_can_more_be_written_than_is_allowed(
     backend: BubblewrapBackend, tmp_path: Path, folder: str
 ) -> None:
@@ -92,6 +93,7 @@ async def test_nowhere_can_more_be_written_than_is_allowed(
         "mkdir -p ~/.local/lib/python3.11/site-packages; echo 'import os' > ~/.local/lib/python3.11/site-packages/usercustomize.py",
     ],
 )
+@pytest.mark.fast(5)
 async def test_tampering_with_the_verifiers_places_earns_nothing(
     backend: BubblewrapBackend, tmp_path: Path, tampering: str
 ) -> None:
@@ -147,6 +149,7 @@ async def test_too_many_files_are_the_agents_own_fault(backend: BubblewrapBacken
         ("head -c 2M /dev/zero > reward.txt", "reward_invalid"),
     ],
 )
+@pytest.mark.fast(5)
 async def test_a_reward_that_is_none_is_an_error_and_not_a_zero(
     backend: BubblewrapBackend, tmp_path: Path, writing: str, status: str
 ) -> None:

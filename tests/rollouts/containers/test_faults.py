@@ -41,6 +41,7 @@ SHORT = TOML.replace("timeout_sec = 20\n[agent]", "timeout_sec = 3\n[agent]")
 
 
 @pytest.mark.parametrize("answer", ["hang", "flood", "eat", "swarm", "kill", "self", "stop", "nan", "none", "link"])
+@pytest.mark.fast(4)
 async def test_a_verifier_that_fails_of_what_the_agent_left_counts_nothing(
     backend: BubblewrapBackend, tmp_path: Path, answer: str
 ) -> None:

@@ -111,6 +111,7 @@ def check_twin(name: str, sequences: int) -> None:
 
 
 @pytest.mark.parametrize("name", TWINS)
+@pytest.mark.fast(9)
 def test_a_world_in_rules_alone_is_the_one_written_by_hand(name: str) -> None:
     check_twin(name, SEQUENCES)
 
@@ -122,6 +123,7 @@ def test_a_world_in_rules_alone_is_the_one_written_by_hand_on_1000_sequences(nam
 
 
 @pytest.mark.parametrize("name", TWINS)
+@pytest.mark.fast(6)
 def test_levels_made_by_rules_are_different_and_solved_within_their_bound(name: str) -> None:
     check_made(name, range(1), (1, 2))
 

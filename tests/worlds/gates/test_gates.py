@@ -40,6 +40,7 @@ def test_a_sound_world_passes_every_gate_the_same_way_every_time() -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in SLOW and kind not in ("hang", "grows")])
+@pytest.mark.fast(12)
 def test_a_world_with_a_fault_is_rejected(kind: str) -> None:
     for name in ("crystal_lab", "field_probe", "hooded_ball", "satellite_bays"):
         try:

@@ -48,6 +48,7 @@ def most_that_any_orders_earn(level: dict[str, Any]) -> float:
 @pytest.mark.parametrize(
     "changed", [{}, {"colonists": 2, "stores": {"honey": 0, "balm": 0, "venom": 5, "rot": 2}}, {"room": 4}]
 )
+@pytest.mark.fast(1)
 def test_the_bound_is_what_trying_every_order_finds(changed: dict[str, Any]) -> None:
     level = {**LEVEL, **changed}
     assert most_that_any_orders_earn(level) == LEVELS.upper_bound(level).value

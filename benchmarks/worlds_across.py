@@ -97,9 +97,9 @@ def measure(seeds: int, rounds: int, out: Path) -> dict[str, Any]:
         sys.exit(f"not all runs ended: {suite.failures}; the same command with --out goes on")
     name = config.run.tasksets[0]
     train, heldout = (
-        len(seeds_of(found[1]))
-        for found in (re.search(rf"{key}=([^&]*)", name) for key in ("seeds", "heldout"))
-        if found
+        len(seeds_of(match[1]))
+        for match in (re.search(rf"{key}=([^&]*)", name) for key in ("seeds", "heldout"))
+        if match
     )
     figures = {
         start: gain_of([run for run in suite.runs if start in str(run.evolver.name)], heldout) for start in starts

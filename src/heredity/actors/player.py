@@ -191,7 +191,7 @@ class ReactPlayer:
 
     Args:
         parts: its prompts and memories.
-        told: the world's instruction, and its actions and symbols, in words.
+        instruction_parts: the world's instruction, and its actions and symbols, in words.
         conversation: the conversation of the rollout.
         recent: how many of its last actions it is shown.
     """

@@ -53,7 +53,7 @@ class ViewApp:
     """Answers the pages of a place.
 
     Args:
-        place: what is looked at.
+        served: what is looked at.
         actions: what pages may start and stop; None to only look.
         installed: suites that can be started by name, with what each is for.
     """

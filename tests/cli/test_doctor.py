@@ -93,6 +93,21 @@ def test_every_use_says_what_it_needs_and_how_to_get_it(app: typer.Typer, purpos
     assert all(check["remedy"] for check in checks if check["needed"] and not check["ok"])
 
 
+@pytest.mark.parametrize("purpose", ["harness", "post-training"])
+def test_without_bubblewrap_its_remedy_is_told_apart(
+    app: typer.Typer, purpose: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("heredity.experiments.preflight.available", lambda: "bubblewrap is not installed; install it")
+    result = CliRunner().invoke(app, ["--for", purpose, "--json"])
+    (bubblewrap,) = [check for check in json.loads(result.stdout)["checks"] if check["name"] == "bubblewrap"]
+    assert (bubblewrap["ok"], bubblewrap["detail"], bubblewrap["remedy"]) == (
+        False,
+        "bubblewrap is not installed",
+        "install it",
+    )
+    assert result.exit_code == 1
+
+
 def test_a_team_is_told_of_tools_that_are_not_here(app: typer.Typer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("heredity.sandbox.browser_bubblewrap.NAMES", ("no-such-browser",))
     monkeypatch.setattr(module, "_version", lambda package: None if package == "playwright" else "1")  # pyright: ignore[reportUnknownLambdaType]

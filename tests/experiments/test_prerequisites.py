@@ -55,7 +55,8 @@ def test_everything_that_a_coding_agent_lacks_is_listed_at_once(
     assert "heredity agents install codex" in found["agent codex"]
     assert found["key of anthropic"] == "export ANTHROPIC_API_KEY=…"
     assert found["model anthropic/claude-sonnet-4-5: extra llm"] == "pip install 'heredity[llm]'"
-    assert found["bubblewrap"] == "bubblewrap is not installed; install bubblewrap"
+    assert found["bubblewrap"] == "install bubblewrap"
+    assert found[f"evolver.read_only {tmp_path}/none"] == "make it, or correct evolver.read_only"
     assert {f"evolver.read_only {tmp_path}/none", "evolver.devices /dev/none", "variable NO_SUCH_KEY"} <= set(found)
 
 
@@ -111,7 +112,12 @@ def test_what_is_shipped_to_begin_with_lacks_nothing_here(purpose: str) -> None:
     assert found == []
 
 
-def test_a_suite_that_lacks_nothing_may_run(tmp_path: Path) -> None:
+def test_a_suite_that_lacks_nothing_may_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A method of this process needs no bubblewrap, an agent from outside does.
+    monkeypatch.setattr(module, "available", lambda: "bubblewrap is not installed; install bubblewrap")
     require(resolve(configured()), tmp_path)
+    with pytest.raises(PreflightError, match=r"^bubblewrap: bubblewrap is not installed; install bubblewrap$"):
+        require(resolve(configured(evolver={"agent": "true"})), tmp_path)
+    monkeypatch.setattr(module, "available", lambda: None)
     with pytest.raises(PreflightError, match=r"^variable NO_SUCH_KEY: .*; export NO_SUCH_KEY=…$"):
         require(resolve(configured(evolver={"agent": "true", "inherit": ["NO_SUCH_KEY"]})), tmp_path)

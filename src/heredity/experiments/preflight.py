@@ -176,8 +176,9 @@ class _Looking:
 
     @cached_property
     def _bubblewrap(self) -> Check:
-        detail, _, remedy = (available() or "works here").partition("; ")
-        return Check("bubblewrap", not remedy, True, detail, remedy)
+        problem = available()
+        detail, _, remedy = (problem or "works here").partition("; ")
+        return Check("bubblewrap", problem is None, True, detail, remedy)
 
     def _evolver(self, cell: Cell) -> Iterator[Check]:
         settings = cell.evolver
@@ -194,7 +195,8 @@ class _Looking:
             name = settings.launcher
             yield _tried(f"agent {name}", lambda: launcher(name).launch("", ""))[1]
         for folder in settings.read_only:
-            yield Check(f"evolver.read_only {folder}", Path(folder).is_dir(), True, "a folder is to be there")
+            remedy = "make it, or correct evolver.read_only"
+            yield Check(f"evolver.read_only {folder}", Path(folder).is_dir(), True, "a folder is to be there", remedy)
         for device in settings.devices:
             there = Path(device).is_char_device()
             yield Check(

@@ -117,7 +117,7 @@ def seccomp_program(allowed: tuple[str, ...] = (), *, forks: bool = True) -> byt
         import pyseccomp
     except (ImportError, RuntimeError) as error:
         raise IsolationError(
-            "system calls cannot be filtered: install libseccomp2 and pip install pyseccomp"
+            "system calls cannot be filtered; install libseccomp2 and pip install pyseccomp"
         ) from error
     rules = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
     for name in _DENIED:

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import argparse
 import faulthandler
+import importlib
 import json
 import os
 import random
 import resource
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -27,18 +27,22 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 from fuzz_refusals import LACKS, lacking
 from fuzz_seeds import LOADERS, Loader
 from fuzz_seeds_code import CODE
+from fuzz_seeds_kept import KEPT
 from fuzz_seeds_records import RECORDS, RUN
 
 from heredity.errors import HeredityError
+from heredity.protocols.registry import PROTOCOLS
 
-ALL = (*LOADERS, *RECORDS, *CODE)
+ALL = (*LOADERS, *RECORDS, *CODE, *KEPT)
 STALL_S = 5.0
-_KILL_S = 10
+"""Seconds of processor time, so that what else the machine does changes nothing."""
+_WAIT_S = 300
+"""Seconds by the clock: whoever works gets 5 of the processor in them, so this is a loader that waits."""
 _MEMORY = 6 << 30
 _LEAST_WORDS = 4
 
@@ -177,7 +181,7 @@ def lay_out(folder: Path, loader: Loader, draw: random.Random) -> str:
 
 def attempt(loader: Loader, folder: Path, draw: random.Random) -> dict[str, Any]:
     """Give a loader one malformed input; return what came of it."""
-    what, before, began = lay_out(folder, loader, draw), len(os.listdir("/proc/self/fd")), time.monotonic()
+    what, before = lay_out(folder, loader, draw), len(os.listdir("/proc/self/fd"))
     used, outcome, said, lacks = time.process_time(), "accepted", "", list[str]()
     try:
         loader.load(folder)
@@ -185,19 +189,20 @@ def attempt(loader: Loader, folder: Path, draw: random.Random) -> dict[str, Any]
         outcome, said = "refused", f"{type(error).__name__}: {error}"
         paths = [part for name in loader.sound for part in (Path(name).name, *map(str, [*Path(name).parents][:-1]))]
         lacks = lacking(str(error), [*paths, loader.folder, loader.name])
-    except Stalled:
-        outcome = "stalled"
+    except Stalled as stop:
+        outcome, said = "stalled", str(stop)
     except BaseException as error:  # noqa: BLE001 - what a loader lets through is what is looked for
         last = traceback.extract_tb(error.__traceback__)[-1]
         ours = [f for f in traceback.extract_tb(error.__traceback__) if "heredity" in f.filename]
         where = " < ".join(f"{Path(f.filename).name}:{f.lineno}" for f in (*ours[-2:], last))
         outcome, said = "crashed", f"{type(error).__name__}: {error!s:.200} at {where}"
     finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
-    if time.process_time() - used > STALL_S:
+    seconds = time.process_time() - used
+    if seconds > STALL_S:
         outcome = "stalled"
     leaked = len(os.listdir("/proc/self/fd")) - before
-    seconds = time.monotonic() - began
     return {"what": what, "outcome": outcome, "said": said, "lacks": lacks, "leaked": leaked, "seconds": seconds}
 
 
@@ -206,13 +211,15 @@ class Stalled(BaseException):
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
-    raise Stalled
+    where = f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}" if frame else ""
+    raise Stalled(f"{'works' if number == signal.SIGPROF else 'waits'} at {where}")
 
 
-def serve(loader: Loader, seed: int, numbers: range, out: int = 1) -> None:
+def serve(loader: Loader, seed: int, numbers: range, out: int) -> None:
     """Make the inputs of a loader in a process of its own, and write what came of each."""
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     signal.signal(signal.SIGALRM, _stop)
+    signal.signal(signal.SIGPROF, _stop)
     loader.prepare()
     for number in numbers:
         draw = random.Random(f"{seed} {loader.name} {number}")
@@ -221,9 +228,10 @@ def serve(loader: Loader, seed: int, numbers: range, out: int = 1) -> None:
         with tempfile.TemporaryDirectory() as home:
             folder = Path(home) / loader.folder
             folder.mkdir()
-            signal.setitimer(signal.ITIMER_REAL, _KILL_S)
+            signal.setitimer(signal.ITIMER_PROF, 2 * STALL_S)
+            signal.setitimer(signal.ITIMER_REAL, _WAIT_S)
             # Where no handler runs, in native code that waits, the process ends.
-            faulthandler.dump_traceback_later(2 * _KILL_S, exit=True)
+            faulthandler.dump_traceback_later(2 * _WAIT_S, exit=True)
             result = attempt(loader, folder, draw)
             faulthandler.cancel_dump_traceback_later()
             shutil.rmtree(folder, ignore_errors=True)
@@ -234,33 +242,50 @@ def fuzz(loader: Loader, inputs: int, seed: int) -> list[dict[str, Any]]:
     """Return what came of each input; an input that ends the process is a crash, and the next process goes on after it."""
     results: list[dict[str, Any]] = []
     while len(results) < inputs:
-        begun = None
-        command = [sys.executable, __file__, "--serve", loader.name, "--seed", str(seed)]
-        command += ["--range", str(len(results)), str(inputs)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE) as child:
-            assert child.stdout is not None
-            for line in child.stdout:
+        begun, ours, theirs = None, *os.pipe()
+        child = os.fork()
+        if not child:
+            os.close(ours)
+            _serve_and_end(loader, seed, range(len(results), inputs), theirs)
+        os.close(theirs)
+        with os.fdopen(ours) as lines:
+            for line in lines:
                 entry = json.loads(line)
                 begun = entry.get("begun", begun)
                 if "done" in entry:
                     results.append(entry)
-        status = child.returncode
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         if status and begun is None:
             raise SystemExit(f"{loader.name} cannot load its own seed")
         if status:
-            ended = f"the process ended with {status}"
-            results.append(
-                {
-                    "done": begun,
-                    "what": "",
-                    "outcome": "crashed",
-                    "said": ended,
-                    "lacks": [],
-                    "leaked": 0,
-                    "seconds": 0.0,
-                }
-            )
+            ended = {"done": begun, "outcome": "crashed", "said": f"the process ended with {status}"}
+            results.append({"what": "", "lacks": [], "leaked": 0, "seconds": 0.0, **ended})
     return results
+
+
+def _serve_and_end(loader: Loader, seed: int, numbers: range, out: int) -> NoReturn:
+    try:
+        serve(loader, seed, numbers, out)
+        os._exit(0)
+    except BaseException:  # noqa: BLE001 - it is told, and nothing of the parent goes on in the child
+        traceback.print_exc()
+        os._exit(1)
+
+
+def preload() -> None:
+    """Import what most loaders need, once for all processes; nothing that starts a thread is used before they fork."""
+    for name in (
+        "configuration.config",
+        "experiments.suite",
+        "posttraining.models",
+        "rollouts.programs",
+        "team.assembly",
+        "view.index",
+    ):
+        importlib.import_module(f"heredity.{name}")
+    importlib.import_module("polars")
+    for protocol in PROTOCOLS.names():
+        PROTOCOLS.load(protocol)
 
 
 def main() -> None:
@@ -270,12 +295,8 @@ def main() -> None:
     parser.add_argument("--inputs", type=int, default=6000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="loaders whose name holds this")
-    parser.add_argument("--serve", default="", help=argparse.SUPPRESS)
-    parser.add_argument("--range", type=int, nargs=2, default=(0, 0), help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.serve:
-        serve(next(x for x in ALL if x.name == given.serve), given.seed, range(*given.range))
-        return
+    preload()
     with tempfile.TemporaryDirectory() as shared:
         os.environ[RUN] = shared
         campaign(given)

@@ -28,6 +28,7 @@ _SOMETHING = (
     r"\bnot (?:valid )?(?:JSON|TOML|YAML|CSV|UTF-8|a|an|what|base64)\b|\bno (?:JSON|CSV|parquet|\w+ (?:file|folder))",
     r"\bis (?:missing|empty|cut|damaged|none)\b|\b(?:has|holds) (?:no|neither|shards)\b|\b(?:was|has) changed\b|\black[s ]",
     r"\bhas \w+(?:, \w+)+;|\bdefines no \w+",
+    r"\bcannot be used \(|\bcould not be used: ",
 )
 _VALUE = re.compile("|".join(_SOMETHING))
 _TO_DO = (

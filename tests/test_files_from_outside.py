@@ -7,24 +7,34 @@ import importlib.util
 import json
 import os
 import random
+import sqlite3
 import sys
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing, suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 from pydantic import BaseModel, ConfigDict
+from typer.testing import CliRunner
 
+from heredity.cli.main import app
+from heredity.environments import environment_spec, make
 from heredity.errors import ConfigError, DamagedRecordError, HeredityError, RecordError
 from heredity.experiments.config import cells, load
+from heredity.gateway.local_chat import tool_calls
+from heredity.gateway.reply_store import ReplyStore
+from heredity.gateway.scripted_rules import _value as placeholder
+from heredity.ids import digest_bytes
 from heredity.judging import HiddenCases
 from heredity.judging.judgements import JudgementStore
 from heredity.outside import json_value, read_bytes, read_text, toml_table, yaml_value
 from heredity.refusals import reading
 from heredity.resources import Store
 from heredity.rollouts.container.verifier import _read_rewards
+from heredity.tasks.questions import _value
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 BOMB = "a0: &a0 [x]\n" + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 12))
@@ -127,6 +137,18 @@ ODD = b"tags = ['a']\n[signature]\nname = 'f'\nparameters = {a = 3}\n"
         ("code problem abacus-root", {"statement.md": b"\xff"}, r"statement\.md is not UTF-8 text"),
         ("team memory", {"kept.jsonl": b"\xff"}, r"kept\.jsonl is not UTF-8 text"),
         ("team history", {"kept.jsonl": b"[1]"}, r"line 1 is no JSON object: '\[1\]'; correct the line"),
+        ("kept checks", {"checks.jsonl": b"[]\n"}, r"checks.jsonl, line 1 is not a check .*: \[\] is no object; name another"),
+        ("kept checks", {"checks.jsonl": b'{"key": "a", "checked": {"problem": 3}}\n'}, r"line 1: problem = 3: expected a valid"),
+        ("kept checks", {"checks.jsonl": b"\xff\n"}, r"checks\.jsonl is not UTF-8 text: .*; name another file"),
+        ("kept episodes", {"episodes.jsonl": b'{"key": "a", "score": "x"}\n'}, r"line 1: world is missing; .*; delete the line"),
+        ("kept episodes", {"episodes.jsonl": b"[" * 9999 + b"\n"}, r"line 1 is not an episode: it is nested too deeply; delete"),
+        ("composed worlds", {"composed.jsonl": b"\xff"}, r"composed\.jsonl is not UTF-8 text: .*; remove it"),
+        ("themes that were asked for", {"themes.jsonl": b"\xff"}, r"themes\.jsonl is not UTF-8 text: .*; remove it"),
+        ("shared cases", {"sealed/one/suites.json": b'{"ended": 3}'}, r"suites\.json: ended = 3: .* dictionary; restore"),
+        ("task of a team", {"task.json": b"["}, r"task\.json is not JSON: .*; restore it, or give the task anew"),
+        ("task of a team", {"task.json": b'{"task": "x", "files": ["../a"], "settings": {}}'}, "'../a' is no name of a file"),
+        ("task that is served", {"task.json": b"[" * 9999}, "holds no task that can be read .it is nested too deeply.; move it"),
+        ("plan.md", {"plan.md": b"## Steps\n\xff"}, r"plan\.md is not UTF-8 text: .*; put a plan there"),
     ],
 )  # fmt: skip
 def test_what_a_campaign_has_found_is_refused_with_field_value_and_remedy(
@@ -146,6 +168,85 @@ def test_what_a_campaign_has_found_is_refused_with_field_value_and_remedy(
         (folder / name).write_bytes(data)
     with pytest.raises(HeredityError, match=said):
         chosen.load(folder)
+
+
+def in_loader(fuzzer: ModuleType, name: str, folder: Path, changed: dict[str, bytes]) -> Any:
+    """Return what a loader makes of its files, some of them changed."""
+    chosen = next(entry for entry in fuzzer.ALL if entry.name == name)
+    folder.mkdir(exist_ok=True)
+    chosen.lay_out(folder)
+    for file, data in changed.items():
+        (folder / file).write_bytes(data)
+    return chosen.load(folder)
+
+
+def test_what_a_run_keeps_for_itself_and_cannot_read_is_made_again(fuzzer: ModuleType, tmp_path: Path) -> None:
+    odd = b'3\n[]\n{"world": 3}\n{"key": "a", "text": []}\n' + b"[" * 9999 + b"\n"
+    assert in_loader(fuzzer, "composed worlds", tmp_path, {"composed.jsonl": odd}) == []
+    assert in_loader(fuzzer, "themes that were asked for", tmp_path, {"themes.jsonl": odd}) == (0, "- another")
+    assert in_loader(fuzzer, "kept audit", tmp_path, {"1_World.json": b"[" * 9999}) is None
+
+
+@pytest.mark.parametrize(("loader", "file"), [("GAIA", "a.txt"), ("documents", "note.md")])
+def test_links_in_a_circle_are_refused_and_no_crash(
+    loader: str, file: str, fuzzer: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEREDITY_GAIA", "")
+    in_loader(fuzzer, loader, tmp_path, {})
+    (tmp_path / file).unlink()
+    (tmp_path / file).symlink_to(file)
+    with suppress(HeredityError):
+        next(entry for entry in fuzzer.ALL if entry.name == loader).load(tmp_path)
+
+
+def test_a_reply_in_a_cache_that_is_none_is_damage(fuzzer: ModuleType, tmp_path: Path) -> None:
+    in_loader(fuzzer, "reply cache", tmp_path, {})
+    with closing(sqlite3.connect(tmp_path / "replies.sqlite")) as database, database:
+        for data in (b"[" * 9999, b"3", b'{"text": 3}'):
+            database.execute("UPDATE replies SET reply = ?, checksum = ?", (data, digest_bytes(data)))
+            database.commit()
+            with pytest.raises(DamagedRecordError, match=r"the reply k is none: .*; move it away"):
+                ReplyStore(tmp_path / "replies.sqlite").get("k")
+
+
+def test_a_damaged_cache_of_replies_is_said_to_be_damaged(fuzzer: ModuleType, tmp_path: Path) -> None:
+    in_loader(fuzzer, "reply cache", tmp_path, {})
+    path = tmp_path / "replies.sqlite"
+    # SQLite quotes the schema that it cannot read, which is no text.
+    path.write_bytes(path.read_bytes().replace(b"CREATE TABLE", b"CREATE T\xedBLE"))
+    with pytest.raises(
+        DamagedRecordError, match=r"the cache .* is damaged: .*; nothing was changed in it; move it away"
+    ):
+        ReplyStore(path).get("k")
+    path.unlink()
+    os.mkfifo(path)
+    for opened in (lambda: ReplyStore(path).get("k"), lambda: Store(path)):
+        with pytest.raises(RecordError, match=r"is not a plain file; |is empty"):
+            opened()
+
+
+def test_a_deep_value_in_what_models_and_tools_say_is_a_text() -> None:
+    deep = "[" * 9999
+    assert tool_calls(f"<tool_call>{deep}</tool_call>", 1)[1] == ()
+    assert _value(deep) == deep
+    with pytest.raises(LookupError, match="is not in the tool's result"):
+        placeholder("results.0.a", {}, [deep])
+
+
+def test_an_environment_of_a_file_that_has_gone_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = ModuleType("harbour_of_nobody")
+    gone.__spec__ = importlib.util.spec_from_file_location(gone.__name__, tmp_path / "old" / "harbour_of_nobody.py")
+    monkeypatch.setitem(sys.modules, gone.__name__, gone)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "harbour_of_nobody.py").write_text("")
+    with pytest.raises(ConfigError, match=r"has the name of another module .*; rename it"):
+        make(environment_spec(f"{tmp_path}/harbour_of_nobody.py:Harbour-v0"))
+
+
+def test_a_program_to_judge_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_bytes(b"\xff")
+    ran = CliRunner().invoke(app, ["code", "judge", str(tmp_path / "a.py"), "--problem", "branch-sums"])
+    assert "a.py is not UTF-8 text" in str(ran.exception)
 
 
 def test_a_pipe_in_the_place_of_levels_is_not_waited_for(fuzzer: ModuleType, tmp_path: Path) -> None:

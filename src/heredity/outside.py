@@ -71,6 +71,11 @@ def read_text(path: Path, limit: int = MAX_BYTES) -> str:
     return read_bytes(path, limit).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
 
 
+def resolved(path: Path) -> Path:
+    """Return a path without links; one that leads in a circle stays, where `Path.resolve` raises a RuntimeError."""
+    return Path(os.path.realpath(path))
+
+
 def json_value(text: str | bytes) -> Any:
     """Return a JSON value: numbers are finite and texts can be encoded.
 

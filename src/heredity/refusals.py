@@ -10,9 +10,11 @@ import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from heredity.errors import ConfigError, HeredityError, nearest
+from heredity.outside import ANY_SIZE, json_value, read_text
 
 if TYPE_CHECKING:  # workers of environments read files too, and load nothing heavy
     from pydantic import BaseModel, ValidationError
@@ -55,6 +57,38 @@ def reading(
         refused = isinstance(error, ValidationError)
         problem = f": {misfits(error, model)}" if refused else f" is not {form}: {error!s:.300}"
         raise kind(f"{path}{problem}; {remedy}") from error
+
+
+def json_rows(
+    path: Path, form: str, remedy: str, kind: type[HeredityError] = ConfigError
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the objects of a file of JSON lines, each after where it stands; a last line that is cut off is passed over.
+
+    Args:
+        path: the file; without it there are no rows.
+        form: what a row is, such as `"an episode"`.
+        remedy: what to do.
+        kind: the type of the error.
+
+    Raises:
+        HeredityError: of that kind, if the file cannot be read or a line is no JSON object.
+    """
+    if not path.exists() and not path.is_symlink():
+        return
+    with reading(path, "text", remedy, kind):
+        whole, _, _ = read_text(path, ANY_SIZE).rpartition("\n")
+    for number, line in enumerate(whole.split("\n"), 1):
+        if line.strip():
+            where = f"{path}, line {number}"
+            with reading(where, form, remedy, kind):
+                row = _object(json_value(line))
+            yield where, row
+
+
+def _object(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError(f"{quoted(value)} is no object")  # noqa: TRY004 - all that cannot be read is one kind of error
+    return value
 
 
 def misfits(

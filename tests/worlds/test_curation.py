@@ -105,7 +105,7 @@ def test_a_pool_of_folders_is_read_with_its_certificates(tmp_path: Path) -> None
     assert row["world"] == str(tmp_path / "sound")
     assert row["means"] == MEANS
     assert "other files" in value["out"][str(tmp_path / "stale")]
-    assert "no certificate" in value["out"][str(tmp_path / "bare")]
+    assert "certificate.json cannot be read: No such file" in value["out"][str(tmp_path / "bare")]
     text = CliRunner().invoke(app, ["curate", str(tmp_path)]).output
     for words in ("1 of 36 worlds", "Table 1", "Table A6", "Table A7", "gives 1 worlds of the 36 asked for"):
         assert words in text

@@ -92,14 +92,13 @@ def judge_file(
 
     Example: heredity code judge answer.py --problem branch-sums
     """
-    from heredity.outside import read_text
     from heredity.rollouts.code.replies import code_judge
     from heredity.tasks.code.languages import LANGUAGES
     from heredity.tasks.code.languages import language as language_of
     from heredity.tasks.code.problem import problem
 
     guessed = language or next((one.name for one in LANGUAGES.values() if one.file.endswith(file.suffix)), file.suffix)
-    chosen, asked, source = language_of(guessed), problem(name), read_text(file)
+    chosen, asked, source = language_of(guessed), problem(name), _source(file)
 
     async def judged() -> Judgement:
         async with code_judge() as judge:
@@ -187,7 +186,6 @@ def ranks(
 
     Example: heredity code ranks branch-sums --language python
     """
-    from heredity.outside import read_text
     from heredity.rollouts.code.ranks import Ranker
     from heredity.rollouts.code.replies import code_judge
     from heredity.tasks.code.languages import language as language_of
@@ -199,7 +197,7 @@ def ranks(
         async with code_judge(workers=1) as judge:
             ranker, tests = Ranker(judge, repeats), await judge.tests(asked, seed)
             pool = await ranker.pool(asked, tests, chosen)
-            return pool, await ranker.rank(asked, tests, chosen, read_text(file)) if file else None
+            return pool, await ranker.rank(asked, tests, chosen, _source(file)) if file else None
 
     pool, rank = asyncio.run(ranked())
     if as_json:
@@ -274,3 +272,11 @@ def _explained(judgement: Judgement) -> str:
             f"slowest case {judgement.cpu_s:.2f} s of {judgement.limit_s:.2f} s, peak memory {judgement.peak_bytes / 2**20:.0f} MiB"
         )
     return "\n".join([*lines, *([clean(judgement.message)] if judgement.message else [])])
+
+
+def _source(file: Path) -> str:
+    from heredity.outside import read_text
+    from heredity.refusals import reading
+
+    with reading(file, "text", "give the path of a program"):
+        return read_text(file)

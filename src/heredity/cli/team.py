@@ -134,31 +134,25 @@ def _work(folder: Path, *, approve: bool, live: bool, json_output: bool, unsafe:
     from heredity.server.agent_models import models_for_agent
     from heredity.team.assembly import work
     from heredity.team.bus import NOBODYS
-    from heredity.team.settings import TeamSettings
+    from heredity.team.settings import asked_of
 
-    try:
-        asked: dict[str, Any] = json.loads((folder / "task.json").read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(
-            f"{folder} holds no task ({error.strerror}); give a folder that `heredity team run` worked in"
-        ) from error
+    asked = asked_of(folder)
     watch = _Progress(quiet=json_output)
 
     async def review(plan: Plan) -> Plan:
         return await asyncio.to_thread(_edited, plan, folder)
 
-    settings = TeamSettings.model_validate(asked["settings"])
-    files = {name: folder / "files" / name for name in asked["files"]}
+    files = {name: folder / "files" / name for name in asked.files}
     how: dict[str, Any] = {"review": review if approve else None, "watch": watch, "unsafe": unsafe}
-    how |= {"answer": asked.get("answer", ""), "door": models_for_agent}
+    how |= {"answer": asked.answer, "door": models_for_agent}
     with contextlib.ExitStack() as stack:
         if live:
             from heredity.cli.team_live import TeamLive
 
-            drawn = stack.enter_context(TeamLive(settings.team.seconds))
+            drawn = stack.enter_context(TeamLive(asked.settings.team.seconds))
             how |= {"watch": drawn.planned, "opened": drawn.opened}
         try:
-            result = run_interruptibly(work(settings, folder, asked["task"], files, **how))
+            result = run_interruptibly(work(asked.settings, folder, asked.task, files, **how))
         except (InterruptedRunError, *NOBODYS):
             typer.echo(f"go on with: heredity team resume {folder}", err=True)
             raise
@@ -203,11 +197,13 @@ def _as_json(result: TeamResult, folder: Path) -> dict[str, Any]:
 
 def _edited(plan: Plan, folder: Path) -> Plan:
     """Let a person edit plan.md, until it can be carried out."""
+    from heredity.team.plan import read_plan
+
     path = folder / "plan.md"
     while True:
         typer.prompt(f"Read and edit {path}, then press Enter", default="", show_default=False, err=True)
         try:
-            return plan.edited(path.read_text(encoding="utf-8"))
+            return plan.edited(read_plan(path))
         except ConfigError as error:
             typer.echo(str(error), err=True)
 

@@ -86,7 +86,7 @@ def _looked_at(name: str) -> Candidate:
     """
     from heredity.worlds.compose.admission import judged
     from heredity.worlds.compose.recipe import Recipe
-    from heredity.worlds.curation import candidate
+    from heredity.worlds.curation import candidate, certified
     from heredity.worlds.world import is_path, world
 
     recipe = None if is_path(name) else Recipe.named(name)
@@ -96,26 +96,7 @@ def _looked_at(name: str) -> Candidate:
             raise ConfigError(f"{verdict.reason}: {verdict.detail}")
         return candidate(name, world(name), verdict.players)
     made = world(name)
-    return candidate(name, made, _certified(made.folder) if is_path(name) else None)
-
-
-def _certified(folder: Path) -> Mapping[str, float]:
-    """Return what players got, as the certificate of a folder says."""
-    from heredity.outside import json_value, read_text
-    from heredity.worlds.gates.admit import CERTIFICATE
-    from heredity.worlds.gates.contract import files_digest
-    from heredity.worlds.world import World
-
-    path = folder / CERTIFICATE
-    try:
-        certificate: Any = json_value(read_text(path))
-        admitted, digest = certificate["admitted"], certificate["digest"]
-        [means] = [gate["figures"]["means"] for gate in certificate["gates"] if gate["gate"] == "reliability"]
-    except (OSError, ValueError, LookupError, TypeError) as error:
-        raise ConfigError(f"no certificate can be read; run heredity worlds admit {folder}") from error
-    if admitted is not True or digest != files_digest(World(folder)):
-        raise ConfigError(f"its certificate is of other files, or rejects it; run heredity worlds admit {folder}")
-    return means
+    return candidate(name, made, certified(made.folder) if is_path(name) else None)
 
 
 def _text(curation: Curation, size: int) -> str:

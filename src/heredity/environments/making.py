@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from heredity.environments.drawing import prepare_drawing
 from heredity.errors import ConfigError, HostError, MissingExtraError, UnknownNameError
+from heredity.outside import resolved
 
 if TYPE_CHECKING:
     import gymnasium
@@ -90,7 +91,7 @@ def _beside(file: Path, env_id: str) -> str:
         sys.path.append(str(file.parent))
     importlib.invalidate_caches()
     spec = importlib.util.find_spec(file.stem)
-    if spec is None or spec.origin is None or not Path(spec.origin).samefile(file):
+    if spec is None or spec.origin is None or resolved(Path(spec.origin)) != resolved(file):
         raise ConfigError(f"{file} has the name of another module ({spec and spec.origin}); rename it")
     return file.stem
 

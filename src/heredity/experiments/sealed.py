@@ -9,18 +9,20 @@ anybody to verify.
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+
+from pydantic import TypeAdapter
 
 from heredity.errors import ConfigError, DamagedRecordError, RecordError
 from heredity.ids import canonical_json
 from heredity.judging.cases import FILE_NAME, HiddenCases, Opening
+from heredity.outside import json_value, read_bytes, resolved
 from heredity.records.run_folder import write_atomic
+from heredity.refusals import reading
 
 OPENED = "opened.json"
 """In a run's folder: the cases that it was judged on, and what shows that they are those it was committed to."""
@@ -33,7 +35,7 @@ def sealed_folder(folder: Path) -> Path:
 
     A suite elsewhere has them in a folder `sealed` beside itself.
     """
-    folder = folder.resolve()
+    folder = resolved(folder)
     above = folder.parent.parent if folder.parent.name == "runs" else folder.parent
     return above / "sealed" / folder.name
 
@@ -80,6 +82,9 @@ class Sharing:
     opened: bool = False
 
 
+_SHARING = TypeAdapter(Sharing)
+
+
 class SealedCases:
     """The hidden cases of a suite, as long as they are hidden, and when they no longer are.
 
@@ -90,7 +95,7 @@ class SealedCases:
     """
 
     def __init__(self, suite: Path) -> None:
-        self.suite, self.path = suite.resolve(), sealed_folder(suite)
+        self.suite, self.path = resolved(suite), sealed_folder(suite)
         origin = self.path / _ORIGIN
         first = (self.path / origin.read_text()).resolve() if origin.exists() else self.path
         # What is left of a suite that was removed holds nobody back.
@@ -160,11 +165,8 @@ class SealedCases:
             DamagedRecordError: if its file is damaged.
         """
         path = self.origin / _SUITES
-        try:
-            fields: dict[str, Any] = json.loads(path.read_bytes()) if path.exists() else {}
-            sharing = Sharing(**fields)
-        except (ValueError, TypeError) as error:
-            raise DamagedRecordError(f"{path} is damaged: {error}; restore it from a copy") from error
+        with reading(path, "JSON", "restore it from a copy", DamagedRecordError):
+            sharing = _SHARING.validate_python(json_value(read_bytes(path)) if path.exists() else {})
         there = {name: ended for name, ended in sharing.ended.items() if self._is_there(name)}
         return Sharing(there, sharing.opened)
 

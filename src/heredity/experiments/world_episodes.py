@@ -13,10 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, FiniteFloat
+
 from heredity.analysis.worlds import GROUPS, RELEASED
 from heredity.errors import ConfigError, DamagedRecordError
 from heredity.experiments.folder_agents import play_folder
 from heredity.judging.rollouts import Rollouts
+from heredity.outside import ANY_SIZE, read_bytes
+from heredity.refusals import json_rows, reading
 from heredity.resources import Candidate
 from heredity.results.status import Status
 from heredity.rollouts.contract import Job, Runner
@@ -33,6 +37,7 @@ from heredity.worlds.world import sound_worlds, world
 
 FILE = "episodes.jsonl"
 Row = dict[str, Any]
+_REMEDY = "delete the line or the file"
 Notify = Callable[[], None]
 """Called once for every episode that has ended."""
 
@@ -52,6 +57,19 @@ class Exam:
     runs: int = 3
     levels: int = 10
     skin: str = "text"
+
+
+class _Kept(BaseModel):
+    """What has to stand in a line of the file; more may."""
+
+    key: str
+    world: str
+    level: str
+    run: int
+    score: FiniteFloat
+    total: FiniteFloat
+    steps: int
+    cost_usd: FiniteFloat | None = None
 
 
 class Episodes:
@@ -178,17 +196,15 @@ class Episodes:
     def _read(self, path: Path) -> None:
         if not path.exists():
             return
-        lines = path.read_bytes().splitlines(keepends=True)
+        with reading(path, "text", _REMEDY, DamagedRecordError):
+            lines = read_bytes(path, ANY_SIZE).splitlines(keepends=True)
         if lines and not lines[-1].endswith(b"\n"):
             # A process that was killed while it wrote leaves half a line: that episode is played again.
             path.write_bytes(b"".join(lines[:-1]))
-            lines.pop()
-        for number, line in enumerate(lines, 1):
-            try:
-                row: Row = json.loads(line)
-                self._rows[row.pop("key")] = row
-            except (ValueError, LookupError, AttributeError, TypeError) as error:
-                raise DamagedRecordError(f"{path}:{number} is no episode; delete the line or the file") from error
+        for where, row in json_rows(path, "an episode", _REMEDY, DamagedRecordError):
+            with reading(where, "an episode", _REMEDY, DamagedRecordError, _Kept):
+                key = _Kept.model_validate(row).key
+            self._rows[key] = {name: value for name, value in row.items() if name != "key"}
 
 
 def groups_of(names: Sequence[str]) -> Mapping[str, tuple[str, ...]]:

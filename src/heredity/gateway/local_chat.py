@@ -68,7 +68,7 @@ def tool_calls(text: str, first: int) -> tuple[str, tuple[ToolCall, ...]]:
         try:
             wish = json.loads(match[1])
             name, arguments = wish["name"], wish.get("arguments", {})
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             return match[0]
         written = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
         calls.append(ToolCall(f"call-{first + len(calls)}", str(name), written))
@@ -106,5 +106,5 @@ def _arguments(text: str) -> Any:
     # Templates write arguments out as JSON themselves; text that is none is passed on as it is.
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text

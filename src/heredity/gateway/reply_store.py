@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import threading
 import time
@@ -15,6 +14,7 @@ from typing import Any
 from heredity.errors import ConfigError, DamagedRecordError, RecordError
 from heredity.gateway.contract import Reply
 from heredity.ids import canonical_json, digest_bytes
+from heredity.outside import json_value
 
 _APPLICATION = 0x48524C59
 """Marks our files among SQLite's."""
@@ -60,7 +60,12 @@ class ReplyStore:
             raise DamagedRecordError(
                 f"the cache {self.path}: the reply {key[:12]} does not match its checksum; move it away"
             )
-        return Stored(Reply.from_json(json.loads(data)), stored)
+        try:
+            return Stored(Reply.from_json(json_value(data)), float(stored))
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise DamagedRecordError(
+                f"the cache {self.path}: the reply {key[:12]} is none: {error!s:.200}; move it away"
+            ) from error
 
     def put(self, key: str, model: str, messages: str, reply: Reply) -> None:
         """Store a reply; the first one stored under a key stays."""
@@ -91,6 +96,8 @@ class ReplyStore:
 
     def _open(self) -> sqlite3.Connection:
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        if self.path.exists() and not self.path.is_file():
+            raise RecordError(f"the cache {self.path} is not a plain file; give it a path of its own")
         connection = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
         try:
             # One process at a time looks at the file and sets it up.
@@ -117,10 +124,12 @@ class ReplyStore:
         try:
             yield
         except sqlite3.OperationalError as error:
-            raise RecordError(f"the cache {self.path} cannot be used: {error}") from error
-        except sqlite3.DatabaseError as error:
+            raise RecordError(f"the cache {self.path} cannot be used ({error}); make room, or move it away") from error
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # SQLite may quote what is damaged
             raise DamagedRecordError(
                 f"the cache {self.path} is damaged: {error}; nothing was changed in it; move it away to begin a new one"
             ) from error
         except OSError as error:
-            raise RecordError(f"the cache {self.path} cannot be opened: {error.strerror}") from error
+            raise RecordError(
+                f"the cache {self.path} cannot be opened: {error.strerror}; give it another path"
+            ) from error

@@ -141,6 +141,6 @@ def _value(placeholder: str, groups: Mapping[str, str], results: Sequence[str]) 
         value: Any = json.loads(chosen[0])
         for key in path:
             value = value[int(key)] if isinstance(value, list) else value[key]
-    except (ValueError, TypeError, LookupError) as error:
+    except (ValueError, TypeError, LookupError, RecursionError) as error:
         raise LookupError(f"${{{placeholder}}} is not in the tool's result {chosen[0][:80]!r}") from error
     return value

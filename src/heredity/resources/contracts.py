@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from heredity.errors import ConfigError, UnknownNameError
+from heredity.refusals import quoted
 from heredity.resources.building import SKILL, check_skill
 from heredity.resources.signature import parameters_of
 from heredity.resources.tree import SourceTree
@@ -167,7 +168,7 @@ def _value(event: Any, events: Iterator[Any], path: str, depth: int) -> Any:
 
 def _plain(value: Any, what: str, where: str) -> str:
     if not isinstance(value, str):
-        raise ConfigError(f"{where}: {what} is a {type(value).__name__}; expected a text")
+        raise ConfigError(f"{where}: {what} = {quoted(value)}; expected a text")
     return value
 
 

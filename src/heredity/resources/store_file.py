@@ -12,6 +12,7 @@ from contextlib import closing
 from pathlib import Path
 
 from heredity.errors import DamagedRecordError, RecordError
+from heredity.outside import resolved
 from heredity.resources.leftover import lost_frames
 
 _BUSY_S = 60.0
@@ -68,10 +69,13 @@ def connect(path: Path, *, intact: bool = False) -> Connection:
 
     Raises:
         DamagedRecordError: if there are any and `intact` is false; nothing is changed then.
+        RecordError: if it is no plain file.
     """
+    if path.exists() and not path.is_file():
+        raise RecordError(f"{path} is not a plain file; name another, or take it away")
     with _OPENING:
-        resolved = path.resolve()
-        lost = "" if _OPEN[resolved] else lost_frames(path)
+        whole = resolved(path)
+        lost = "" if _OPEN[whole] else lost_frames(path)
         wal = path.with_name(path.name + "-wal")
         if lost and not intact:
             raise DamagedRecordError(
@@ -81,7 +85,7 @@ def connect(path: Path, *, intact: bool = False) -> Connection:
         if lost and wal.exists():
             shutil.copyfile(wal, wal.with_name(wal.name + ".damaged"))
         database = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, factory=Connection)
-        database.count(resolved)
+        database.count(whole)
         database.lost = lost
     try:
         database.execute("PRAGMA synchronous = FULL")

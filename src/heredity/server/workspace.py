@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import shutil
 import stat
@@ -17,6 +16,7 @@ from heredity.errors import ConfigError, RecordError, RejectedError
 from heredity.evolution.contract import Feedback
 from heredity.judging.session_log import Submission
 from heredity.launchers import GUEST_CLIENT
+from heredity.outside import json_value, read_bytes
 from heredity.resources import SourceTree
 from heredity.resources.snapshot import read_folder
 from heredity.rollouts.trajectory import Trajectory
@@ -121,7 +121,7 @@ class Workspace:
     def summary(self, index: int) -> dict[str, Any] | None:
         """Return a published submission's summary, counted from 0; None where there is none, or a damaged one."""
         try:
-            published = json.loads((self.folder(index) / "summary.json").read_text(encoding="utf-8"))
+            published = json_value(read_bytes(self.folder(index) / "summary.json"))
         except (OSError, ValueError):
             return None
         return published if isinstance(published, dict) and published.get("submit_index") == index else None

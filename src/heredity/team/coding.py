@@ -31,6 +31,7 @@ from heredity.ids import digest_json
 from heredity.launchers import AgentExit, BrokerDoor, CommandAgent, Launch, available, launcher, run_agent
 from heredity.launchers.command import DISK_BYTES
 from heredity.launchers.starts import exit_words
+from heredity.outside import ANY_SIZE, read_bytes
 from heredity.resources import SourceTree
 from heredity.sandbox.agent_bubblewrap import INSIDE
 from heredity.team.agent import AgentFailedError, asked, shortened
@@ -332,7 +333,7 @@ def _said_last(events: Path) -> str:
     text = ""
     if not events.exists():
         return text
-    for line in events.read_bytes().splitlines():
+    for line in read_bytes(events, ANY_SIZE).splitlines():
         event = cast("dict[str, Any]", json.loads(line))
         item: Any = event.get("item")
         if event.get("type") == "result" and isinstance(event.get("result"), str):

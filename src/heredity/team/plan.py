@@ -14,10 +14,14 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
 
 from heredity.errors import ConfigError, nearest
+from heredity.outside import read_text
+from heredity.refusals import reading
 
 MOST_STEPS = 200
+_MOST_BYTES = 4 << 20
 _SHOWN = 400
 
 
@@ -201,6 +205,16 @@ def _check_step(step: Step, ids: list[str], index: int, agents: Collection[str])
     for before in step.after:
         if before not in ids:
             raise PlanError(f"step {step.id}: it is after {before!r:.60}, and there is no such step")
+
+
+def read_plan(path: Path) -> str:
+    """Return the text of a plan.md that a person may have edited.
+
+    Raises:
+        PlanError: if it cannot be read, or is far longer than any plan.
+    """
+    with reading(path, "text", "put a plan there", PlanError):
+        return read_text(path, _MOST_BYTES)
 
 
 def parsed(text: str) -> Plan:

@@ -40,14 +40,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BaseModel, Field, field_validator, model_validator
 
 from heredity.configuration import tools
 from heredity.configuration.tools import CorpusSection, McpSection, SearchSection, WebSection
-from heredity.errors import UnknownNameError
+from heredity.errors import ConfigError, UnknownNameError
 from heredity.gateway.settings import GatewaySettings
 from heredity.ids import NAME_PATTERN
-from heredity.outside import read_text, toml_table
+from heredity.outside import json_value, read_text, toml_table
 from heredity.refusals import reading
 from heredity.team.memory import NAME as MEMORY
 from heredity.team.planning import ROUNDS
@@ -254,3 +254,32 @@ def load_team(path: Path, changes: Mapping[str, Any] | None = None, mode: str = 
 def _locate(section: Any, key: str, base: Path) -> None:
     if isinstance(section, dict) and isinstance(section.get(key), str) and section[key]:
         section[key] = str(base / section[key])
+
+
+class Asked(BaseModel):
+    """What `task.json` says."""
+
+    task: str
+    files: tuple[str, ...] = ()
+    answer: str = ""
+    settings: TeamSettings
+
+    @field_validator("files")
+    @classmethod
+    def _plain(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        if odd := [name for name in names if not name or Path(name).name != name]:
+            raise ValueError(f"{odd[0]!r:.80} is no name of a file")
+        return names
+
+
+def asked_of(folder: Path) -> Asked:
+    """Return the task of a folder that `heredity team run` worked in.
+
+    Raises:
+        ConfigError: if there is none, or what says so is damaged.
+    """
+    path = folder / "task.json"
+    if not path.exists():
+        raise ConfigError(f"{folder} holds no task; give a folder that `heredity team run` worked in")
+    with reading(path, "JSON", "restore it, or give the task anew", model=Asked):
+        return Asked.model_validate(json_value(read_text(path)))

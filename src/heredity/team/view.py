@@ -22,7 +22,7 @@ from heredity.records.events import Event
 from heredity.team.bus import OUTSIDE
 from heredity.team.events import EFFECT_DONE, MESSAGE
 from heredity.team.messages import Kind, Message
-from heredity.team.plan import Plan, parsed
+from heredity.team.plan import Plan, parsed, read_plan
 
 _KEPT = 400
 _SHOWN = 240
@@ -123,8 +123,8 @@ class View:
     def plan_of(self, folder: Path) -> Plan | None:
         """Return the plan of a task that nobody works on, with the results on record; None where there is none."""
         try:
-            plan = parsed((folder / "plan.md").read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, HeredityError):
+            plan = parsed(read_plan(folder / "plan.md"))
+        except HeredityError:
             return None
         return replace(plan, steps=tuple(replace(step, result=self._results.get(step.id, "")) for step in plan.steps))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from heredity.errors import ConfigError, RecordError, UnknownNameError
-from heredity.outside import read_text, toml_table
+from heredity.outside import read_text, resolved, toml_table
 from heredity.records import BlobStore
 from heredity.records.run_folder import is_run, is_suite
 from heredity.view.index import Index, open_index
@@ -43,7 +43,7 @@ class Place:
         """
         if not folder.is_dir():
             raise ConfigError(f"{folder} is no folder; give that of a run, a suite, or of suites, such as runs")
-        folder = folder.resolve()
+        folder = resolved(folder)
         if is_run(folder) and folder.parent.name == "runs" and is_suite(folder.parent.parent):
             folder = folder.parent.parent
         elif not is_run(folder) and not is_suite(folder) and (folder / "runs").is_dir():

@@ -10,11 +10,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import BaseModel, FiniteFloat, TypeAdapter
 
-from heredity.worlds.gates.contract import Findings, Subject
+from heredity.errors import ConfigError
+from heredity.outside import json_value, read_text
+from heredity.refusals import reading
+from heredity.worlds.gates.contract import CERTIFICATE, Findings, Subject, files_digest
 from heredity.worlds.gates.novelty import Fingerprint, distance, fingerprint
 from heredity.worlds.gates.reliability import PLAYERS, reliability
 from heredity.worlds.traits import capabilities
@@ -193,3 +198,34 @@ def _column(group: Sequence[Candidate], count: int) -> dict[str, float]:
     means = {key: float(np.mean([row[key] for row in rows])) if rows else math.nan for key in ("actions", "lines")}
     plain = {key: None if math.isnan(mean) else round(mean, 2) for key, mean in means.items()}
     return {"count": len(group), "ratio": round(len(group) / max(1, count), 4), **plain}  # type: ignore[dict-item]
+
+
+class _Gate(BaseModel):
+    gate: str
+    figures: dict[str, Any] = {}
+
+
+class _Certificate(BaseModel):
+    """What is needed of a `certificate.json`; it says more."""
+
+    admitted: bool
+    digest: str
+    gates: tuple[_Gate, ...]
+
+
+def certified(folder: Path) -> Mapping[str, float]:
+    """Return what players got, as the certificate of a folder says.
+
+    Raises:
+        ConfigError: if there is none, or it is of other files.
+    """
+    path = folder / CERTIFICATE
+    remedy = f"run heredity worlds admit {folder}"
+    with reading(path, "JSON", remedy, model=_Certificate):
+        certificate = _Certificate.model_validate(json_value(read_text(path)))
+    means = [gate.figures.get("means") for gate in certificate.gates if gate.gate == "reliability"]
+    with reading(f"{path}: the gate reliability", "one that says what players got", remedy):
+        [certified] = TypeAdapter(list[dict[str, FiniteFloat]]).validate_python(means)
+    if not certificate.admitted or certificate.digest != files_digest(World(folder)):
+        raise ConfigError(f"{path} rejects the world, or is of other files than {certificate.digest!r:.80}; {remedy}")
+    return certified

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
 from heredity.errors import ConfigError, UnknownNameError
-from heredity.outside import json_value, yaml_value
+from heredity.outside import json_value, resolved, yaml_value
 from heredity.refusals import reading
 from heredity.resources import SourceTree
 from heredity.worlds.gates.contract import CERTIFICATE
@@ -82,7 +82,7 @@ class WorldFolder:
     """
 
     def __init__(self, path: Path | str) -> None:
-        self.path = Path(path).resolve()
+        self.path = resolved(Path(path))
         if not self.path.is_dir():
             raise ConfigError(f"{path} is no folder; name one in the AutoEnv-36 format, with env_main.py in it")
         if (self.path / "world.yaml").is_file() and not (self.path / "env_main.py").is_file():

@@ -28,6 +28,7 @@ from heredity.experiments.verification.findings import (
 )
 from heredity.experiments.verification.record import RunRecords
 from heredity.experiments.verification.replay import replay
+from heredity.outside import resolved
 from heredity.records.journal import read_chain
 from heredity.results.card import Card, Check, CheckStatus, RunCard
 from heredity.results.run import RunResults
@@ -83,7 +84,7 @@ def verify(folder: Path, asked: Asked | None = None, notify: Notify = lambda nam
     Raises:
         ConfigError: if the folder holds neither.
     """
-    asked, folder = asked or Asked(), folder.resolve()
+    asked, folder = asked or Asked(), resolved(folder)
     if not is_run(folder) and not is_suite(folder):
         raise ConfigError(f"{folder} holds neither a run nor a suite; give a published folder")
     strange = check("files", None, lambda: failed_on(list(strange_files(folder)), "plain files of its own"))

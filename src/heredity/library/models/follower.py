@@ -83,6 +83,6 @@ def _body(question: str) -> str:
 def _plain(result: str) -> str:
     try:
         value = json.loads(result)
-    except ValueError:
+    except (ValueError, RecursionError):
         return result
     return value if isinstance(value, str) else json.dumps(value)

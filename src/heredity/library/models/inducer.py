@@ -70,7 +70,7 @@ def block_of(request: Request, name: str) -> Mapping[str, Any]:
         if message.role == "user" and match:
             try:
                 value = json.loads(match[1])
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
             if isinstance(value, dict):
                 return cast(Mapping[str, Any], value)

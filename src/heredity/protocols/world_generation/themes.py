@@ -6,13 +6,18 @@ import json
 import os
 import re
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from pydantic import BaseModel
 
 from heredity.errors import ConfigError, RecordError
 from heredity.gateway import Model, Request, Usage
 from heredity.gateway.contract import NOTHING_USED
+from heredity.outside import ANY_SIZE, json_value, read_text
 from heredity.protocols.world_generation.stages import precise_theme, review_request
+from heredity.refusals import reading
 from heredity.worlds.themes.theme import Theme, avoided, named
 
 PURPOSE = "optimisation"
@@ -30,6 +35,14 @@ class Review:
     theme: str
 
 
+class _Reply(BaseModel):
+    """A line of the file."""
+
+    key: str
+    text: str
+    usage: Usage
+
+
 class Preparation:
     """A model that is asked about themes; what it answered is kept in a file, and is not asked again.
 
@@ -45,13 +58,14 @@ class Preparation:
         self._model, self._path = model, path
         self._kept: dict[str, str] = {}
         self.used: Usage = NOTHING_USED
-        for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
-            try:
-                entry = json.loads(line)
-            except ValueError:  # cut off by a kill; asked again
-                continue
-            self._kept[entry["key"]] = entry["text"]
-            self.used = self.used + Usage(**entry["usage"])
+        lines: list[str] = []
+        if path.exists():
+            with reading(path, "text", "remove it, and its questions are asked again"):
+                lines = read_text(path, ANY_SIZE).split("\n")
+        for line in lines:
+            with suppress(ValueError):  # cut off by a kill, or no reply; asked again
+                reply = _Reply.model_validate(json_value(line))
+                self._kept[reply.key], self.used = reply.text, self.used + reply.usage
 
     async def text(self, key: str, prompt: str) -> str:
         """Return what was answered under a key, or ask.

@@ -8,11 +8,14 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from heredity.errors import ConfigError, HeredityError
+from pydantic import TypeAdapter
+
+from heredity.errors import HeredityError
 from heredity.ids import digest_json
-from heredity.outside import json_value, read_text
+from heredity.outside import ANY_SIZE, read_bytes
+from heredity.refusals import json_rows, reading
 from heredity.rollouts.code.judge import Judge, Judgement, Tests, Verdict
 from heredity.rollouts.code.toolchains import installed
 from heredity.sandbox.native import Bounds
@@ -26,6 +29,7 @@ WRONG = 3
 """How many wrong solutions a problem has at least."""
 
 _BATCH = 100
+_ANOTHER = "name another file"
 _BRUTE = Bounds(20.0, 120.0, 1 << 30)
 _REJECTS = {
     "wrong": (Verdict.WRONG, Verdict.RUNTIME),
@@ -59,11 +63,8 @@ class Checked:
         """Return it as JSON values."""
         return asdict(self)
 
-    @staticmethod
-    def from_json(data: dict[str, Any]) -> Checked:
-        """Return what `to_json` gave."""
-        read: dict[str, Any] = {**data, "faults": tuple(data["faults"]), "skipped": tuple(data["skipped"])}
-        return Checked(**read)
+
+_CHECKED = TypeAdapter(Checked)
 
 
 @dataclass(frozen=True)
@@ -101,18 +102,15 @@ class Kept:
 
     def __init__(self, path: Path | None) -> None:
         self._path, self._checked = path, dict[str, Checked]()
-        text = read_text(path) if path is not None and path.exists() else ""
-        whole, _, cut_off = text.rpartition("\n")
-        if path is not None and cut_off:
-            path.write_text(f"{whole}\n" if whole else "")
-        for number, line in enumerate(whole.splitlines(), 1):
-            try:
-                row = cast("dict[str, Any]", json_value(line))
-                self._checked[str(row["key"])] = Checked.from_json(row["checked"])
-            except (ValueError, KeyError, TypeError) as error:
-                raise ConfigError(
-                    f"{path}, line {number} is no check of a problem: {error}; name another file"
-                ) from error
+        if path is None:
+            return
+        for where, row in json_rows(path, "a check of a problem", _ANOTHER):
+            with reading(where, "a check of a problem", _ANOTHER):
+                self._checked[str(row.get("key"))] = _CHECKED.validate_python(row.get("checked"))
+        if path.exists():
+            whole, _, cut_off = read_bytes(path, ANY_SIZE).rpartition(b"\n")
+            if cut_off:
+                path.write_bytes(whole + b"\n" if whole else b"")
 
     def get(self, key: str) -> Checked | None:
         """Return a check that is kept."""

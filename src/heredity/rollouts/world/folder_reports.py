@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from heredity.ids import digest_bytes, digest_json
+from heredity.outside import json_value, read_text
 from heredity.rollouts.world.folder_findings import FolderReport
 from heredity.worlds.folder import WorldFolder
 
@@ -23,7 +24,7 @@ def digest_of(folder: WorldFolder, steps: int, levels: Sequence[str]) -> str:
 def kept_report(out: Path, folder: WorldFolder, digest: str) -> Row | None:
     """Return the report that is kept of a folder, as JSON values; None if there is none that is still true."""
     try:
-        row = json.loads(_path(out, folder.path).read_text(encoding="utf-8"))
+        row = json_value(read_text(_path(out, folder.path)))
     except (OSError, ValueError):
         return None
     same = isinstance(row, dict) and row.get("digest") == digest and row.get("folder") == str(folder.path)

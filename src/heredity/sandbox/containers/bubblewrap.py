@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from heredity.errors import CandidateError, ConfigError, HostError, IsolationError
+from heredity.outside import resolved
 from heredity.sandbox.bubblewrap_root import (
     LINKED,
     available,
@@ -339,7 +340,7 @@ def _unpack_host(file: IO[bytes], target: Path, *, folder: bool) -> None:
             raise CandidateError("what was to be fetched from the sandbox is neither a file nor a folder")
         for member in members:
             path = target / member.name if folder else target
-            if not path.resolve().is_relative_to(target.resolve()):
+            if not resolved(path).is_relative_to(resolved(target)):
                 raise CandidateError(
                     f"the sandbox has a file of the name {member.name!r}, which leads out of its folder"
                 )

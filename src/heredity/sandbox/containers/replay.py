@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from heredity.errors import CandidateError, ConfigError, IsolationError
+from heredity.outside import resolved
 from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.containers.bubblewrap import BubblewrapSandbox, system_path
 from heredity.sandbox.containers.contract import ContainerLimits, Image, Phase
@@ -197,7 +198,7 @@ def _matching(context: Path, pattern: str, file: str) -> list[Path]:
     name = posixpath.normpath(pattern.lstrip("/") or ".")
     paths = [context] if name == "." else sorted(context.glob(name))
     for path in paths:
-        if not path.resolve().is_relative_to(context.resolve()):
+        if not resolved(path).is_relative_to(resolved(context)):
             raise ConfigError(f"{file}: {path} leads out of {context}; copy the file itself there")
     if not paths:
         raise ConfigError(f"{file}: nothing in {context} matches {pattern!r}; correct the line or add the file")

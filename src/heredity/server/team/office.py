@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from heredity.errors import ConfigError, HeredityError, RecordError, RejectedError, UnknownNameError
-from heredity.outside import read_text
+from heredity.outside import json_value, read_text
 from heredity.records.lock import RunLock
 from heredity.server.agent_models import models_for_agent
 from heredity.server.team.task_run import Asked, TaskRun, read_task
@@ -258,4 +258,4 @@ def _write_files(folder: Path, files: Mapping[str, bytes]) -> None:
 
 def _settings(folder: Path) -> TeamSettings:
     """Return what the team consisted of when the task was given: it is gone on with as it was begun."""
-    return TeamSettings.model_validate(json.loads(read_text(folder / "task.json"))["settings"])
+    return TeamSettings.model_validate(json_value(read_text(folder / "task.json"))["settings"])

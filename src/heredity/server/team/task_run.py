@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from heredity.errors import RecordError, RejectedError
 from heredity.gateway.gateway import Gateway
-from heredity.outside import read_text
+from heredity.outside import json_value, read_text
 from heredity.team.messages import Outcome
 from heredity.team.plan import Plan, checked
 from heredity.team.team import Team, TeamResult, write_whole
@@ -190,7 +190,7 @@ def read_task(folder: Path) -> TaskRun:
         RecordError: if it is damaged.
     """
     try:
-        data = cast("dict[str, Any]", json.loads(read_text(folder / "task.json")))
+        data = cast("dict[str, Any]", json_value(read_text(folder / "task.json")))
         asked = Asked(
             str(data["task"]),
             tuple(data.get("files", ())),
@@ -200,13 +200,13 @@ def read_task(folder: Path) -> TaskRun:
         )
         run = TaskRun(folder.name, folder, asked)
         if (folder / "result.json").exists():
-            given = cast("dict[str, Any]", json.loads(read_text(folder / "result.json")))
+            given = cast("dict[str, Any]", json_value(read_text(folder / "result.json")))
             given["outcome"] = Outcome(given["outcome"])
             run.result = TeamResult(**given)
             run.state = _state_of(run.result)
         run.view = View.of(folder)
         run.plan = run.view.plan_of(folder)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise RecordError(f"{folder} holds no task that can be read ({error}); move it elsewhere") from error
     return run
 

@@ -209,7 +209,9 @@ def _form(declared: Declared, scorer: Path, files: Mapping[str, bytes]) -> tuple
             )
         own = functions_in(program, scorer.parent / declared.program)
         if "solve" not in own:
-            raise ConfigError(f"{declared.program} has no function solve(); its result is what verify(answer) is given")
+            raise ConfigError(
+                f"{declared.program} has no function solve(), whose result verify(answer) is given; define it"
+            )
         return "verify", "seed" in own["solve"] or "seed" in has["verify"]
     if "evaluate" in has or "evaluate_stage1" in has:
         return "evaluate", "seed" in has.get("evaluate", ())

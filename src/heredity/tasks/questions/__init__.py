@@ -10,13 +10,13 @@ on them then. `questions/mix/A+B` asks questions of several in turn, such as
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
 from heredity.errors import ConfigError, UnknownNameError
+from heredity.outside import json_value
 from heredity.plugins import located
 from heredity.tasks.contract import Taskset
 from heredity.tasks.questions import aime, gaia, gpqa, gsm8k, hle, mixed, reasoning
@@ -124,6 +124,6 @@ def _options(name: str, query: str) -> dict[str, Any]:
 def _value(text: str) -> Any:
     """Return an option's value: JSON where it is JSON, else the text itself."""
     try:
-        return json.loads(text)
+        return json_value(text)
     except ValueError:
         return text

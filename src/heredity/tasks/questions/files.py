@@ -161,13 +161,13 @@ def _choices(cell: Any) -> tuple[str, ...]:
 def _listed(cell: Any) -> list[Any]:
     if isinstance(cell, str) and cell.strip():
         try:
-            cell = json.loads(cell)
+            cell = json_value(cell)
         except ValueError as error:
             raise ConfigError(f'{cell[:80]!r} is no list; expected JSON such as ["one", "two"]') from error
     if cell in (None, ""):
         return []
     if not isinstance(cell, list):
-        raise ConfigError(f"{cell!r} is no list")
+        raise ConfigError(f"{cell!r:.80} is no list; give one")
     return cell
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from heredity.errors import ConfigError
-from heredity.outside import read_bytes
+from heredity.outside import read_bytes, resolved
 from heredity.tasks.questions.contract import Question
 from heredity.tasks.questions.files import SHARES, left_out, read_rows, sound_rows
 from heredity.tasks.questions.pools import WORDS, Pool, shared_out
@@ -66,7 +66,7 @@ def _metadata() -> Path:
     paths = [path / name for name in _FILES if (path / name).is_file()]
     if not paths:
         raise ConfigError(
-            f"{PATH_VARIABLE} is {path}, where there is neither {' nor '.join(_FILES)}; name the folder that has it"
+            f"{PATH_VARIABLE} is {path}, which has neither {' nor '.join(_FILES)}; name the folder that has it"
         )
     return paths[0]
 
@@ -88,16 +88,16 @@ def _question(cells: Mapping[str, Any], folder: Path) -> Question:
     metadata = {
         "level": level,
         "task_id": str(cells.get("task_id") or ""),
-        **({"file": name, "files": [str((folder / name).resolve())]} if name else {}),
+        **({"file": name, "files": [str(resolved(folder / name))]} if name else {}),
     }
     return Question(f"{text}{shown}", reference, {"kind": "gaia"}, (), _FORM, images, metadata)
 
 
 def _attached(folder: Path, name: str) -> tuple[str, tuple[tuple[str, bytes], ...]]:
     """Return what of an attachment a solver is shown: a picture, the start of a text, or its name."""
-    path = (folder / name).resolve()
-    if not path.is_relative_to(folder.resolve()) or not path.is_file():
-        raise ConfigError(f"file_name is {name!r:.80}, and there is no such file beside the questions")
+    path = resolved(folder / name)
+    if not path.is_relative_to(resolved(folder)) or not path.is_file():
+        raise ConfigError(f"file_name is {name!r:.80}, and there is no such file beside the questions; add it there")
     kind = mimetypes.guess_type(path.name)[0] or ""
     if kind in ("image/png", "image/jpeg", "image/gif", "image/webp"):
         return f"\n\n(A picture is attached: {name}.)", ((kind, read_bytes(path)),)

@@ -113,7 +113,7 @@ def tests_of(part: SourceTree, label: str) -> list[dict[str, Any]]:
     try:
         value = json_value(part.text(CONTRACT))
     except ValueError as error:
-        raise ConfigError(f"{where} is not JSON: {error}") from error
+        raise ConfigError(f"{where} is not JSON: {error}; give a list of tests") from error
     if not isinstance(value, list) or not 1 <= len(cast("list[Any]", value)) <= _MOST_TESTS:
         raise ConfigError(f"{where} is no list of 1 to {_MOST_TESTS} tests; give each arguments, and returns or fails")
     for number, test in enumerate(cast("list[Any]", value), 1):

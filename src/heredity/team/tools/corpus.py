@@ -16,6 +16,7 @@ from typing import Any
 from heredity.actors.contract import ProvidedTool
 from heredity.errors import ConfigError, nearest
 from heredity.gateway import ToolSpec
+from heredity.outside import resolved
 from heredity.resources.retrieval import scores, words
 from heredity.team.agent import TeamTool
 from heredity.team.tools.documents import ENDINGS, MOST_BYTES, Document, DocumentReader, UnreadableDocumentError
@@ -155,9 +156,9 @@ _READ = ToolSpec(
 def _documents(folder: Path) -> list[tuple[Path, str]]:
     if not folder.is_dir():
         raise ConfigError(f"corpus: {folder} is no folder; give one with documents ({', '.join(ENDINGS)})")
-    top = folder.resolve()
+    top = resolved(folder)
     paths = sorted(Path(root, name) for root, _, names in os.walk(top) for name in names)
-    chosen = [p for p in paths if p.suffix.lower() in ENDINGS and p.resolve().is_relative_to(top) and p.is_file()]
+    chosen = [p for p in paths if p.suffix.lower() in ENDINGS and resolved(p).is_relative_to(top) and p.is_file()]
     if len(chosen) > MOST_DOCUMENTS:
         raise ConfigError(f"corpus: {folder} has {len(chosen)} documents; {MOST_DOCUMENTS} are the most")
     return [(path, str(path.relative_to(top))) for path in chosen]

@@ -7,13 +7,18 @@ import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from heredity.errors import HeredityError
 from heredity.ids import digest_bytes, digest_json
+from heredity.outside import ANY_SIZE, json_value, read_text
+from heredity.refusals import reading
 from heredity.workers import process_pool
 from heredity.worlds.compose.composed import ComposedWorld
 from heredity.worlds.compose.recipe import Recipe
@@ -65,6 +70,9 @@ class Composed:
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
         return {**asdict(self), "admitted": self.admitted}
+
+
+_ROW = TypeAdapter(Composed)
 
 
 def judged(recipe: Recipe, out: Path | None = None) -> Composed:
@@ -159,21 +167,20 @@ def _there(one: Composed, out: Path | None) -> bool:
 
 
 def _read_recorded(out: Path) -> dict[str, Composed]:
-    """Read what is known; a line that was cut off is passed over."""
-    if not (out / KNOWN).exists():
-        return {}
-    rows: list[dict[str, Any]] = []
-    text = (out / KNOWN).read_text(encoding="utf-8")
+    """Read what is known; a line that was cut off or is no such row is passed over, and its world judged again."""
+    path, rows = out / KNOWN, dict[str, Composed]()
+    if not path.exists():
+        return rows
+    with reading(path, "text", "remove it, and worlds are judged again"):
+        text = read_text(path, ANY_SIZE)
     if not text.endswith("\n"):
-        with (out / KNOWN).open("a", encoding="utf-8") as file:
+        with path.open("a", encoding="utf-8") as file:
             file.write("\n")
-    for line in text.splitlines():
-        try:
-            rows.append(json.loads(line))
-        except ValueError:
-            continue
-    names = Composed.__slots__
-    return {row["world"]: Composed(**{name: row[name] for name in names}) for row in rows if {*names} <= {*row}}
+    for line in text.split("\n"):
+        with suppress(ValueError):
+            row = _ROW.validate_python(json_value(line))
+            rows[row.world] = row
+    return rows
 
 
 def _in_this_process(recipes: Sequence[Recipe], out: Path | None) -> Iterator[Composed]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -136,7 +135,7 @@ def _fetched(request: Request) -> bytes:
 
 def _read(body: bytes) -> Sequence[Result]:
     """Read an answer; raises `ValueError` if it is not SearXNG's, or its engines found nothing because they did not answer."""
-    answer: Any = json.loads(body)
+    answer: Any = json_value(body)
     results: Any = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(results, list):
         raise ValueError("expected a JSON object with a list of results")  # noqa: TRY004 - all is one kind of error here

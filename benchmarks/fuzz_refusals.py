@@ -17,7 +17,7 @@ MOST_CHARS = 1200
 LACKS = ("field", "value", "remedy", "plain")
 _PLACE = re.compile(
     r"^[\w./#-]+: |\bline \d|\[\w+\]|\b\w+\.\d+\b|\b[a-z_]+\.[a-z_]\w+\b|\bfield\b|\bcolumn\b"
-    r"|\bunknown (?:difficulty|language|tag|split|problem)\b",
+    r"|\bunknown (?:difficulty|language|tag|split|problem|method|taskset)\b",
     re.IGNORECASE,
 )
 _SOMETHING = (
@@ -32,7 +32,7 @@ _SOMETHING = (
 )
 _VALUE = re.compile("|".join(_SOMETHING))
 _TO_DO = (
-    "add allow ask change check choose clear complete convert copy correct create cut declare delete download draw expected "
+    "add allow ask change check choose clear complete convert copy correct create cut declare define delete download draw expected "
     "export fetch give install keep leave list make mend merge move name open pack pass put quote raise read record remove "
     "rename repair replace restore run save say set shorten show sign split start store take train turn use write"
 ).replace(" ", "|")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,34 @@ def test_nothing_is_started_and_the_command_says_all(tmp_path: Path) -> None:
     shown = CliRunner().invoke(app, ["doctor", "--for", str(file)])
     assert shown.exit_code == 1
     assert "export OPENAI_API_KEY=…" in shown.stdout
+
+
+LOOKING = """
+import subprocess, sys
+from pathlib import Path
+from heredity.experiments.config import load
+from heredity.experiments.preflight import preflight
+from heredity.experiments.suites import suite_file
+
+started, begin = [], subprocess.Popen.__init__
+def counting(self, *arguments, **named):
+    started.append(arguments)
+    begin(self, *arguments, **named)
+subprocess.Popen.__init__ = counting
+for name in ("demo", "harness-offline", "questions-offline", "posttrain-cpu"):
+    preflight(load(suite_file(name)), Path(sys.argv[1]) / "runs" / name)
+heavy = {"torch", "transformers", "gepa", "openai", "anthropic", "pydantic_ai", "mcp", "playwright", "mujoco"}
+print(len(started), sorted(heavy & {name.partition(".")[0] for name in sys.modules}))
+"""
+
+
+def test_a_preflight_takes_little_it_imports_no_extra_and_starts_what_tries_the_sandbox_alone(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", LOOKING, tmp_path], capture_output=True, text=True, check=True)
+    processes, _, imported = done.stdout.partition(" ")
+    assert imported == "[]\n"
+    # One that tries isolation for each suite, and once bubblewrap.
+    assert int(processes) <= 5
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("purpose", ["policy", "worlds"])

@@ -8,10 +8,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from server.training.tiny import Rig
+from server.training.tiny import LONG, Rig
 
 if __name__ == "__main__":
-    rig = Rig(Path(sys.argv[1]))
+    rig = Rig(Path(sys.argv[1]), LONG)
     rig.save(a=0.5, b=0.75)
     rig.runner.delay_s = 0.5
     asyncio.run(rig.train(sys.argv[2]))

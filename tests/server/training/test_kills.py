@@ -16,7 +16,7 @@ from heredity.launchers import available
 from heredity.posttraining.models.checkpoint import inspect
 from heredity.records import read_journal
 
-from .tiny import SUBMIT, Rig, until
+from .tiny import LONG, SUBMIT, Rig, until
 
 REASON = available()
 pytestmark = [
@@ -60,8 +60,8 @@ def processes(root: Path) -> list[int]:
 
 @pytest.mark.parametrize("moment", ["while it grades", "while its agent works"])
 async def test_a_run_that_is_killed_goes_on_as_if_it_had_not_been(tmp_path: Path, moment: str) -> None:
-    rig = Rig(tmp_path)
-    script = BEAT + SUBMIT + ("submit a; submit b; sleep 20" if "grades" in moment else "submit a; sleep 20")
+    rig = Rig(tmp_path, LONG)
+    script = BEAT + SUBMIT + ("submit a; submit b; sleep 800" if "grades" in moment else "submit a; sleep 800")
     child = start(rig, script)
     until(lambda: kinds(rig).count(GRADING) == (2 if "grades" in moment else 1))
     if "works" in moment:
@@ -82,7 +82,7 @@ async def test_a_run_that_is_killed_goes_on_as_if_it_had_not_been(tmp_path: Path
 
 
 async def test_a_run_that_is_killed_over_and_over_loses_nothing(tmp_path: Path) -> None:
-    rig = Rig(tmp_path)
+    rig = Rig(tmp_path, LONG)
     script = SUBMIT + "submit a; submit b"
     for delay in (0.3, 0.9, 1.3, 1.7, 2.2):
         child = start(rig, script)
@@ -96,12 +96,12 @@ async def test_a_run_that_is_killed_over_and_over_loses_nothing(tmp_path: Path) 
 
 
 def test_an_agent_that_is_killed_from_outside_ends_alone(tmp_path: Path) -> None:
-    rig = Rig(tmp_path)
-    child = start(rig, BEAT + SUBMIT + "submit a; sleep 20")
+    rig = Rig(tmp_path, LONG)
+    child = start(rig, BEAT + SUBMIT + "submit a; sleep 800")
     until(lambda: "submission.completed" in kinds(rig))
     for pid in processes(rig.run / "workspace"):
         os.kill(pid, signal.SIGKILL)
-    assert child.wait(timeout=30) == 0
+    assert child.wait(timeout=LONG) == 0
     assert not beats(rig)
     assert [(e["code"], e["reason"]) for e in rig.events("agent.ended")] == [(137, "exited")]
     assert rig.events("judging.selected")[0]["submit_id"] == 1

@@ -137,10 +137,10 @@ def _admitted() -> Mapping[str, bytes]:
 
 
 def _audited(folder: Path) -> object:
-    from heredity.rollouts.world.folder_reports import known
+    from heredity.rollouts.world.folder_reports import kept_report
     from heredity.worlds.folder import WorldFolder
 
-    return known(folder, WorldFolder(folder / "1_World"), "0" * 64)
+    return kept_report(folder, WorldFolder(folder / "1_World"), "0" * 64)
 
 
 def _checks(folder: Path) -> object:

@@ -380,7 +380,7 @@ async def test_steps_that_wait_for_others_give_way_and_go_on_at_their_address(
             async with open_session(browser, DocumentReader(world.programs)) as session:
                 await session.open(f"{world.good.address}/in")
                 await session.open(f"{world.good.address}/who")
-                asked = await context.request("second", {}, timeout=30)
+                asked = await context.request("second", {})
                 return [str(asked.value), await session.type('textbox "n"', "x", enter=False)]
 
         async def second(_: Message, __: Context) -> str:
@@ -389,7 +389,8 @@ async def test_steps_that_wait_for_others_give_way_and_go_on_at_their_address(
 
         bus.register(Participant("first", first))
         bus.register(Participant("second", second))
-        answer = await bus.outside.request("first", {}, timeout=60)
+        answer = await bus.outside.request("first", {})
+    assert answer.ok, answer.error
     theirs, ours = answer.value
     assert "who=me" not in theirs
     assert "undefined" in theirs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -15,13 +16,15 @@ CONTEXT = 8192
 _WIDTH = 128
 
 
-def make_parrot(folder: Path, says: str) -> Path:
+def make_parrot(folder: Path, says: Sequence[str]) -> Path:
     """Write a model that answers with `says` to every prompt whose last character is not in it, and return its folder.
 
-    Attention and layers add nothing: each character alone decides the next one. So no character of `says` may occur twice.
+    Attention and layers add nothing: each token alone decides the next one. So no part of `says`, a text of characters or whole
+    lines, may occur twice.
     """
     assert len(set(says)) == len(says)
     tokenizer = _tokenizer(ALPHABET)
+    tokenizer.add_tokens([part for part in says if len(part) > 1])
     tokenizer.model_max_length = CONTEXT
     config = transformers.LlamaConfig(
         vocab_size=len(tokenizer), hidden_size=_WIDTH, intermediate_size=8, num_hidden_layers=1, num_attention_heads=2,

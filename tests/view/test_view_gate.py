@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 from pathlib import Path
 
 import pytest
 
 from conftest import BASE, TOKEN, Site, site_of, write_run
+from heredity.cli.view import leading_to
 from heredity.errors import ConfigError
 from heredity.view.actions import Actions
+from heredity.view.app import ViewApp
+from heredity.view.index import open_index
+from heredity.view.place import Place
 from heredity.view.serving import serve_view
+
+PYTHON = Path("/usr/bin/python3")
+OTHER = """
+import http.client
+for path in {files}:
+    try:
+        open(path).read()
+        print("read")
+    except OSError as error:
+        print(type(error).__name__)
+for method, path in [("GET", "/"), ("GET", "/s/s"), ("GET", "/live"), ("POST", "/s/s/stop"), ("GET", "/static/view.js")]:
+    connection = http.client.HTTPConnection("127.0.0.1", {port}, timeout=120)
+    connection.request(method, path)
+    print(connection.getresponse().status)
+"""
+"""What another user may try: the files of the viewer, and its addresses without the token."""
 
 PAGES = (
     "/",
@@ -129,3 +151,37 @@ async def test_a_token_that_can_be_guessed_is_refused() -> None:
         with pytest.raises(ConfigError, match="the token has"):
             async with serve_view(None, token=token):  # pyright: ignore[reportArgumentType]
                 pass
+
+
+def test_the_token_is_on_no_command_line_of_a_browser(tmp_path: Path) -> None:
+    path = leading_to(f"http://127.0.0.1:1/{TOKEN}/", tmp_path)
+    assert TOKEN not in path.as_uri()
+    assert f"url=http://127.0.0.1:1/{TOKEN}/" in path.read_text()
+    assert path.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0 or not PYTHON.exists(), reason="needs root and a Python that another user may start"
+)
+async def test_another_user_of_the_machine_sees_nothing(tmp_path: Path) -> None:
+    write_run(tmp_path / "runs" / "s", "r--s0")
+    app = ViewApp(Place.of(tmp_path / "runs"), Actions(tmp_path / "runs"), {})
+    with open_index(tmp_path / "runs" / "s") as index:
+        index.update()
+    async with serve_view(app, token=TOKEN) as address:
+        lead = leading_to(address, tmp_path)
+        port = address.split(":")[2].split("/")[0]
+        script = OTHER.format(files=[str(index.path), str(lead)], port=port)
+        process = await asyncio.create_subprocess_exec(
+            PYTHON,
+            "-I",
+            "-c",
+            script,
+            stdout=asyncio.subprocess.PIPE,
+            user=65534,
+            group=65534,
+            extra_groups=[],
+            cwd="/",
+        )
+        output, _ = await process.communicate()
+    assert output.decode().split() == ["PermissionError", "PermissionError", "404", "404", "404", "404", "404"]

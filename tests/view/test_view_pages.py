@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import html
 import io
+import json
 import re
 import zipfile
 from pathlib import Path
@@ -13,9 +14,10 @@ from typing import Any
 
 import pytest
 
-from conftest import BASE, Site, site_of, write_run
+from conftest import BASE, Site, columns, program, site_of, trajectory, write_run
 from heredity.bench.view import write_suite
 from heredity.records import RunFolder
+from heredity.rollouts.trajectory import encode_many
 from heredity.view.index import Index
 
 SMALL = "/s/small/r/grpo--s0"
@@ -162,6 +164,54 @@ async def test_lines_of_fifty_megabytes_are_shown_cut(tmp_path: Path) -> None:
             assert len(page) < 1_500_000
             assert "<b><b>" not in page
         assert "bytes in all" in page
+
+
+@pytest.mark.slow
+async def test_outputs_of_fifty_megabytes_are_shown_cut_wherever_they_stand(tmp_path: Path) -> None:
+    huge = "<b>\u202e" * 10_000_000
+    run = write_run(tmp_path / "s", "r--s0")
+    (run / "logs").mkdir()
+    (run / "logs" / "agent.log").write_text(f"step 1: loss 2.0\n{huge}\nstep 2: loss 1.0\n")
+    with (run / "spans.jsonl").open("a") as file:
+        span = {
+            "name": "huge",
+            "kind": "tool",
+            "span_id": "c",
+            "parent_id": "a",
+            "start_ns": 10**18,
+            "end_ns": 10**18 + 9,
+        }
+        file.write(json.dumps({**span, "attributes": {"output": huge}}) + "\n")
+    message = [{"role": "assistant", "content": huge, "tool_calls": [["1", "shell", json.dumps({"command": huge})]]}]
+    talk = trajectory({**columns(["a", huge], [huge], 1), "messages": message}, 1, stdout=huge)
+    world = trajectory(columns([huge, "done"], ["go"], 1), 1, stdout=huge)
+    made = program(huge)
+    with RunFolder.open(run) as opened:
+        blob = opened.blobs.put(made.to_bytes())
+        opened.journal.append("candidate", {"digest": made.digest, "blob": blob, "parents": [], "note": huge})
+        admitted = {"submit_id": 9, "candidate": made.digest, "charge": 2, "tasks": [0, 1]}
+        opened.journal.append("submission.admitted", admitted)
+        failure = {"category": "act_error", "message": huge, "traceback": huge, "step_index": 0}
+        outcomes = [{"task": i, "score": 0.0, "length": 1, "status": "act_error", "failure": failure} for i in range(2)]
+        done = {"submit_id": 9, "candidate": made.digest, "status": "ok", "failure": None, "seconds": 1.0}
+        opened.journal.append(
+            "submission.completed", {**done, "outcomes": outcomes, "blob": opened.blobs.put(encode_many([talk, world]))}
+        )
+    async with site_of(tmp_path / "s") as site:
+        while "is being made" in await text_of(site, "/s/s"):
+            pass
+        rows = await text_of(site, "/s/s/r/r--s0/rollouts?q=%3Cb%3E")
+        paths = sorted(link for link in links(rows) if "/o/" in link)
+        assert len(paths) == 2
+        span = next(link for link in links(await text_of(site, "/s/s/r/r--s0/spans?q=huge")) if "/span/" in link)
+        for path in ("/s/s", "/s/s/r/r--s0", "/s/s/r/r--s0/lineage", f"/s/s/r/r--s0/c/{made.digest}", span, *paths):
+            page = await text_of(site, path)
+            assert len(page) < 3_000_000, path
+            assert "<b>" not in page, path
+            assert "\u202e" not in page, path
+        assert "Loss, as agent.log says" not in await text_of(site, "/s/s/r/r--s0"), (
+            "one of its steps lies too far back"
+        )
 
 
 async def test_a_trajectory_that_is_damaged_or_forged_is_said_to_be(tmp_path: Path) -> None:

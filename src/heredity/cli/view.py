@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import tempfile
 import webbrowser
 from pathlib import Path
 from typing import Annotated
@@ -20,7 +22,10 @@ def view(
     token: Annotated[
         str,
         typer.Option(
-            "--token", envvar="HEREDITY_TOKEN", help="What addresses must begin with.", show_default="a new one"
+            "--token",
+            envvar="HEREDITY_TOKEN",
+            help="What addresses begin with; others see command lines: set the variable.",
+            show_default="a new one",
         ),
     ] = "",
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open it in a browser.")] = True,
@@ -56,6 +61,17 @@ async def _serve(app: object, port: int, token: str, *, browser: bool) -> None:
     assert isinstance(app, ViewApp)
     async with serve_view(app, port=port, token=token) as address:
         typer.echo(f"page: {address}")
-        if browser:
-            await asyncio.to_thread(webbrowser.open, address)
-        await asyncio.Event().wait()
+        with tempfile.TemporaryDirectory(prefix="heredity-view-") as folder:
+            if browser:
+                await asyncio.to_thread(webbrowser.open, leading_to(address, Path(folder)).as_uri())
+            await asyncio.Event().wait()
+
+
+def leading_to(address: str, folder: Path) -> Path:
+    """Write a page that leads to an address, for this user alone: command lines of browsers are seen by all users of a machine."""
+    path = folder / "open.html"
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(
+            f'<!doctype html><meta http-equiv="refresh" content="0;url={address}"><a href="{address}">heredity view</a>\n'
+        )
+    return path

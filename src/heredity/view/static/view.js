@@ -103,10 +103,14 @@ function same(a, b) { return a.innerHTML === b.innerHTML; }
 
 async function refresh() {
   const page = new DOMParser().parseFromString(await (await text(location.href)).text(), "text/html");
-  if (page.title) document.title = page.title;
-  for (const fresh of page.querySelectorAll("#head, main > section")) {
+  const title = page.querySelector("h1");
+  // Another page stands at this address now, such as the suite itself when its index has been made.
+  const gone = [...document.querySelectorAll("main > section")].some((old) => !page.getElementById(old.id));
+  if (!title || title.textContent !== document.querySelector("h1").textContent || gone) { location.reload(); return; }
+  document.title = page.title;
+  for (const fresh of page.querySelectorAll("#head, #tabs, main > section")) {
     const now = document.getElementById(fresh.id);
-    if (!now) { if (fresh.id !== "head") { document.querySelector("main").append(document.adoptNode(fresh)); begin(fresh); } continue; }
+    if (!now) { if (fresh.matches("section")) { document.querySelector("main").append(document.adoptNode(fresh)); begin(fresh); } continue; }
     if ("still" in now.dataset || now.querySelector("[data-list]") || same(now, fresh)) continue;
     const focus = document.activeElement;
     if (now.contains(focus) && focus.matches("input, select, textarea")) continue;

@@ -44,6 +44,20 @@ workers = 1
 """
 
 
+STARTS = (
+    "/",
+    "/s/small",
+    RUN,
+    f"{RUN}/e/1",
+    "/s/records/r/team--s0/tasks",
+    "/s/records/r/sft--s0",
+    "/s/many/r/run-0/rollouts",
+    "/search?q=grpo",
+    "/compare?a=small&b=many",
+    "/s/small/compare?a=grpo--s0&b=grpo--s1",
+)
+
+
 def isolated() -> bool:
     """Whether policies can be confined on this machine."""
     try:
@@ -85,29 +99,34 @@ def seen(browser: Browser, root: str) -> Generator[Seen]:
 
 
 def pages(seen: Seen) -> list[str]:
-    """Return the addresses of one page of each kind, by following links."""
-    todo, kinds = (
-        ["/", "/search?q=grpo", "/compare?a=small&b=many", "/s/small/compare?a=grpo--s0&b=grpo--s1"],
-        dict[str, str](),
-    )
+    """Return the addresses of one page of each kind, by following links from the runs that have most to show."""
+    todo, kinds, paths = [*STARTS], set[str](), list[str]()
     while todo:
         path = todo.pop(0)
         kind = re.sub(r"/(c|e|event|call|span|t)/[^?]*", r"/\1/X", path.partition("?")[0])
-        if path.startswith("/s/many/r/") and "run-0" not in path:
+        kind = re.sub(r"^/s/[^/]+(/r/[^/]+)?", lambda match: "/s/X/r/X" if match[1] else "/s/X", kind)
+        # The rollouts of one submission are of four kinds.
+        if number := re.search(r"/o/(\d+)", kind):
+            kind = path if path.startswith(RUN) and int(number[1]) <= 4 else "/o/X"
+        if (kind in kinds and path not in STARTS) or path in paths or re.search("/(export|static|media)/", kind):
             continue
-        if kind in kinds or "/export/" in kind or "/static/" in kind or "/media/" in kind:
-            continue
-        kinds[kind] = path
-        links = seen.go(path).eval_on_selector_all("a[href]", "links => links.map(link => link.href)")
-        todo += [link.removeprefix(seen.root).partition("#")[0] for link in links if link.startswith(seen.root)]
-    return list(kinds.values())
+        kinds.add(kind)
+        paths.append(path)
+        links = seen.go(path).eval_on_selector_all("a[href]", "links => links.map(link => link.getAttribute('href'))")
+        base = "/" + seen.root.rpartition("/")[2]
+        todo += [link.removeprefix(base).partition("#")[0] for link in links if link.startswith(f"{base}/")]
+    return paths
 
 
 def test_no_page_has_a_serious_fault_on_a_wide_screen_in_light_or_on_a_phone_in_the_dark(
     browser: Browser, root: str
 ) -> None:
     with looking(browser, root) as wide, looking(browser, root, PHONE, "dark") as phone:
-        addresses = [*pages(wide), f"{RUN}/nowhere"]
+        seen = pages(wide)
+        wide.go(f"{RUN}/candidates")
+        names = "links => links.map(link => link.getAttribute('href').split('/').pop())"
+        digests = list(dict.fromkeys(wide.page.eval_on_selector_all("main a[href*='/c/']", names)))
+        addresses = [*seen, f"{RUN}/diff?a={digests[0]}&b={digests[2]}", f"{RUN}/nowhere"]
         faults: dict[str, list[str]] = {}
         for path in addresses:
             for where in (wide, phone):
@@ -119,7 +138,9 @@ def test_no_page_has_a_serious_fault_on_a_wide_screen_in_light_or_on_a_phone_in_
         assert faults == {}
         kinds = {path.partition("?")[0].rpartition("/")[0].rpartition("/")[2] for path in addresses}
         assert {"c", "e", "o", "event", "call", "span", "t"} <= kinds
-        assert len(addresses) >= 40
+        assert {f"{RUN}/{page}" for page in ("lineage", "diff", "trace", "report", "journal", "spans", "calls")} <= {
+            path.partition("?")[0] for path in addresses
+        }
 
 
 def test_a_page_changes_by_itself_while_a_run_goes_on(browser: Browser, tmp_path: Path) -> None:
@@ -199,7 +220,7 @@ def test_a_trajectory_of_each_kind_is_shown_as_what_it_is(seen: Seen) -> None:
     page.keyboard.press("ArrowRight")
     assert picture.get_attribute("src") != before
     page.wait_for_function("document.querySelector('.frames img').naturalWidth == 32")
-    assert page.locator("#curves svg.plot").count() == 3
+    assert page.locator("#curves svg.plot:visible").count() == 3
     seen.go(talk)
     assert page.locator(".turn").count() == 5
     assert "$ echo $((6*7))" in page.locator("pre.shell").inner_text()
@@ -217,7 +238,7 @@ def test_a_trajectory_of_each_kind_is_shown_as_what_it_is(seen: Seen) -> None:
     assert "http://127.0.0.1:9/mill" in page.locator("#sources").inner_text()
     assert "browser_open-0" in page.locator("#tools").inner_text()
     seen.go("/s/records/r/sft--s0")
-    assert page.locator("#training svg.plot").count() == 1
+    assert page.locator("#training svg.plot:visible").count() == 1
 
 
 def test_transcripts_of_model_calls_and_a_timeline_of_the_trace(seen: Seen) -> None:
@@ -339,6 +360,6 @@ def test_a_suite_is_started_watched_stopped_and_resumed_from_the_page(browser: B
         page.get_by_role("button", name="Resume").wait_for()
         assert page.locator("#runs").get_by_text("stopped").count() == 1
         page.get_by_role("button", name="Resume").click()
-        page.locator("#runs").get_by_text("finished").wait_for()
+        page.locator("#runs").get_by_text("finished").wait_for(timeout=5 * browsing.PATIENCE_MS)
         page.get_by_role("link", name="Report").click()
         page.locator(".report").wait_for()

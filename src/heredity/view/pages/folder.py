@@ -27,7 +27,7 @@ def folder_view(served: Place, root: str, actions: Actions | None, installed: Ma
         ended = sum((folder / "metrics.json").is_file() for folder in folders.values())
         working = holder(path) is not None
         changed = max([path.stat().st_mtime, *(folder.stat().st_mtime for folder in folders.values())])
-        state = Cell("at work", tone="good") if working else "at rest"
+        state = Cell("at\u00a0work", tone="good") if working else "at\u00a0rest"
         age = f"{duration(max(0.0, time.time() - changed))} ago"
         cells: list[Value | Cell] = [
             Named(name, run=f"{root}/s/{part(name)}"),
@@ -50,7 +50,7 @@ def folder_view(served: Place, root: str, actions: Actions | None, installed: Ma
         columns, tuple(lines), f"{plural(len(lines), 'suite')} in {served.folder}", "No suites yet: start one below."
     )
     names = [(name, name) for name in served.suites()]
-    blocks = [Block("suites", "Suites", [table])]
+    blocks = [Block("suites", "", [table])]
     if len(names) > 1:
         fields = [Field("a", "First", names[0][0], names), Field("b", "Second", names[1][0], names)]
         blocks.append(Block("compare", "Compare two suites", [Form(f"{root}/compare", "Compare", fields)], still=True))

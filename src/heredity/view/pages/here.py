@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from heredity.errors import UnknownNameError
-from heredity.results.page import Named
+from heredity.results.page import Mono, Named
 from heredity.results.text import shorten
 from heredity.view.index import Index
 
@@ -130,8 +130,10 @@ class Run:
         """Return a name that leads to a page of the run."""
         return Named(name, run=self.url(*parts))
 
-    def candidate(self, digest: str, length: int = 10) -> Named | None:
-        """Return a digest that leads to the page of its candidate."""
+    def candidate(self, digest: str, length: int = 10) -> Named | Mono | None:
+        """Return a digest that leads to the page of its candidate; in a run that journals none, the digest alone."""
+        if digest and not self.facts.get("candidates"):
+            return Mono(digest, length)
         return Named(digest[:length], run=self.url("c", digest), title=digest) if digest else None
 
     @property

@@ -77,10 +77,11 @@ def run_view(run: Run) -> View:
     links = Markup("<p>%s</p>") % Markup(" · ").join(
         Markup('<a href="%s" download>%s</a>') % (url, name) for name, url in exports
     )
-    along = over_time(run)
+    along, idle = over_time(run), bool(facts.get("status") and not facts.get("submissions"))
     curves = training_curves(run)
     blocks = [
-        Block("scores", "Scores", [scores(run), *([along] if along else [])]),
+        # A protocol may have no submissions, which is known when the run has ended.
+        *([] if idle else [Block("scores", "Scores", [scores(run), *([along] if along else [])])]),
         *([Block("training", "Training", list[Shown](curves))] if curves else []),
         Block("about", "About the run", about),
         Block("export", "Take along", [links]),

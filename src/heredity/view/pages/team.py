@@ -48,7 +48,7 @@ def team_view(run: Run, number: str) -> View:
         Fact("Tokens", Number(row["tokens"], form="tokens")),
     ]
     names = ("answer", "expected", "why", "lacking", "agents", "level")
-    replies = tuple(Fact(name.capitalize(), brief(data[name], 2000)) for name in names if data.get(name))
+    replies = tuple(Fact(name.capitalize(), _words(data[name])) for name in names if data.get(name))
     blocks = [
         Block(
             "answer", "Answer", [Facts((*replies, Fact("In the journal", run.link(f"line {number}", "event", number))))]
@@ -66,6 +66,10 @@ def team_view(run: Run, number: str) -> View:
         run.tabs("tasks"),
         Facts(tuple(facts)),
     )
+
+
+def _words(value: Any) -> str:
+    return brief(", ".join(map(str, value)) if isinstance(value, list) else value, 2000)
 
 
 def below(folder: Path, named: str) -> Path | None:

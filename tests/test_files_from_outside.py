@@ -137,6 +137,7 @@ ODD = b"tags = ['a']\n[signature]\nname = 'f'\nparameters = {a = 3}\n"
         ("code problem abacus-root", {"statement.md": b"\xff"}, r"statement\.md is not UTF-8 text"),
         ("team memory", {"kept.jsonl": b"\xff"}, r"kept\.jsonl is not UTF-8 text"),
         ("team history", {"kept.jsonl": b"[1]"}, r"line 1 is no JSON object: '\[1\]'; correct the line"),
+        ("smith folder", {"data/train.jsonl": b'{"question": " ", "answer": 1}\n'}, r"question = ' '; expected a text"),
         ("kept checks", {"checks.jsonl": b"[]\n"}, r"checks.jsonl, line 1 is not a check .*: \[\] is no object; name another"),
         ("kept checks", {"checks.jsonl": b'{"key": "a", "checked": {"problem": 3}}\n'}, r"line 1: problem = 3: expected a valid"),
         ("kept checks", {"checks.jsonl": b"\xff\n"}, r"checks\.jsonl is not UTF-8 text: .*; name another file"),

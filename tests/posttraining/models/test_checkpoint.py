@@ -205,7 +205,7 @@ REFUSALS: list[tuple[Callable[[Path], None], str]] = [
     (broken_number(np.inf, "F16"), "q_proj.weight in model.safetensors holds NaN or infinity; the training diverged"),
     (broken_number(-np.inf, "BF16"), "q_proj.weight in model.safetensors holds NaN or infinity; the training diverged"),
     (header((8, 24)), "b in model.safetensors overlaps with another one"),
-    (header((20, 36), size=36), "b in model.safetensors leaves a gap before it"),
+    (header((20, 36), size=36), "b in model.safetensors leaves a gap of [0-9]+ bytes before it"),
     (header((16, 32), size=40), "the tensors of model.safetensors do not fill the file"),
     (header((16, 24)), r"b in model.safetensors has 8 bytes; its shape \[4\] of F32 takes 16"),
     (header((-16, 0)), "the shape or the place of b in model.safetensors is no count"),

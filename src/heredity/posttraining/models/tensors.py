@@ -83,7 +83,11 @@ def read_header(file: IO[bytes], name: str, whole: Any = None, limit: int = MAX_
     at = start
     for tensor in tensors:
         if tensor.begin != at:
-            what = "overlaps with another one" if tensor.begin < at else "leaves a gap before it"
+            what = (
+                "overlaps with another one"
+                if tensor.begin < at
+                else f"leaves a gap of {tensor.begin - at} bytes before it"
+            )
             raise CandidateError(f"{tensor.name:.{_SHOWN}} in {name} {what}; save the weights with save_pretrained")
         at = tensor.end
     if at != size:

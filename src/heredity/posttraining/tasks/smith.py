@@ -99,6 +99,10 @@ def _questions(path: Path) -> list[Question]:
             raise ConfigError(
                 f"{where} of {path}: it has {quoted(list(cells))}; expected the fields question and answer"
             )
+        if not _text(cells["question"]).strip():
+            raise ConfigError(
+                f"{where} of {path}: question = {quoted(cells['question'])}; expected a text that says something"
+            )
         extra = {key: value for key, value in cells.items() if key not in ("question", "answer")}
         question = scored_question(_text(cells["question"]), cells["answer"], question=cells["question"], extra=extra)
         questions.setdefault(question.identity, question)

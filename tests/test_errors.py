@@ -44,7 +44,7 @@ def test_where_nothing_is_near_a_few_names_are_listed_and_many_are_not() -> None
     assert str(error) == "unknown method 'xyzzy'; known: grpo, random"
     assert error.suggestions == []
     many = UnknownNameError("method", "xyzzy", [f"method-{number}" for number in range(50)])
-    assert str(many) == "unknown method 'xyzzy'"
+    assert str(many) == "unknown method 'xyzzy'; correct the name"
 
 
 def test_a_missing_extra_says_what_to_install() -> None:

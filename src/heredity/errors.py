@@ -67,6 +67,8 @@ class UnknownNameError(ConfigError):
             hint = f"; did you mean {' or '.join(self.suggestions)}?"
         elif 0 < len(names) <= _FEW:
             hint = f"; known: {', '.join(sorted(names))}"
+        else:
+            hint = "; correct the name"
         super().__init__(f"unknown {what} {name[:_LONGEST_NAME]!r}{hint}")
 
 

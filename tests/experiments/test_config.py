@@ -53,7 +53,7 @@ def test_a_wrong_key_or_value_is_named_with_what_was_expected(override: str, mes
     [
         (
             "schedule.batch_size=2",
-            r"\[schedule\] is of the protocol harness-evolution, and run.protocol is another one; leave",
+            r"\[schedule\] is of the protocol harness-evolution, and run.protocol is none of these; leave",
         ),
         ("training.gpus=1", r"\[training\] is of the protocol post-training"),
         ("views.ood=3", r"views\.ood is of the protocol harness-evolution"),

@@ -228,7 +228,9 @@ class EvolverSection(Section):
     @model_validator(mode="after")
     def _tools_of_agents(self) -> EvolverSection:
         if self.tools and not self.outside:
-            raise ValueError(f"tools: the method {self.method!r} asks no tools; those of candidates are solver.tools")
+            raise ValueError(
+                f"tools: the method {self.method!r} asks no tools; leave them out, or give candidates theirs with solver.tools"
+            )
         return self
 
     @model_validator(mode="after")

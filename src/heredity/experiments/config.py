@@ -272,7 +272,7 @@ def _elsewhere(where: Sequence[str]) -> str:
     others = [name for name in PROTOCOLS.own() if key in known_keys(config_of(name), path)]
     field = ".".join(where) if path else f"[{key}]"
     return (
-        f"{field} is of the protocol {' and '.join(others)}, and run.protocol is another one; leave it out"
+        f"{field} is of the protocol {' and '.join(others)}, and run.protocol is none of these; leave it out"
         if others
         else ""
     )

@@ -15,6 +15,7 @@ from heredity.errors import ConfigError, UnknownNameError
 from heredity.ids import digest_bytes, digest_json, generator
 from heredity.plugins import located
 from heredity.tasks import SPLITS, Task, Taskset, TasksetInfo
+from heredity.tasks.options import written_options
 from heredity.tasks.registry import taskset
 from heredity.worlds.compose.recipe import COMPOSED, Recipe
 from heredity.worlds.description import Description
@@ -267,13 +268,8 @@ def _mixture(name: str, options: Mapping[str, str]) -> MixtureTaskset:
 
 
 def _options(name: str, query: str) -> Mapping[str, str]:
-    options: dict[str, str] = {}
-    for part in filter(None, query.split("&")):
-        key, equals, value = part.partition("=")
-        if not equals or key in options:
-            raise ConfigError(f"{name}: {part!r} is no option; write ?key=value&key=value, each key once")
-        options_known = _OPTIONS if name.partition("?")[0] != PREFIX + COMPOSED else (*_OPTIONS, *_ASKED)
-        if key not in options_known:
-            raise UnknownNameError("option of a world", key, options_known)
-        options[key] = value
+    options = written_options(name, query)
+    options_known = _OPTIONS if name.partition("?")[0] != PREFIX + COMPOSED else (*_OPTIONS, *_ASKED)
+    if strange := [key for key in options if key not in options_known]:
+        raise UnknownNameError("option of a world", strange[0], options_known)
     return options

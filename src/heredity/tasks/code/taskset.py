@@ -19,6 +19,7 @@ from typing import Any
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.ids import digest_json, generator
 from heredity.plugins import located
+from heredity.refusals import quoted
 from heredity.tasks.code.files import problems_of
 from heredity.tasks.code.languages import LANGUAGES, language
 from heredity.tasks.code.problem import (
@@ -35,6 +36,7 @@ from heredity.tasks.code.solution import PREFIX as SOLUTION
 from heredity.tasks.code.solution import solution_taskset
 from heredity.tasks.code.variants import variant
 from heredity.tasks.contract import CLUSTER, SPLITS, Task, Taskset, TasksetInfo
+from heredity.tasks.options import written_options
 from heredity.tasks.questions import Presented
 
 ALL, _OWN = "code/all", "code/"
@@ -248,18 +250,14 @@ def _described(problems: Sequence[Problem]) -> str:
 
 
 def _options(name: str, query: str, problems: Sequence[Problem]) -> _Options:
-    given: dict[str, tuple[str, ...]] = {}
-    for part in filter(None, query.split("&")):
-        key, equals, value = part.partition("=")
-        if not equals or key in given or not value:
-            raise ConfigError(f"{name}: {part!r} is no option; write ?key=value&key=value, each key once")
-        if key not in _OPTIONS:
-            raise UnknownNameError("option of code tasksets", key, _OPTIONS)
-        given[key] = tuple(dict.fromkeys(value.split(",")))
+    written = written_options(name, query)
+    if strange := [key for key in written if key not in _OPTIONS]:
+        raise UnknownNameError("option of code tasksets", strange[0], _OPTIONS)
+    given = {key: tuple(dict.fromkeys(value.split(","))) for key, value in written.items()}
     tags = sorted({tag for one in problems for tag in one.tags})
     score = ",".join(given.get("score", ("share",)))
     if score not in SCORES:
-        raise ConfigError(f"{name}: score is {score}; give one of {', '.join(SCORES)}")
+        raise ConfigError(f"{name}: score is {quoted(score)}; give one of {', '.join(SCORES)}")
     return _Options(
         languages=_all_among("language", given.get("language", ("python3",)), LANGUAGES),
         difficulties=_all_among("difficulty", given.get("difficulty", _LEVELS), _LEVELS),
@@ -276,14 +274,14 @@ def _options(name: str, query: str, problems: Sequence[Problem]) -> _Options:
 def _seed(name: str, given: Mapping[str, tuple[str, ...]]) -> str:
     seed = ",".join(given.get("variant", ()))
     if seed and not seed.isalnum():
-        raise ConfigError(f"{name}: variant is {seed}; give a seed of letters and digits")
+        raise ConfigError(f"{name}: variant is {quoted(seed)}; give a seed of letters and digits")
     return seed
 
 
 def _flag(name: str, given: Mapping[str, tuple[str, ...]], key: str) -> bool:
     value = ",".join(given.get(key, ("false",)))
     if value not in ("true", "false"):
-        raise ConfigError(f"{name}: {key} is {value}; give true or false")
+        raise ConfigError(f"{name}: {key} is {quoted(value)}; give true or false")
     return value == "true"
 
 

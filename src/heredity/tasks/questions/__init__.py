@@ -19,6 +19,7 @@ from heredity.errors import ConfigError, UnknownNameError
 from heredity.outside import json_value
 from heredity.plugins import located
 from heredity.tasks.contract import Taskset
+from heredity.tasks.options import written_options
 from heredity.tasks.questions import aime, gaia, gpqa, gsm8k, hle, mixed, reasoning
 from heredity.tasks.questions.contract import Presented, Question, Verification, option_lines, present
 from heredity.tasks.questions.files import read_pool
@@ -112,13 +113,7 @@ SOURCE = QuestionTasksets()
 
 
 def _options(name: str, query: str) -> dict[str, Any]:
-    options: dict[str, Any] = {}
-    for part in filter(None, query.split("&")):
-        key, equals, value = part.partition("=")
-        if not key or not equals or key in options:
-            raise ConfigError(f"{name}: {part!r} is no option; write ?key=value&key=value, each key once")
-        options[key] = _value(value)
-    return options
+    return {key: _value(value) for key, value in written_options(name, query).items()}
 
 
 def _value(text: str) -> Any:

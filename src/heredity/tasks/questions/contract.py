@@ -55,7 +55,7 @@ class Question:
 
     def __post_init__(self) -> None:
         if not self.text.strip():
-            raise ConfigError("the question is empty; expected text")
+            raise ConfigError("the field question is empty; expected text")
         kind = str(self.verifier.get("kind"))
         if kind not in VERIFIER_OPTIONS:
             raise UnknownNameError("verifier", kind, VERIFIER_OPTIONS)

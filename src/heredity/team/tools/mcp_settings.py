@@ -52,7 +52,8 @@ class McpResource(BaseModel):
     @model_validator(mode="after")
     def _one(self) -> McpResource:
         if bool(self.server) == bool(self.command):
-            raise ValueError("give either a server of the team.toml, or a command")
+            what = "server, command" if self.server else "neither server nor command"
+            raise ValueError(f"it has {what}; give either a server of the team.toml, or a command")
         return self
 
 

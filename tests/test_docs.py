@@ -54,7 +54,7 @@ from offering import Offer
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-OPTION = re.compile(r"--[a-z][a-z0-9-]*")
+OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z0-9-]*")
 
 
 class Block(NamedTuple):

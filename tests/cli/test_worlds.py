@@ -185,7 +185,7 @@ def test_an_agent_is_tabulated_by_group_and_world_and_known_episodes_are_not_pla
     assert again["groups"]["average"]["mean"] == pytest.approx((0.25 * 3 + 1.0) / 4)
     assert "std over 2 runs" in run(*given).stdout
     (tmp_path / "episodes.jsonl").write_text("not an episode\n")
-    with pytest.raises(DamagedRecordError, match=r"episodes\.jsonl:1"):
+    with pytest.raises(DamagedRecordError, match=r"episodes\.jsonl, line 1 is not an episode"):
         run(*given)
 
 

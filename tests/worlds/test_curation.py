@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import heredity
 from heredity.cli.worlds import app
 from heredity.errors import ConfigError
 from heredity.worlds.curation import AXES, Candidate, candidate, curate, lines_of, table_1
@@ -17,7 +18,7 @@ from heredity.worlds.gates.reliability import PLAYERS
 from heredity.worlds.traits import capabilities
 from heredity.worlds.world import World, descriptions, world
 
-RULES = Path(__file__).parents[2] / "examples" / "worlds"
+RULES = Path(heredity.__file__).parent / "library" / "rules"
 MEANS = {"random": 0.1, "greedy": 0.2, "search-little": 0.3, "search-much": 0.4, "solution": 1.0}
 
 

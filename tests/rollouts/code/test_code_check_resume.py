@@ -82,5 +82,5 @@ def test_a_line_that_was_cut_off_is_no_check(tmp_path: Path) -> None:
     assert Kept(path).get("abc") is None
     assert len(path.read_text().splitlines()) == 1
     path.write_text("no check\n")
-    with pytest.raises(ConfigError, match=r"kept.jsonl, line 1 is no check of a problem"):
+    with pytest.raises(ConfigError, match=r"kept.jsonl, line 1 is not a check of a problem"):
         Kept(path)

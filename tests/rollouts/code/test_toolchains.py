@@ -61,8 +61,9 @@ def test_installing_runs_the_registrys_own_client(bare: Path) -> None:
 
 def test_the_doctor_says_what_installs_each_language(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("heredity.cli.doctor._isolation", lambda: iter(()))
-    monkeypatch.setattr("heredity.cli.doctor._outside_commands", lambda: iter(()))
+    monkeypatch.setattr("heredity.cli.doctor._outside_commands", lambda **_: iter(()))
     found = CliRunner().invoke(app, ["doctor", "--for", "code", "--json"])
+    assert found.output, found.exception
     by_name = {check["name"]: check for check in json.loads(found.output)["checks"]}
     assert by_name["language: C++ 17"]["remedy"] == "apt-get install g++"
     assert "heredity doctor --for code --install" in by_name["language: Go"]["remedy"]

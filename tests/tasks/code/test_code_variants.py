@@ -65,5 +65,5 @@ def test_a_taskset_gives_variants_and_keeps_the_splits() -> None:
     assert all(name.endswith("@7") for name in names[1])
     (task, *_) = taskset("code/all?problem=two-gates&language=go,java&whole=true&variant=7").draw("heldout", 2, 1)
     assert (task.spec["problem"], task.cluster) == ("two-gates@7", "two-gates")
-    with pytest.raises(ConfigError, match="variant is 7/8; give a seed of letters and digits"):
+    with pytest.raises(ConfigError, match="variant is '7/8'; give a seed of letters and digits"):
         taskset("code/all?variant=7/8")

@@ -81,8 +81,8 @@ def measure(rollouts: int, repeats: int = 5) -> dict[str, Any]:
 
 def _indexed(folder: Path) -> int:
     """Return how many rollouts the index of a folder has, while it is kept."""
-    with contextlib.suppress(RecordError):
-        return Index(folder, folder / "view.sqlite").rows("SELECT count(*) FROM rollouts")[0][0]
+    with contextlib.suppress(RecordError), open_index(folder) as index:
+        return index.rows("SELECT count(*) FROM rollouts")[0][0]
     return 0
 
 

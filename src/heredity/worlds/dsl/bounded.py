@@ -43,10 +43,10 @@ class Turn:
         rng: where chance is drawn from, when levels are made.
     """
 
-    __slots__ = ("done", "most", "passes", "reward", "rng", "turn_message")
+    __slots__ = ("done", "message", "most", "passes", "reward", "rng")
 
     def __init__(self, most: int = MAX_PASSES, rng: np.random.Generator | None = None) -> None:
-        self.most, self.passes, self.reward, self.done, self.turn_message, self.rng = most, most, 0.0, False, "", rng
+        self.most, self.passes, self.reward, self.done, self.message, self.rng = most, most, 0.0, False, "", rng
 
     def count(self, passes: int) -> None:
         """Count passes through a loop.
@@ -231,7 +231,7 @@ def _end(turn: Turn, message: str = "") -> None:
 
 def _say(turn: Turn, message: str) -> None:
     if message:
-        turn.turn_message = whole(f"{turn.turn_message} {message}" if turn.turn_message else message)
+        turn.message = whole(f"{turn.message} {message}" if turn.message else message)
 
 
 # --- chance, where levels are made

@@ -190,7 +190,7 @@ class RulesDynamics(Dynamics[State]):
             raise self.compiled.fault(f"actions.{action.name}", error) from error
         if self._goes_on and not turn.done:
             self.compiled.follow("after", state, state.level, turn)
-        return Outcome(float(turn.reward), turn.done, turn.turn_message)
+        return Outcome(float(turn.reward), turn.done, turn.message)
 
     def refuse(self, state: State) -> Outcome:
         """Let time pass."""
@@ -198,7 +198,7 @@ class RulesDynamics(Dynamics[State]):
             return Outcome()
         turn = Turn()
         self.compiled.follow("refused", state, state.level, turn)
-        return Outcome(float(turn.reward), turn.done, turn.turn_message)
+        return Outcome(float(turn.reward), turn.done, turn.message)
 
     def finish(self, state: State) -> float:
         """Return what is paid at the horizon."""

@@ -31,7 +31,7 @@ def test_this_machine_is_examined(app: typer.Typer) -> None:
     result = CliRunner().invoke(app, ["--json"])
     report = json.loads(result.stdout)
     checks = {check["name"]: check for check in report["checks"]}
-    assert {"Python", "namespaces", "landlock", "seccomp", "bubblewrap", "cgroups", "GPU"} <= set(checks)
+    assert {"Python", "namespaces", "landlock", "seccomp", "bubblewrap", "processes", "GPU"} <= set(checks)
     assert "environments: classic_control" in checks
     assert report["possible"] == all(check["ok"] for check in report["checks"] if check["needed"])
     assert result.exit_code == (0 if report["possible"] else 1)

@@ -230,19 +230,16 @@ def _isolation() -> Iterator[Check]:
 
 def _outside_commands(*, needed: bool = False) -> Iterator[Check]:
     from heredity.sandbox import agent_bubblewrap as bubblewrap
+    from heredity.sandbox import process_groups
 
     problem, _, remedy = (bubblewrap.available() or "").partition("; ")
     if not needed:
         remedy = f"needed for coding agents, containers, programs and their scorers: {remedy}"
     detail = problem or f"{shutil.which('bwrap')} confines a command"
     yield Check("bubblewrap", not problem, needed, detail, remedy)
-    groups = Path("/sys/fs/cgroup")
-    unified = (groups / "cgroup.controllers").exists()
-    writable = unified and os.access(groups / "cgroup.procs", os.W_OK)
-    detail = (
-        f"version {2 if unified else 1}, {'writable' if writable else 'not writable'}" if groups.exists() else "none"
-    )
-    yield Check("cgroups", writable, False, detail, "not needed; limits are set per process")
+    problem, _, remedy = (process_groups.unavailable() or "").partition("; ")
+    detail = problem or f"counted by {'control groups' if os.geteuid() == 0 else 'user'}"
+    yield Check("processes", not problem, False, detail, remedy)
 
 
 def _accelerator() -> Iterator[Check]:

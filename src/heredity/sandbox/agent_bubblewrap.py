@@ -30,6 +30,7 @@ from heredity.sandbox.bubblewrap_root import (
     trusted_folders,
 )
 from heredity.sandbox.isolation import ALLOWED_PACKAGES, package_folders
+from heredity.sandbox.process_groups import bounded
 
 __all__ = [
     "GUEST_CLIENT",
@@ -151,7 +152,7 @@ class Confinement:
             ConfigError: if a folder to show would reveal what must stay hidden.
         """
         self._check_visible()
-        arguments = [bwrap(), *isolate(1000), *(() if not self.network else ("--share-net",))]
+        arguments = [*bounded(self.processes), bwrap(), *isolate(1000), *(("--share-net",) if self.network else ())]
         arguments += ["--seccomp", str(descriptors.seccomp), "--info-fd", str(descriptors.info)]
         arguments += [*self._system(descriptors), *interpreter_view()]
         for path in self.read_only:

@@ -25,6 +25,7 @@ from heredity.sandbox.bubblewrap_root import (
     seccomp_program,
     system_view,
 )
+from heredity.sandbox.process_groups import bounded
 
 PORT = 3128
 """Where the browser finds its proxy, on 127.0.0.1 of its own network."""
@@ -42,6 +43,7 @@ _HERE = Path(__file__).parent
 _INSIDE = "/opt/heredity"
 _SOCKET = "/run/heredity/proxy.sock"
 _TMP_BYTES = 512 << 20
+_MOST_PROCESSES = 4096  # threads included, of which a page has some twenty
 _FILE_BYTES = 512 << 20
 _POLICY_FOLDERS = ("/etc/chromium", "/etc/chromium-browser", "/etc/opt/chrome")
 _POLICY = {
@@ -125,7 +127,8 @@ def write_script(folder: Path, browser: Path, proxy: Path) -> Path:
     policy.write_text(json.dumps(_POLICY), encoding="ascii")
     downloads = folder / DOWNLOADS
     downloads.mkdir(exist_ok=True)
-    arguments = [bwrap(), *_isolate(nested=nested), "--seccomp", "9", *system_view(), *proc_view(), "--dev", "/dev"]
+    arguments = [*bounded(_MOST_PROCESSES), bwrap(), *_isolate(nested=nested), "--seccomp", "9", *system_view()]
+    arguments += [*proc_view(), "--dev", "/dev"]
     for path in ("/dev/shm", "/tmp"):
         arguments += ["--size", str(_TMP_BYTES), "--tmpfs", path]
     arguments += ["--remount-ro", "/dev", *etc_view(), *interpreter_view()]

@@ -35,6 +35,7 @@ from heredity.sandbox.bubblewrap_root import (
     seccomp_program,
     system_view,
 )
+from heredity.sandbox.process_groups import bounded
 from heredity.sandbox.waiting import RunClock
 
 WORK = "/work"
@@ -43,6 +44,8 @@ WORK = "/work"
 _REAPER = Path(__file__).parent / "reaper.py"
 _STACK_BYTES = 256 << 20
 _USER = 1000
+_MOST_PROCESSES = 512
+"""Of a compiler, threads included."""
 _CHUNK = 1 << 16
 _MOST_REQUEST_BYTES = 128 << 10  # of one message on a socket, whose buffers have 208 KiB
 _MOST_ENDING_S = 60.0  # what the kernel may take to start a run, or to end one that was killed
@@ -296,7 +299,8 @@ def _arguments(
     *,
     compiling: bool,
 ) -> list[str]:
-    arguments = [bwrap(), *isolate(_USER, first=False), "--seccomp", str(rules), *system_view(), *proc_view()]
+    arguments = [*(bounded(_MOST_PROCESSES) if compiling else ()), bwrap(), *isolate(_USER, first=False)]
+    arguments += ["--seccomp", str(rules), *system_view(), *proc_view()]
     arguments += ["--dev", "/dev", *etc_view(), *interpreter_view()]
     arguments += ["--size", str(bounds.disk_bytes), "--tmpfs", "/tmp"]
     views = [part for path in shown for part in ("--ro-bind", str(path), str(path))]

@@ -39,6 +39,7 @@ from heredity.sandbox.containers.contract import (
     Settled,
     verifiers_variables,
 )
+from heredity.sandbox.process_groups import bounded
 from heredity.tasks.containers import ContainerTask
 
 FIRST_PROCESS = Path(__file__).parent / "first_process.py"
@@ -230,7 +231,9 @@ class BubblewrapSandbox:
     def _arguments(self, channel: int, files: Sequence[int]) -> list[str]:
         seccomp, passwd, group, hosts = map(str, files)
         disk = self._disk + (_SLACK_BYTES if self._phase.verifying else 0)
-        arguments = [bwrap(), *isolate(0), "--seccomp", seccomp, "--size", str(disk), "--tmpfs", "/", *system_view()]
+        # The first process ends them all once there are too many; the kernel starts none far beyond that.
+        arguments = [*bounded(2 * self._limits.processes), bwrap(), *isolate(0), "--seccomp", seccomp]
+        arguments += ["--size", str(disk), "--tmpfs", "/", *system_view()]
         arguments += [*proc_view(), "--dev", "/dev", "--size", str(_LOGS_BYTES), "--tmpfs", "/dev/shm"]
         # Only the root may be written to, and what is bounded beside it.
         arguments += ["--remount-ro", "/dev", *etc_view(), *interpreter_view()]

@@ -11,7 +11,7 @@ import pytest
 from heredity.cli import main as module
 from heredity.experiments.config import cells, resolve
 from heredity.launchers import available
-from heredity.protocols.post_training.trainers import check_trainer, mode_of
+from heredity.protocols.post_training.trainers import check_trainer, mode_of, task_of
 from heredity.sandbox import inference as sandbox
 
 ROOT = Path(__file__).parents[2]
@@ -134,7 +134,7 @@ def test_a_folder_that_held_a_mistake_takes_the_corrected_run(
         }
     )
     (cell,) = cells(config)
-    check_trainer(cell, ())
+    check_trainer(cell, task_of(cell), ())
     assert not (tmp_path / "out").exists()
     capsys.readouterr()
 
@@ -154,5 +154,5 @@ def test_a_base_that_was_made_for_several_tasks_is_taken_for_each_of_them() -> N
             }
         )
         (cell,) = cells(config)
-        check_trainer(cell, ())
+        check_trainer(cell, task_of(cell), ())
         assert mode_of(cell) == ("free" if "multi" not in taskset else "multi-task")

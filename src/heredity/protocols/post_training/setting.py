@@ -32,7 +32,10 @@ class TrainingSetting:
 
     def check(self, cell: Cell, suite: SuiteContext) -> None:
         """Check the task, the base model, the agent, and what grades."""
-        check_trainer(cell, suite.secrets)
+        taskset = suite.tasksets[cell.taskset]
+        # Drawing the items of a task takes a while: the runs of a suite share them.
+        task = taskset.task if isinstance(taskset, PostTrainingTaskset) else task_of(cell)
+        check_trainer(cell, task, suite.secrets)
         inference_in(cell, suite.cells, suite.folder / "runs")
 
     async def open(self, context: RunContext) -> Setup:

@@ -87,15 +87,20 @@ def mode_of(cell: Cell) -> str:
     return "multi-task" if mode == "free" and len(task_of(cell).parts) > 1 else mode
 
 
-def check_trainer(cell: Cell, secrets: Sequence[Path]) -> None:
+def check_trainer(cell: Cell, task: PostTrainingTask | SeveralTasks, secrets: Sequence[Path]) -> None:
     """Check what can be checked before a run begins.
+
+    Args:
+        cell: the run.
+        task: its task, or its several tasks.
+        secrets: folders that must stay hidden from what evolves.
 
     Raises:
         ConfigError: if the task, its base model, its judge, the agent or the time is missing or wrong, or the task has fewer items
             than are to be graded or held out.
         MissingExtraError: if a package that grades is not installed.
     """
-    task, config = task_of(cell), cell.config
+    config = cell.config
     if config.budget.seconds is None:
         raise ConfigError("budget.seconds is missing; give the wall seconds that an agent has, such as 3600")
     name = config.of(TrainingSection).base_model

@@ -17,6 +17,13 @@ from offering import Offer, entry_point
 
 settings.register_profile("any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any-machine")  # how long an example takes says how busy the machine is
+settings.register_profile("every-run", parent=settings.get_profile("any-machine"), max_examples=30)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where slow tests are left out, try fewer examples of each property as well."""
+    if "not slow" in config.option.markexpr:
+        settings.load_profile("every-run")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -37,6 +37,7 @@ def test_a_run_that_differs_is_found(tmp_path: Path) -> None:
     assert ".metrics[0]." in kills.first_difference(kills.facts(one), kills.facts(other))
 
 
+@pytest.mark.slow
 def test_a_run_that_fails_by_itself_is_an_error_with_its_reason() -> None:
     with pytest.raises(HostError, match=r"ended with 2 .* unknown environment 'CartPol-v1'"):
         kills.measure(1, suite_text=kills.SUITE.replace("CartPole-v1", "CartPol-v1"))

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import polars as pl
+import pytest
 
 from heredity.bench.metrics import FORMATS, measure, run_parts
 from heredity.protocols.harness_evolution.analysis import harness_metrics, rows_of
 
 
+@pytest.mark.slow
 def test_metrics_are_timed_and_weighed_from_each_format() -> None:
     figures = measure(9_000, repeats=1)
     assert figures["results"].keys() == set(FORMATS)

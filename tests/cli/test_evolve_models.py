@@ -37,6 +37,7 @@ def evolve(*words: str | Path) -> Result:
     return CliRunner().invoke(app, ["evolve", *map(str, words)])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(agents_available() is not None, reason="agents cannot be confined here")
 def test_an_agent_edits_the_program_submits_it_and_is_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files(tmp_path)

@@ -111,6 +111,7 @@ def test_a_suite_that_is_told_to_end_says_how_to_go_on_and_leaves_no_process(
         read_journal(journal)
 
 
+@pytest.mark.slow
 @needs_sandbox
 def test_a_killed_suite_leaves_no_process(running: tuple[subprocess.Popen[str], set[int], Path]) -> None:
     process, below, _ = running

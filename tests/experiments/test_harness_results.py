@@ -3,6 +3,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import pytest
+
 from heredity.experiments.results import rebuild, rebuild_run
 from heredity.protocols.harness_evolution.results import harness_of
 
@@ -29,6 +31,7 @@ def test_what_is_derived_of_a_run_is_made_again_byte_for_byte(tmp_path: Path) ->
     assert len(before) == 3
 
 
+@pytest.mark.slow
 def test_what_is_derived_of_a_suite_is_made_again_byte_for_byte(tmp_path: Path) -> None:
     folder = tmp_path / "suite"
     for design in (Told("ace"), Told("ahe", broken=(4,)), Told("ahe", gate=True), Told("ace", 1, finished=False)):

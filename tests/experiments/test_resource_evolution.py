@@ -47,6 +47,7 @@ def ran(folder: Path, chosen: Any) -> dict[str, Any]:
     return metrics
 
 
+@pytest.mark.slow
 @needs_sandbox
 def test_an_optimizer_improves_held_out_accuracy_beyond_noise_and_leaves_its_lineage(tmp_path: Path) -> None:
     metrics = ran(tmp_path / "runs" / "q", config())

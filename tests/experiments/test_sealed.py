@@ -123,6 +123,7 @@ def test_suites_that_were_moved_together_still_know_each_other(suites: Suites, t
     assert Suites(moved).end("two") == ["one"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sample.isolated(), reason="policies cannot be confined here")
 def test_a_suite_on_published_cases_says_so_and_one_that_did_not_end_publishes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -103,6 +103,7 @@ def test_a_suite_runs_every_cell_and_compares_them(tmp_path: Path) -> None:
     assert len(commitments) == 2, "one set of cases for each taskset"
 
 
+@pytest.mark.slow
 @needs_sandbox
 def test_a_suite_that_was_cancelled_ends_as_one_that_was_not(tmp_path: Path) -> None:
     chosen = three_runs(evolver={"method": "parametric"}, budget={"episodes": 12})

@@ -70,6 +70,7 @@ def undefended() -> dict[str, dict[str, Any]]:
         return {a["name"]: a for a in run_attacks(names=names)["attempts"]}
 
 
+@pytest.mark.slow
 def test_without_isolation_the_same_attacks_succeed_and_are_seen(undefended: dict[str, dict[str, Any]]) -> None:
     missed = [f"{name}: {a['outcome']}, {a['detail']}" for name, a in undefended.items() if not a["succeeded"]]
     assert not missed

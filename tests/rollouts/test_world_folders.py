@@ -399,6 +399,7 @@ def test_without_a_generator_that_works_the_validation_levels_are_shared_out(tmp
     assert [task.spec["level"] for task in tasks.draw("validation", 1, 5)] == ["../val_levels/level_12"]
 
 
+@pytest.mark.slow
 def test_a_generator_that_has_few_levels_says_so(tmp_path: Path) -> None:
     folder = changed(CANAL, tmp_path / "w", "env_generate.py", "random.seed(seed)", "random.seed(seed % 4)")
     tasks = FolderTaskset(str(folder))

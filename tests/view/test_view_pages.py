@@ -151,6 +151,7 @@ async def test_a_run_that_stands_alone_and_one_of_a_suite_open_as_well(suites: P
         assert (await site.get("/")).headers["location"] == f"{BASE}/s/small"
 
 
+@pytest.mark.slow
 async def test_lines_of_fifty_megabytes_are_shown_cut(tmp_path: Path) -> None:
     run = write_run(tmp_path / "s", "r--s0")
     with RunFolder.open(run) as opened:

@@ -16,6 +16,7 @@ EASY = "posttraining/code/all?problem=well-buckets,odd-bells,mean-tide,unsold-ti
 """Two problems to train on, two that grade, one that is held out."""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(available() is not None, reason="programs cannot be confined on this machine")
 async def test_replies_are_judged_as_programs() -> None:
     task = posttraining_task(EASY)

@@ -56,6 +56,7 @@ def test_themes_become_a_library_and_others_are_told_why_not() -> None:
         run("generate", MINER, *MODEL, "--out", "runs/mine")
 
 
+@pytest.mark.slow
 def test_proposed_themes_are_new_and_reviewed_ones_are_precise(tmp_path: Path) -> None:
     as_json(MINER, "--propose", "2", "--review", *MODEL, "--out", "runs/more")
     themes = read_themes(tmp_path / "runs" / "more" / "themes.toml")

@@ -100,6 +100,7 @@ def test_an_author_that_knows_no_word_builds_nothing_and_the_run_ends(tmp_path: 
     assert (part.admitted, part.builds, part.first_failed) == (False, [], "build")
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stopped_goes_on_and_pays_nothing_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     theme = {"bazaar": "A caravan trader in a desert sells dates at prices that drift. Earn coins."}
     calm = suite(tmp_path / "calm" / "out", theme)
@@ -166,6 +167,7 @@ def test_a_shelf_keeps_a_world_and_gives_its_place_to_what_a_changed_theme_becam
         assert (folder / "world.yaml").read_text() == (folder / "certificate.json").read_text() == text
 
 
+@pytest.mark.slow
 def test_several_authors_have_shelves_of_their_own(tmp_path: Path) -> None:
     authors = {"gateway.optimisation": ["offline/world-author", "offline/world-author-careless"]}
     result = suite(tmp_path / "out", KEYS, matrix=authors)

@@ -52,6 +52,7 @@ def assert_mended_and_admitted(result: SuiteResult) -> None:
     assert World(result.folder / "library" / "walled_garden").level("test-01").upper_bound.value == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("here")
 def test_an_agent_from_outside_writes_builds_mends_and_admits_a_world(tmp_path: Path) -> None:
     agent = tmp_path / "agent"

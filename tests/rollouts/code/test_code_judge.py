@@ -129,6 +129,7 @@ async def test_each_language_gets_the_verdicts(language: str, judge: Judge, aske
         assert found.verdict == expected, (language, found)
 
 
+@pytest.mark.slow
 async def test_a_problem_that_is_unsound_is_told_why(judge: Judge, tmp_path: Path) -> None:
     from heredity.rollouts.code.check import check
 

@@ -84,6 +84,7 @@ def test_a_name_that_is_none_is_refused(name: str, error: type[Exception], said:
         taskset(name)
 
 
+@pytest.mark.slow
 @needs_sandbox
 def test_a_method_evolves_a_program_and_it_is_judged_on_other_cases(tmp_path: Path) -> None:
     """The start is right already: what is shown is that a method submits, and that a program is judged held out."""

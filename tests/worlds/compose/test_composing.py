@@ -80,6 +80,7 @@ def test_every_mechanic_is_drawn_and_every_vocabulary_has_every_noun() -> None:
     assert len({frozenset(words) for words in themes().values()}) == 1
 
 
+@pytest.mark.slow
 def test_a_seed_gives_the_same_world_levels_and_admission_every_time(folder: Path) -> None:
     first, second = (ComposedWorld(Recipe(SEED)) for _ in range(2))
     assert description_text(first.description) == description_text(second.description)

@@ -35,9 +35,9 @@ def list_problems(*, as_json: AsJson = False) -> None:
     """
     from heredity.rollouts.code.toolchains import missing
     from heredity.tasks.code.languages import LANGUAGES
-    from heredity.tasks.code.problem import library_folder, problem_folders, read_problem
+    from heredity.tasks.code.problem import library_problems
 
-    problems = [read_problem(folder) for folder in problem_folders(library_folder()).values()]
+    problems = library_problems()
     absent = {language.name: reason for language in LANGUAGES.values() if (reason := missing(language))}
     if as_json:
         rows = [{"problem": p.name, "title": p.title, "difficulty": p.difficulty, "tags": p.tags} for p in problems]

@@ -18,7 +18,7 @@ from heredity.gateway.contract import Reply, Request, Usage
 from heredity.ids import digest_bytes
 from heredity.library.models.follower import words_of
 from heredity.library.models.inducer import block_of
-from heredity.tasks.code.problem import Problem, library_folder, problem_folders, read_problem
+from heredity.tasks.code.problem import Problem, library_problems
 
 RIGHT, WRONG, SLOW, BROKEN, NONE = "right", "wrong", "slow", "broken", "none"
 PLANS = (
@@ -115,5 +115,4 @@ def _asked(question: str) -> tuple[Problem, str]:
 
 @cache
 def _problems() -> Mapping[str, Problem]:
-    problems = [read_problem(folder) for folder in problem_folders(library_folder()).values()]
-    return {problem.title: problem for problem in problems}
+    return {problem.title: problem for problem in library_problems()}

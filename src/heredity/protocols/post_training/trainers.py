@@ -6,6 +6,7 @@ import asyncio
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from heredity.configuration.config import Cell
@@ -138,7 +139,12 @@ def _takes(task: PostTrainingTask | SeveralTasks, name: str) -> bool:
     joint = name.removeprefix(CHARACTERS)
     if joint == name or not joint.startswith(MULTI):
         return False
-    return {part.name for part in task.parts} <= {part.name for part in posttraining_task(joint).parts}
+    return {part.name for part in task.parts} <= _joined(joint)
+
+
+@lru_cache(maxsize=16)
+def _joined(joint: str) -> frozenset[str]:
+    return frozenset(part.name for part in posttraining_task(joint).parts)
 
 
 def build_trainer(context: RunContext, base: Base, reference: Reference, grading: RunGrading) -> Evolver:

@@ -17,6 +17,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -214,7 +215,17 @@ def problem(name: str) -> Problem:
     folders = problem_folders(library_folder())
     if name not in folders:
         raise UnknownNameError("problem", name, sorted(folders))
-    return read_problem(folders[name])
+    return _shipped(folders[name])
+
+
+def library_problems() -> tuple[Problem, ...]:
+    """Return the problems that come with Heredity, by the order of their names; they are read once."""
+    return tuple(map(_shipped, problem_folders(library_folder()).values()))
+
+
+@lru_cache(maxsize=512)
+def _shipped(folder: Path) -> Problem:
+    return read_problem(folder)
 
 
 def _signature(data: Any, where: str) -> Signature:

@@ -27,10 +27,8 @@ from heredity.tasks.code.problem import (
     DIFFICULTIES,
     UNRATED,
     Problem,
-    library_folder,
+    library_problems,
     problem,
-    problem_folders,
-    read_problem,
 )
 from heredity.tasks.code.solution import PREFIX as SOLUTION
 from heredity.tasks.code.solution import solution_taskset
@@ -194,7 +192,7 @@ class CodeTasksets:
             return CodeTaskset(name, _options(name, query, rows.problems), rows.problems, rows.left_out)
         if base != ALL:
             raise UnknownNameError("taskset", name, self.names())
-        problems = [read_problem(folder) for folder in problem_folders(library_folder()).values()]
+        problems = library_problems()
         return CodeTaskset(name, _options(name, query, problems), problems)
 
     def located(self, name: str, base: Path) -> str:

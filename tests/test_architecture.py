@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -64,7 +63,6 @@ def modules() -> list[Path]:
     return sorted(filter(packaged, SOURCE.rglob("*.py")))
 
 
-@cache
 def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text())
 

@@ -314,7 +314,7 @@ def test_a_command_of_the_documentation_can_be_parsed(location: str, words: list
 
 
 def parsed(words: list[str]) -> None:
-    group: Any = typer.main.get_command(app)
+    group = COMMANDS["heredity"]
     context = group.make_context("heredity", words)
     name, command, rest = group.resolve_command(context, words)
     while hasattr(command, "commands") and rest:

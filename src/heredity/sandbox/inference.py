@@ -7,7 +7,6 @@ a GPU is used, its device files and what is known of the machine's processors ar
 from __future__ import annotations
 
 import importlib.metadata
-import importlib.util
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -123,9 +122,6 @@ def packages(more: tuple[str, ...] = ()) -> tuple[Path, ...]:
     Raises:
         MissingExtraError: if one of `ROOTS` is not installed.
     """
-    for root in ROOTS:
-        if importlib.util.find_spec(root) is None:
-            raise MissingExtraError(f"answering with a submitted model ({root} is missing)", "posttrain")
     paths: set[Path] = set()
     for distribution in _required((*ROOTS, *more)):
         tops = {file.parts[0] for file in distribution.files or ()}
@@ -145,7 +141,9 @@ def _required(roots: tuple[str, ...]) -> Iterator[importlib.metadata.Distributio
         seen.add((name, extra))
         try:
             distribution = importlib.metadata.distribution(name)
-        except importlib.metadata.PackageNotFoundError:
+        except importlib.metadata.PackageNotFoundError as error:
+            if name in ROOTS:
+                raise MissingExtraError(f"answering with a submitted model ({name} is missing)", "posttrain") from error
             continue
         yield distribution
         # What another system would need is looked for in vain, or shown without need: neither does harm.

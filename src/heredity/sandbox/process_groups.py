@@ -7,8 +7,8 @@ every process number of the machine. There a control group counts them instead, 
 from __future__ import annotations
 
 import atexit
-import itertools
 import os
+import tempfile
 import time
 from contextlib import suppress
 from functools import cache
@@ -17,8 +17,8 @@ from pathlib import Path
 _PREFIX = "heredity-"
 _ENTERING_S = 60.0
 """From this age on an empty group is one whose sandbox has ended, and not one that is about to be entered."""
-_ENTER = 'mkdir "$0" && echo "$1" > "$0/pids.max" && echo $$ > "$0/cgroup.procs" && shift && exec "$@"'
-_numbers = itertools.count()
+_ENTER = 'echo $$ > "$0/cgroup.procs" && exec "$@"'
+"""Words of the shell alone: it runs outside of the sandbox, with variables that may be the candidate's, PATH among them."""
 
 
 def bounded(processes: int) -> list[str]:
@@ -34,7 +34,7 @@ def bounded(processes: int) -> list[str]:
     if parent is None:
         return []
     _sweep(parent)
-    return ["/bin/sh", "-c", _ENTER, str(parent / f"{_PREFIX}{os.getpid()}-{next(_numbers)}"), str(processes)]
+    return ["/bin/sh", "-c", _ENTER, str(_make(parent, processes))]
 
 
 def unavailable() -> str | None:
@@ -48,13 +48,8 @@ def _parent() -> tuple[Path | None, str | None]:
     if os.geteuid() != 0:
         return None, None
     for folder in _candidates():
-        trial = folder / f"{_PREFIX}{os.getpid()}-trial"
         try:
-            trial.mkdir(exist_ok=True)
-            try:
-                (trial / "pids.max").write_text("16")
-            finally:
-                trial.rmdir()
+            _make(folder, 16).rmdir()
         except OSError:
             continue
         atexit.register(_sweep, folder, f"{_PREFIX}{os.getpid()}-")
@@ -71,6 +66,17 @@ def _candidates() -> list[Path]:
     own = [path for _, controllers, path in (line.split(":", 2) for line in lines) if "pids" in controllers.split(",")]
     root = Path("/sys/fs/cgroup/pids")
     return [*(root / path.lstrip("/") for path in own), root, Path("/sys/fs/cgroup")]
+
+
+def _make(parent: Path, processes: int) -> Path:
+    group = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=parent))
+    try:
+        with (group / "pids.max").open("r+") as bound:  # it is the kernel's, or this is no folder of groups that count
+            bound.write(str(processes))
+    except OSError:
+        group.rmdir()
+        raise
+    return group
 
 
 def _sweep(parent: Path, own: str | None = None) -> None:

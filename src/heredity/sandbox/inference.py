@@ -132,7 +132,9 @@ def packages(more: tuple[str, ...] = ()) -> tuple[Path, ...]:
 
 def _required(roots: tuple[str, ...]) -> Iterator[importlib.metadata.Distribution]:
     seen: set[tuple[str, str]] = set()
-    waiting = [(root, "") for root in roots if root]
+    waiting = [
+        (root, "") for root in reversed(roots) if root
+    ]  # from the first on: one that is missing is known at once
     while waiting:
         name, extra = waiting.pop()
         name = re.sub(r"[-_.]+", "-", name).lower()

@@ -358,7 +358,7 @@ def test_a_suite_is_started_watched_stopped_and_resumed_from_the_page(browser: B
         page.locator("#runs").get_by_text(re.compile(r"[1-9]\d* of 300")).wait_for()
         page.get_by_role("button", name="Stop").click()
         page.get_by_role("button", name="Resume").wait_for()
-        assert page.locator("#runs").get_by_text("stopped").count() == 1
+        page.locator("#runs").get_by_text("stopped").wait_for()
         page.get_by_role("button", name="Resume").click()
         page.locator("#runs").get_by_text("finished").wait_for(timeout=5 * browsing.PATIENCE_MS)
         page.get_by_role("link", name="Report").click()

@@ -11,9 +11,11 @@ import pytest
 
 from heredity.errors import RecordError
 from heredity.records import RunFolder
+from heredity.view import watching
 from heredity.view.index import index as module
 from heredity.view.index import index_path, open_index
 from heredity.view.index.tail import lines_from
+from heredity.view.watching import Watched
 
 
 def counts(folder: Path) -> dict[str, int]:
@@ -240,3 +242,18 @@ def test_links_to_journals_are_not_followed(run_folder: Path, tmp_path: Path) ->
     assert counts(tmp_path / "s")["runs"] == 0
     with pytest.raises(RecordError, match="cannot be read"):
         list(lines_from(tmp_path / "s" / "runs" / "linked" / "journal.jsonl", 0))
+
+
+async def test_pages_are_told_once_a_run_that_was_left_has_stopped(
+    run_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_index(run_folder) as index:
+        watched = Watched(index)
+        for version in (1, 1):
+            assert await watched.refresh(60)
+            assert watched.version == version
+        # Nothing is added any more, and nobody works on it: its row says so from now on, and not before.
+        monkeypatch.setattr(watching, "STILL_S", 0.0)
+        for version in (2, 2):
+            assert await watched.refresh(60)
+            assert watched.version == version

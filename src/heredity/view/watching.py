@@ -23,6 +23,10 @@ PATIENCE_S = 0.4
 """How long a page waits for an index that is being made before it shows how far that is."""
 
 
+STILL_S = 5.0
+"""From then on a run to which nothing is added, and on which no process of this machine works, has stopped."""
+
+
 @dataclass
 class Watched:
     """An index that pages ask.
@@ -41,6 +45,8 @@ class Watched:
     alive: bool = False
     problem: str = ""
     began: float = 0.0
+    _moved: float = 0.0
+    _still: bool = False
     _task: asyncio.Task[None] | None = None
     _stop: threading.Event = field(default_factory=threading.Event)
 
@@ -76,8 +82,10 @@ class Watched:
             self.problem = f"the index {self.index.path} cannot be kept: {error}"
         if changed and not self.version and self.elapsed > PATIENCE_S:
             self.made_s = self.elapsed
-        self.version += changed or alive != self.alive
-        self.alive = alive
+        self._moved = self.began if changed or alive else self._moved
+        still = self.began - self._moved > STILL_S
+        self.version += changed or alive != self.alive or still != self._still
+        self.alive, self._still = alive, still
 
 
 class Watcher:

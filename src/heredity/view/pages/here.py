@@ -15,6 +15,7 @@ from heredity.errors import UnknownNameError
 from heredity.results.page import Mono, Named
 from heredity.results.text import shorten
 from heredity.view.index import Index
+from heredity.view.watching import STILL_S
 
 TABS = (
     ("Overview", ""),
@@ -118,7 +119,7 @@ class Run:
         if self.facts.get("status"):
             return str(self.facts["status"])
         # A process that only just died is told by its lock; one on another machine by what it still writes.
-        if not self.suite.alive and time.time() - self.facts.get("last", 0) > 5:
+        if not self.suite.alive and time.time() - self.facts.get("last", 0) > STILL_S:
             return "stopped"
         return "judging" if self.facts.get("closed") else "evolving"
 

@@ -72,6 +72,8 @@ WHOLE = (
     b"a0: &a0 [x, x]\n" + b"".join(b"a%d: &a%d [*a%d, *a%d, *a%d]\n" % (i, i, i - 1, i - 1, i - 1) for i in range(1, 40)),
     *(b"a: &a [*a]", b"!!python/object/apply:os.system [ls]", b"? [a]\n: b", b"a: !!timestamp x", b"a: 2026-99-99"),
     *(b"\x08\x00\x00\x00\x00\x00\x00\x00{\"a\":{}}", b"\xff" * 8, b"PAR1" + b"\x00" * 64 + b"PAR1"),
+    *(b"x = " + b"-" * 20_000 + b"1", b"x = 1" + b" + 1" * 1500, b"x = a" + b".b" * 1500),
+    *(b"if a: pass\n" + b"elif a: pass\n" * 1500, b"class A(A): pass\nA().a()", b"def a(): a()\na()"),
 )  # fmt: skip
 PLACES: tuple[Callable[[Path], object], ...] = (
     Path.mkdir,

@@ -16,7 +16,7 @@ MOST_CHARS = 1200
 
 LACKS = ("field", "value", "remedy", "plain")
 _PLACE = re.compile(
-    r"^[\w./#:-]+: |\bline \d|\[\w+\]|\b\w+\.\d+\b|\b[a-z_]+\.[a-z_]\w+\b|\bfield\b|\bcolumn\b"
+    r"^(?:step )?[\w./#:-]+: |\bline \d|\[\w+\]|\b\w+\.\d+\b|\b[a-z_]+\.[a-z_]\w+\b|\bfield\b|\bcolumn\b"
     r"|\bunknown (?:difficulty|language|tag|split|problem|method|taskset)\b",
     re.IGNORECASE,
 )

@@ -32,6 +32,27 @@ def _own_program(folder: Path) -> object:
         return write_task(Path(home) / "task", files[0], files[1], files[2:], {"metric": "speed"}, "").digest
 
 
+def _route(folder: Path) -> object:
+    from heredity.protocols.post_training.analysis.routes import read_code
+
+    return read_code(
+        {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file() and not path.is_symlink()}
+    )
+
+
+def _constants(folder: Path) -> object:
+    import numpy as np
+
+    from heredity.evolution.operators.constants import find_constants
+    from heredity.evolution.operators.syntax import edited
+    from heredity.outside import read_text
+    from heredity.refusals import reading
+
+    with reading(folder / "program.py", "a program", "name another file"):
+        source = read_text(folder / "program.py")
+    return find_constants(source), edited(np.random.default_rng(0), source)
+
+
 def _problems(file: str) -> Callable[[Path], object]:
     def load(folder: Path) -> object:
         from heredity.tasks.code.files import problems_of
@@ -318,6 +339,26 @@ execution = "offline/rule-follower"
 [budget]
 rollouts = 10
 """
+TRAINING = b"""import json
+
+from trl import GRPOConfig, GRPOTrainer
+
+RATE = 0.5
+
+
+class Tuner(GRPOTrainer):
+    def rewards(self, answers):
+        return [float(a == "4") for a in answers]
+
+
+def main():
+    with open("settings.json") as file:
+        settings = json.load(file)
+    Tuner(config=GRPOConfig(learning_rate=RATE * settings["lr"])).train()
+
+
+main()
+"""
 SCORER = b"def evaluate(program_path):\n    return {'speed': 1.0}\n"
 SKILL = b"---\nname: adding\ndescription: adds\n---\nAdd them.\n"
 THEME = b'[tide_pool]\ntheme = "crabs in a tide pool"\n'
@@ -327,6 +368,8 @@ QUESTIONS = _csv([("question", "answer", "split"), *((f"q{i}?", f"{i}", "train" 
 KEPT: tuple[Loader, ...] = (
     *(Loader(f"program task {name}", _folder(_library(f"programs/{name}")), _program_task, folder=name) for name in ("circle-packing-26", "bin-packing")),
     Loader("program of one's own", {"program.py": b"x = 1\n", "scorer.py": SCORER, "table.csv": b"a,b\n"}, _own_program),
+    Loader("code of an agent that trains", {"train.py": TRAINING, "settings.json": _json({"lr": 0.1, "steps": [1, 2]}), "run.sh": b"python train.py\n"}, _route),
+    Loader("the program", {"program.py": TRAINING}, _constants),
     Loader("HumanEval", {"p.jsonl": _lines(HUMAN)}, _problems("p.jsonl")),
     Loader("MBPP", {"p.jsonl": _lines(MBPP)}, _problems("p.jsonl")),
     Loader("LiveCodeBench", {"p.jsonl": _lines(LIVE)}, _problems("p.jsonl")),

@@ -1,4 +1,4 @@
-"""Files from outside, read whole within bounds: plain files alone, and in them JSON, TOML and YAML.
+"""Files from outside, read whole within bounds: plain files alone, and in them JSON, TOML, YAML and Python.
 
 What is no plain file is an `OSError`, what is not of its format a `ValueError`, whatever the parser itself would raise. A pipe
 that nobody writes to, a device without an end, a nesting that exhausts the stack or an alias that multiplies do no harm.
@@ -6,6 +6,7 @@ that nobody writes to, a device without an end, a nesting that exhausts the stac
 
 from __future__ import annotations
 
+import ast
 import errno
 import json
 import math
@@ -15,7 +16,7 @@ import stat
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn, overload
 
 MAX_BYTES = 256 << 20
 """Most bytes of a file that is read as a whole value."""
@@ -25,6 +26,9 @@ ANY_SIZE = 1 << 62
 
 MAX_DEPTH = 100
 """Most tables and lists inside of one another: what is shallower can be written out again without exhausting the stack."""
+
+MAX_TREE_DEPTH = 200
+"""Most parts of Python inside of one another, an operator of a chain and each `elif` counted as one."""
 
 MAX_YAML_NODES = 500_000
 """Most values of a YAML document, each alias counted as what it stands for: some three seconds of work."""
@@ -112,6 +116,35 @@ def toml_table(text: str) -> dict[str, Any]:
         raise ValueError("it is nested too deeply") from error
     _check_depth(value)
     return value
+
+
+@overload
+def python_tree(text: str | bytes, mode: Literal["exec"] = "exec", *, shallow: bool = False) -> ast.Module: ...
+@overload
+def python_tree(text: str | bytes, mode: Literal["eval"], *, shallow: bool = False) -> ast.Expression: ...
+def python_tree(text: str | bytes, mode: str = "exec", *, shallow: bool = False) -> ast.AST:
+    """Return the syntax tree of Python text, which is not run.
+
+    Args:
+        text: the text.
+        mode: `"eval"` for one expression.
+        shallow: refuse what is nested more than `MAX_TREE_DEPTH` deep, for those who walk through it by recursion.
+
+    Raises:
+        ValueError: if it is none or is nested too deeply; names the line.
+    """
+    try:
+        tree = ast.parse(text, mode=mode)
+    except (RecursionError, MemoryError) as error:
+        raise ValueError("it is nested too deeply") from error
+    except SyntaxError as error:
+        raise ValueError(f"line {error.lineno}: {error.msg}" if error.lineno else error.msg) from error
+    level: list[ast.AST] = [tree]
+    for _ in range(MAX_TREE_DEPTH if shallow else 0):
+        level = [inner for node in level for inner in ast.iter_child_nodes(node)]
+    if shallow and level:
+        raise ValueError(f"it is nested more than {MAX_TREE_DEPTH} deep")
+    return tree
 
 
 def yaml_value(text: str) -> Any:

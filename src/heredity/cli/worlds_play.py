@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ import typer
 
 from heredity.cli import world_folders
 from heredity.errors import ConfigError
+from heredity.outside import json_value
 
 if TYPE_CHECKING:
     from heredity.worlds.description import ActionDescription, Description
@@ -97,7 +97,7 @@ def parse_line(line: str, actions: dict[str, ActionDescription] | None = None) -
     """
     if line.startswith("{"):
         try:
-            value: Any = json.loads(line)
+            value: Any = json_value(line)
         except ValueError as error:
             raise ValueError(f"this is no JSON: {error}") from error
         return value

@@ -6,7 +6,6 @@ sandbox or not at all.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from heredity.errors import ConfigError, IsolationError
-from heredity.outside import json_value
+from heredity.outside import json_value, python_tree
 from heredity.refusals import reading
 from heredity.resources.tree import SourceTree
 from heredity.resources.versions import Manifest, Version
@@ -171,9 +170,6 @@ def _with_one_of(label: str, tree: SourceTree, *paths: str) -> SourceTree:
 
 def _check_syntax(label: str, path: str, tree: SourceTree) -> None:
     try:
-        ast.parse(tree[path])
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        line = getattr(error, "lineno", None)
-        raise ConfigError(
-            f"{path}{f':{line}' if line else ''} of {label} is not Python: {error}; correct that line"
-        ) from error
+        python_tree(tree[path])
+    except ValueError as error:
+        raise ConfigError(f"{path} of {label} is not Python: {error}; correct it there") from error

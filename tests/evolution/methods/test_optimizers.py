@@ -222,7 +222,7 @@ def test_code_that_does_not_load_never_takes_the_place_of_code_that_does(name: s
     session = run(name, model, initial=initial, rounds=2, target=["agent"])
     assert session.committed == initial
     reasons = [entry["reason"] for b in model.blocks for entry in b["rejected"]]
-    assert any("agent.py:1 of agent/solver is not Python" in reason for reason in reasons)
+    assert any("agent.py of agent/solver is not Python: line 1: " in reason for reason in reasons)
 
 
 @every_optimizer

@@ -67,6 +67,14 @@ def test_source_that_does_not_parse_is_a_clear_error():
         find_constants("def act(:")
 
 
+@pytest.mark.parametrize(
+    "source", ["x = " + "-" * 20_000 + "1", "x = 1" + " + 1" * 1500, "if a: pass\n" + "elif a: pass\n" * 1500]
+)
+def test_source_that_would_exhaust_the_stack_is_a_clear_error(source: str):
+    with pytest.raises(ConfigError, match="nested"):
+        find_constants(source)
+
+
 @given(st.lists(st.floats(-1e6, 1e6), min_size=7, max_size=7))
 def test_rewritten_constants_read_back(new: list[float]):
     changed = rewrite_constants(PROGRAM, new)

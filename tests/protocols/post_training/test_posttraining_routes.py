@@ -175,10 +175,29 @@ def test_no_source_makes_the_reader_fail(source: bytes) -> None:
 
 @pytest.mark.parametrize(
     "source",
-    ["x = " + "+".join(["1"] * 3000), "a" + ".b" * 2500 + ".train()", "if " + "not " * 90 + "x: pass", "(" * 5000],
+    ["x = " + "+".join(["1"] * 3000), "a" + ".b" * 2500 + ".train()", "if " + "not " * 250 + "x: pass", "(" * 5000],
     ids=["sum", "chain", "negations", "brackets"],
 )
-def test_deep_expressions_are_read_or_listed(source: str) -> None:
-    reading = read_code({"a.py": source.encode(), "b.py": b"x = 1"})
-    assert reading.route == MISSING
-    assert set(reading.unreadable) in (set(), {"a.py"}, {"a.py", "b.py"})
+def test_deep_expressions_are_listed_and_hide_no_other_file(source: str) -> None:
+    reading = read_code({"a.py": source.encode(), **script("trl_grpo")})
+    assert reading.route == "GRPO"
+    assert reading.unreadable == ("a.py",)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "class A(A): pass\nA().train()\n",
+        "class A(B): pass\nclass B(A): pass\nA().train()\n",
+        "class C0: pass\n" + "".join(f"class C{i + 1}(C{i}): pass\n" for i in range(3000)) + "C3000().train()\n",
+        "".join(f"def f{i}():\n    return f{i + 1}()\n" for i in range(3000)) + "f0()\n",
+    ],
+    ids=["itself", "in turn", "classes", "calls"],
+)
+def test_names_in_a_circle_or_a_long_line_hide_nothing(source: str) -> None:
+    reading = read_code({"a.py": source.encode(), **script("trl_grpo")})
+    assert (reading.route, reading.unreadable) == ("GRPO", ())
+
+
+def test_settings_nested_without_end_are_none() -> None:
+    assert read_code({"settings.json": b'{"a": ' * 200_000, "b.py": b"x = 1"}).settings == {}

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from heredity.errors import ConfigError
+from heredity.outside import python_tree
 from heredity.tasks.programs.blocks import is_open, open_lines
 
 _FIXED = "# fixed"
@@ -87,8 +88,8 @@ def parse(source: str) -> ast.Module:
         ConfigError: if it is not valid Python.
     """
     try:
-        return ast.parse(source)
-    except (SyntaxError, ValueError) as error:
+        return python_tree(source, shallow=True)
+    except ValueError as error:
         raise ConfigError(f"the program is not valid Python: {error}; correct it before it is evolved") from error
 
 

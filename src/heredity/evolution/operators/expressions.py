@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from heredity.errors import ConfigError
+from heredity.outside import python_tree
 
 MAX_NODES = 40
 """Controls with more exchangeable places than this are not accepted: nobody could read them."""
@@ -43,9 +44,9 @@ def parse_expression(text: str) -> ast.Expression:
         ConfigError: if it is not one.
     """
     try:
-        return ast.parse(text, mode="eval")
-    except SyntaxError as error:
-        raise ConfigError(f"{text!r} is not an expression: {error}; give one that Python accepts") from error
+        return python_tree(text, "eval", shallow=True)
+    except ValueError as error:
+        raise ConfigError(f"{text[:80]!r} is not an expression: {error}; give one that Python accepts") from error
 
 
 def slots(tree: ast.Expression) -> list[Slot]:

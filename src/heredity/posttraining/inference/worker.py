@@ -15,6 +15,7 @@ from typing import Any
 
 from heredity.errors import CandidateError, ConfigError, HeredityError, HostError, ProviderError
 from heredity.gateway.contract import Reply, Request
+from heredity.outside import json_value
 from heredity.posttraining.inference.guest import MAX_FRAME
 from heredity.posttraining.inference.warm import Launched, WarmSandbox, Zygote
 
@@ -261,7 +262,7 @@ async def _frame(reader: asyncio.StreamReader) -> dict[str, Any] | None:
         size = int.from_bytes(await reader.readexactly(4), "little")
         if size > MAX_FRAME:
             raise ValueError(f"a frame of {size} bytes")
-        value = json.loads(await reader.readexactly(size))
+        value = json_value(await reader.readexactly(size))
     except (asyncio.IncompleteReadError, ConnectionError):
         return None
     if not isinstance(value, dict):

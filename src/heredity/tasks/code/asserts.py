@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from heredity.errors import ConfigError
+from heredity.outside import python_tree
 
 _MOST_ITEMS = 1_000_000
 _REMEDY = "write assert NAME(arguments) == value, with literals, or take the row out"
@@ -61,8 +62,8 @@ def asserted(text: str, names: Sequence[str]) -> list[Asserted]:
         ConfigError: if it is no Python, or has a statement that is none of those above.
     """
     try:
-        module = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        module = python_tree(text, shallow=True)
+    except ValueError as error:
         raise ConfigError(f"it is no Python: {error}; {_REMEDY}") from error
     checks = [node for node in module.body if isinstance(node, ast.FunctionDef) and node.name == "check"]
     return [one for node in (checks[0].body if checks else module.body) for one in _of(node, names)]

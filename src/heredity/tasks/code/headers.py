@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass
 
 from heredity.errors import ConfigError
+from heredity.outside import python_tree
 from heredity.tasks.code.signature import ANY, LINKED, TREE, Function, Parameter, Signature, Type
 
 _NAMES = {"int": "int", "float": "float", "str": "string", "bool": "bool"}
@@ -74,12 +75,9 @@ def header(text: str, name: str = "") -> Header:
 def _parsed(text: str) -> ast.Module:
     for ending in ("", "\n        pass\n", "\n    pass\n"):
         try:
-            return ast.parse(text.rstrip() + ending if ending else text)
-        except SyntaxError as error:
-            failed: Exception = error
-        except (ValueError, RecursionError, MemoryError) as error:
+            return python_tree(text.rstrip() + ending if ending else text)
+        except ValueError as error:
             failed = error
-            break
     raise ConfigError(f"it is no Python: {failed}; give the head of a function")
 
 
@@ -90,8 +88,8 @@ def _type(node: ast.expr | None) -> Type | None:
             return Type(_NAMES[name])
         case ast.Constant(value=str() as text):
             try:
-                return _type(ast.parse(text, mode="eval").body)
-            except SyntaxError:
+                return _type(python_tree(text, "eval").body)
+            except ValueError:
                 return None
         case ast.Subscript(value=ast.Name(id="Optional"), slice=ast.Name(id="TreeNode" | "ListNode" as name)):
             return Type(TREE if name == "TreeNode" else LINKED)

@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from heredity.errors import ConfigError
 from heredity.ids import digest_json
-from heredity.outside import read_bytes, read_text, toml_table
+from heredity.outside import python_tree, read_bytes, read_text, toml_table
 from heredity.refusals import reading
 
 LIBRARY = "heredity.library"
@@ -188,8 +188,8 @@ def functions_in(source: str, path: Path) -> dict[str, tuple[str, ...]]:
         ConfigError: if it is not valid Python.
     """
     try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        tree = python_tree(source)
+    except ValueError as error:
         raise ConfigError(f"{path} is not valid Python: {error}; correct it") from error
     return {
         node.name: tuple(a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs))

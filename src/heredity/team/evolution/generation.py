@@ -97,7 +97,9 @@ def skill_part(text: str) -> tuple[str, SourceTree]:
     """
     contract = read_contract(text, where=SKILL)
     if not contract.text:
-        raise ConfigError(f"{SKILL} of {contract.name} has front matter and no text; say what is to be done, and when")
+        raise ConfigError(
+            f"{SKILL} of {contract.name} is empty below its front matter; say what is to be done, and when"
+        )
     return contract.name, part_of(SourceTree({SKILL: text}), Manifest(contract.description))
 
 

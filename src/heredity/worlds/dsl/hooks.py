@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from heredity.errors import ConfigError
-from heredity.outside import json_value
+from heredity.outside import json_value, python_tree
 from heredity.resources import SourceTree
 from heredity.sandbox.kept import Kept, Sandbox, shared
 from heredity.sandbox.waiting import Answer, LateError, ProgramError, UnansweredError
@@ -176,10 +176,9 @@ def _check(folder: Path, modules: Mapping[str, bytes], name: str, hook: Hook) ->
     if hook.file not in modules:
         raise ConfigError(f"{path}.file is {hook.file!r}, and {folder} has no such file; put the function {name} there")
     try:
-        tree = ast.parse(modules[hook.file])
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        line = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
-        raise ConfigError(f"{path}: {hook.file}{line}: {getattr(error, 'msg', error)}") from error
+        tree = python_tree(modules[hook.file])
+    except ValueError as error:
+        raise ConfigError(f"{path}: {hook.file} is not Python: {error}; correct it there") from error
     defined = {node.name: node.args for node in tree.body if isinstance(node, ast.FunctionDef)}
     if name not in defined:
         has = ", ".join(sorted(defined)) or "no functions"

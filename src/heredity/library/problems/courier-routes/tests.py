@@ -26,3 +26,4 @@ def cases(random):
             0,
         ]
         yield [towns, more, 0]
+        yield [towns, [[b, a, minutes] for a, b, minutes in ring + more], towns - 1]

@@ -11,3 +11,5 @@ def cases(random):
             yield [levels, hours]
         yield [[-x for x in sorted(map(abs, levels))], 7]
         yield [[0.1] * count, count // 3]
+        yield [[1e4, -1e4] * (count // 2), 3]
+        yield [sorted(levels), count - 3]

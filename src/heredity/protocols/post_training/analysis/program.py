@@ -9,14 +9,16 @@ parsed within bounds is listed as unreadable.
 from __future__ import annotations
 
 import ast
+import re
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
 
 from heredity.analysis.syntax import MAX_SOURCE_BYTES
+from heredity.outside import python_tree
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
@@ -155,7 +157,7 @@ def _module(file: str, source: bytes) -> Module:
         raise ValueError(f"{file} is larger than {MAX_SOURCE_BYTES} bytes")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tree = ast.parse(source)
+        tree = python_tree(source, shallow=True)
     path = PurePosixPath(file).with_suffix("")
     name = ".".join(path.parent.parts if path.name == "__init__" else path.parts)
     made = Module(file, name, source.decode("utf-8", "replace").splitlines(), tree)
@@ -219,11 +221,12 @@ class Program:
         for file in sorted(name for name in files if name.endswith(".py")):
             try:
                 self.modules.append(_module(file, files[file]))
-            except (SyntaxError, ValueError, RecursionError, MemoryError):
+            except ValueError:
                 self.unreadable.append(file)
         self._seen: set[int] = set()
         self._attributes: set[str] = set()
-        self._classes: list[tuple[Module, ast.ClassDef]] = []
+        self._classes = defaultdict[str, list[tuple[Module, ast.ClassDef]]](list)
+        self._methods = defaultdict[str, list[tuple[Module, Function]]](list)
         for module in self.modules:
             self._reach(Unit(module, module.tree.body), id(module))
         for unit in self.units:  # grows while it is read
@@ -255,18 +258,26 @@ class Program:
         defined = [(m, d) for m in self._named(base) for d in m.definitions.get(name, ())]
         if defined or not isinstance(node, ast.Attribute):
             return defined
-        members = [(m, d) for m, owner in self._classes for d in owner.body if isinstance(d, Function)]
-        return [(m, d) for m, d in members if d.name == node.attr]
+        return self._methods[node.attr]
 
     def bases(self, module: Module, name: str) -> list[str]:
         """Return the dotted names of the classes that a class of the folder is made from, those of other packages only."""
-        ancestors: list[str] = []
-        for owner, made in self._classes:
-            if name in (f"{owner.file}:{made.name}", f"{owner.name}.{made.name}", f"{module.name}.{made.name}"):
-                for base in made.bases:
-                    dotted = self.resolve(owner, base)
-                    ancestors += self.bases(owner, dotted) or [dotted]
-        return [base for base in ancestors if base]
+        ancestors, seen, waiting = list[str](), set[str](), [(module, name)]
+        while waiting:
+            module, name = waiting.pop()
+            if name in seen:
+                continue
+            above = [
+                (owner, self.resolve(owner, base))
+                for owner, made in self._classes[re.split("[.:]", name)[-1]]
+                if name in (f"{owner.file}:{made.name}", f"{owner.name}.{made.name}", f"{module.name}.{made.name}")
+                for base in made.bases
+            ]
+            if name and seen and not above:
+                ancestors.append(name)
+            seen.add(name)
+            waiting += reversed(above)
+        return ancestors
 
     def _named(self, dotted: str) -> list[Module]:
         """Return the files that are imported by a name: its own, or, as scripts see each other, its last part."""
@@ -281,8 +292,8 @@ class Program:
         for node in unit.live:
             if isinstance(node, ast.Attribute) and node.attr not in self._attributes:
                 self._attributes.add(node.attr)
-                for module, owner in self._classes:
-                    self._reach_methods(module, owner)
+                for module, method in self._methods[node.attr]:
+                    self._reach_definition(module, method)
             if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
                 for module, definition in self.definitions(unit.module, node):
                     self._reach_definition(module, definition)
@@ -292,19 +303,15 @@ class Program:
             self._reach(Unit(module, definition.body, definition), id(definition))
         elif id(definition) not in self._seen:
             bases = [ast.Expr(base) for base in (*definition.bases, *(k.value for k in definition.keywords))]
-            self._classes.append((module, definition))
+            self._classes[definition.name].append((module, definition))
             self._reach(Unit(module, [*bases, *definition.body], definition), id(definition))
             self._reach_methods(module, definition)
 
     def _reach_methods(self, module: Module, owner: ast.ClassDef) -> None:
         outside = any(not self.definitions(module, base) for base in owner.bases)
         for method in owner.body:
-            name = _method(method)
-            # What a class of another package is made from calls the methods that were overridden.
-            if name and (outside or name.startswith("__") or name in self._attributes):
-                assert isinstance(method, Function)
-                self._reach(Unit(module, method.body, method), id(method))
-
-
-def _method(node: ast.stmt) -> str:
-    return node.name if isinstance(node, Function) else ""
+            if isinstance(method, Function):
+                self._methods[method.name].append((module, method))
+                # What a class of another package is made from calls the methods that were overridden.
+                if outside or method.name.startswith("__") or method.name in self._attributes:
+                    self._reach_definition(module, method)

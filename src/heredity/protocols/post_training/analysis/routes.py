@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import io
-import json
 import math
 import tarfile
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeGuard
 
 from heredity.errors import RecordError
+from heredity.outside import json_value
 from heredity.protocols.post_training.analysis.objectives import called, objectives
 from heredity.protocols.post_training.analysis.program import Program
 from heredity.protocols.post_training.code_results import Evidence, Excerpt
@@ -114,7 +114,8 @@ class CodeReader:
         """Read the route of a revision; see `read_code`."""
         sources = frozenset((name, data) for name, data in files.items() if name.endswith((".py", ".sh")))
         if sources not in self._classified:
-            self._classified[sources] = _understood(files)
+            program = Program(files)
+            self._classified[sources] = program, tuple(objectives(program, files))
         program, evidence = self._classified[sources]
         present = {e.component for e in evidence}
         components = tuple(name for name in ("SFT", *RL, "training") if name in present)
@@ -132,17 +133,6 @@ class CodeReader:
             unreadable=tuple(program.unreadable),
             program=program,
         )
-
-
-def _understood(files: Mapping[str, bytes]) -> tuple[Program, tuple[Evidence, ...]]:
-    try:
-        program = Program(files)
-        return program, tuple(objectives(program, files))
-    except RecursionError:
-        # Code may be nested deeper than it can be followed; then none of it is known, rather than a part.
-        empty = Program({})
-        empty.unreadable = sorted(name for name in files if name.endswith(".py"))
-        return empty, ()
 
 
 def read_code(files: Mapping[str, bytes], changed: Iterable[str] = ()) -> Code:
@@ -179,7 +169,7 @@ def route_of(code: Code | None, *, is_base: bool) -> str | None:
 def _settings(program: Program, files: Mapping[str, bytes]) -> dict[str, Setting]:
     """Return what the code wrote down in `settings.json`, or else the constants that calls and names are given."""
     try:
-        kept = json.loads(files.get("settings.json", b""))
+        kept = json_value(files.get("settings.json", b""))
     except ValueError:
         kept = None
     if isinstance(kept, dict):

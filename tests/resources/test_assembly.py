@@ -52,7 +52,7 @@ def test_edits_replace_add_and_remove_files_and_leave_the_candidate_as_it_was() 
         ({"prompt/system:prompt.md": "  "}, "empty"),
         ({"prompt/system": "x"}, "names no variable"),
         ({"system:prompt.md": "x"}, "names no variable"),
-        ({"tool/other:tool.py": "def run(:\n"}, r"tool\.py:1"),
+        ({"tool/other:tool.py": "def run(:\n"}, r"tool\.py of .*: line 1"),
         ({"song/x:a.md": "x"}, "type of resource"),
     ],
 )

@@ -8,7 +8,8 @@ the optimizer can change: it does again and again what it did first. Who mends t
 it, none could be expected of the measurement. The optimizer's model is a program (`offline/world-learner`).
 
 A gain is stated with two 95% intervals: by seed, for new runs on these worlds, and by seed and world, for new runs on new worlds.
-It is beyond noise where both are above 0. With `--out` a measurement that was interrupted goes on.
+It is beyond noise where both are above 0. Where every seed gained the same on each level there is nothing to tell seeds by, and
+worlds alone are the chance. With `--out` a measurement that was interrupted goes on.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ from typing import Any
 
 import numpy as np
 
+from heredity.analysis.bounds import Interval
 from heredity.analysis.paired import compare_runs
-from heredity.analysis.statistics import mean_interval
+from heredity.analysis.statistics import case_mean, mean_interval
 from heredity.experiments.config import read_toml, resolve
 from heredity.experiments.suite import open_suite, run_suite
 from heredity.experiments.suites import suite_file
@@ -65,8 +67,12 @@ def gain_of(runs: Sequence[RunResults], worlds: int) -> dict[str, Any]:
     before, after = (np.array(scores, dtype=float) for scores in zip(*map(scores_of, runs), strict=True))
     gains = after - before
     by_seed = gains.mean(axis=1)
-    across = compare_runs([gains], mark=True, clusters=[[i % worlds for i in range(gains.shape[1])]])
-    intervals = [mean_interval(by_seed), None if across is None else across.interval]
+    clusters = [[i % worlds for i in range(gains.shape[1])]]
+    if alike := bool((gains == gains[0]).all()):
+        across, intervals = case_mean([gains[:1]], clusters=clusters), list[Interval | None]()
+    else:
+        across, intervals = compare_runs([gains], mark=True, clusters=clusters), [mean_interval(by_seed)]
+    intervals.append(None if across is None else across.interval)
     beyond = all(interval is not None and interval[0] > 0.0 for interval in intervals)
     return {
         "before": round(float(before.mean()), 4),
@@ -74,7 +80,7 @@ def gain_of(runs: Sequence[RunResults], worlds: int) -> dict[str, Any]:
         "gain": round(float(by_seed.mean()), 4),
         **{
             name: interval and [round(end, 4) for end in interval]
-            for name, interval in zip(("by_seed", "by_seed_and_world"), intervals, strict=True)
+            for name, interval in zip(("by_seed", "by_seed_and_world")[alike:], intervals, strict=True)
         },
         "gains": [round(float(gain), 4) for gain in by_seed],
         "beyond_noise": beyond,
@@ -132,7 +138,8 @@ def main() -> None:
     print(f"{figures['train_worlds']} worlds to learn on, {figures['heldout_worlds']} others, {given.seeds} seeds")
     for start in ("explorer", "stuck"):
         row = figures[start]
-        intervals = f"by seed {row['by_seed']}, by seed and world {row['by_seed_and_world']}"
+        by_seed = row.get("by_seed", "all the same")
+        intervals = f"by seed {by_seed}, by seed and world {row['by_seed_and_world']}"
         print(f"{start:9} {row['before']:.3f} to {row['after']:.3f}: {row['gain']:+.3f}, {intervals}")
     print(figures["verdict"])
 

@@ -62,6 +62,16 @@ def test_a_gain_is_beyond_noise_where_new_runs_and_new_worlds_would_have_it(acro
     assert len(rows["all"]["gains"]) == 8
 
 
+def test_where_every_seed_gained_the_same_worlds_are_the_chance(across: Any) -> None:
+    noise = np.tile(generator(0, "across").normal(0.0, 0.02, 20), (8, 1))
+    in_one = noise.copy()
+    in_one[:, [3, 13]] += 2.0
+    rows = [across.gain_of(runs(g), 10) for g in (0.1 + noise, noise - noise.mean(), in_one)]
+    assert [row["beyond_noise"] for row in rows] == [True, False, False]
+    assert "by_seed" not in rows[0]
+    assert rows[0]["by_seed_and_world"][0] > 0.05
+
+
 def test_what_is_said_hangs_on_the_control(across: Any) -> None:
     gains, none = {"beyond_noise": True}, {"beyond_noise": False}
     assert "nothing can be said" in across.verdict({"explorer": gains, "stuck": none})

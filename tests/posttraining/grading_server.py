@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,17 +12,19 @@ from typing import Any
 
 
 @contextmanager
-def grading_server(grade: Callable[[Path], float], base: Path, seconds: float) -> Generator[tuple[str, list[Any]]]:
+def grading_server(
+    grade: Callable[[Path], float], base: Path, seconds: float, spent: Callable[[], float]
+) -> Generator[tuple[str, list[Any]]]:
     """Serve on 127.0.0.1; yields the address and the list that replies to submissions are added to.
 
-    `grade` gives the score of a checkpoint from 0 to 100.
+    `grade` gives the score of a checkpoint from 0 to 100, `spent` how many of the seconds are over.
     """
     replies: list[Any] = []
-    baseline, ends = grade(base), time.monotonic() + seconds
+    baseline = grade(base)
 
     class Answering(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            self._reply(200, {"remaining": max(0.0, ends - time.monotonic())})
+            self._reply(200, {"remaining": max(0.0, seconds - spent())})
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

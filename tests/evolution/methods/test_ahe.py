@@ -104,7 +104,13 @@ def test_what_is_refused_is_shown_next_time_and_costs_no_attempt() -> None:
     session, blocks = engineered(lambda block: replies[block["round"] - 1], rounds=6)
     reasons = [entry["reason"] for entry in blocks[-1]["rejected"]]
     for said, reason in zip(
-        ("30000 characters", "no target", "change nothing", "no edit was asked for", "middleware/broken.py of agent/solver is not Python: line 1"),
+        (
+            "30000 characters",
+            "no target",
+            "change nothing",
+            "no edit was asked for",
+            "middleware/broken.py of agent/solver is not Python",
+        ),
         reasons,
         strict=True,
     ):

@@ -96,7 +96,7 @@ async def test_playing_and_learning_from_the_shortest_wins_gains_more_than_noise
                     kept[seen] = left, action
         checkpoint.tune([(seen, action) for seen, (_, action) in kept.items()], 100)
     gains = await scores(task, checkpoint, "heldout") - base
-    assert 0.3 < base.mean() < 0.6
+    assert 0.1 < base.mean() < 0.6
     assert lower_bound(gains) > 0.05
 
 

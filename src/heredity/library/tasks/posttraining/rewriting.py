@@ -56,7 +56,8 @@ judge's points.
 
 def rewriting() -> PostTrainingTask:
     """Return the task."""
-    pretrained = drawn_indices(0, "rewriting known", _SPACE, _KNOWN)
+    # In what the base learned no letter stands after a c: it knows two rules of three, on whichever machine it is made.
+    pretrained = [_after_a_or_b(i) for i in drawn_indices(0, "rewriting known", len(LETTERS) << (_LENGTH - 1), _KNOWN)]
     familiar = [_question(i) for i in pretrained]
 
     @cache
@@ -74,7 +75,7 @@ def rewriting() -> PostTrainingTask:
         rows = [{"prompt": q.text, "completion": q.answer, "question": q.text, "answer": q.answer} for q in dealt]
         return {TRAIN_FILE: jsonl(rows), "eval.py": JUDGE.encode()}
 
-    info = dealt_info("rewriting", version="2", description=_DESCRIPTION, family="rewriting", kind=SCORED)
+    info = dealt_info("rewriting", version="3", description=_DESCRIPTION, family="rewriting", kind=SCORED)
     return PostTrainingTask(
         name="rewriting",
         level="L2",
@@ -89,7 +90,7 @@ def rewriting() -> PostTrainingTask:
         graded=_GRADED,
         heldout=_HELDOUT,
         structure={"capability": 1, "interaction": 1, "reward": 3, "horizon": 1},
-        recipe=BaseRecipe(ALPHABET, tuple((q.text, q.answer) for q in familiar), steps=300),
+        recipe=BaseRecipe(ALPHABET, tuple((q.text, q.answer) for q in familiar), steps=400),
         labels=("rule-based judge",),
         space=_SPACE,
     )
@@ -105,3 +106,11 @@ def _question(index: int) -> Question:
     """Return the item of an index: its digits to the base 3 are the letters."""
     text = "".join(LETTERS[index // len(LETTERS) ** digit % len(LETTERS)] for digit in range(_LENGTH))
     return scored_question(f"{text}>", rewritten(text))
+
+
+def _after_a_or_b(number: int) -> int:
+    """Return the index of a string, by its number among those with a c at most at the end."""
+    last = number >> (_LENGTH - 1)
+    return sum((number >> digit & 1) * len(LETTERS) ** digit for digit in range(_LENGTH - 1)) + last * len(LETTERS) ** (
+        _LENGTH - 1
+    )

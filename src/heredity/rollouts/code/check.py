@@ -190,7 +190,10 @@ async def check(
 
 
 async def _harnesses(judge: Judge, problem: Problem, tests: Tests, languages: Sequence[Language]) -> list[str]:
-    """Compile what a solution begins as where no solution is stored: the harness of every language is there and fits."""
+    """Compile what a solution begins as where no solution is stored: the harness of every language is there and fits.
+
+    It ends at once, or, where nothing returned is an empty list, with a wrong answer.
+    """
     stored = {language.name for language, _ in problem.accepted.values()}
     others = [language for language in languages if language.name not in stored]
     sources = [language.complete(problem.signature) for language in others]
@@ -198,7 +201,7 @@ async def _harnesses(judge: Judge, problem: Problem, tests: Tests, languages: Se
     return [
         f"the harness in {language.title} does not fit: {judgement.verdict.value} {judgement.message}"
         for language, judgement in zip(others, judged, strict=True)
-        if judgement.verdict is not Verdict.RUNTIME
+        if judgement.verdict not in (Verdict.RUNTIME, Verdict.WRONG)
     ]
 
 

@@ -155,7 +155,7 @@ def read_plan(path: Path, schedule: Schedule, train: int) -> BatchPlan:
     for name, here in (("train", train), ("batch_size", schedule.batch_size), ("epochs", schedule.epochs)):
         if drawn_for[name] != here:
             raise ConfigError(
-                f"{path} was drawn for {name} = {drawn_for[name]!r}, and this run has {here!r}; make them the same"
+                f"{path} was drawn for {name} = {drawn_for[name]!r:.80}, and this run has {here!r}; make them the same"
             )
     if plan.digest != digest:
         raise ConfigError(f"{path} was changed after it was drawn; restore it, or draw a new one")

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from heredity.errors import ConfigError, UnknownNameError
-from heredity.tasks.programs.task import read_program_task
+from heredity.tasks.programs import task
+from heredity.tasks.programs.task import files_below, read_program_task
 from heredity.tasks.programs.taskset import SOURCE
 from heredity.tasks.registry import located_taskset, taskset
 
@@ -63,6 +64,19 @@ def test_a_folder_that_is_too_large_is_refused(tmp_path: Path) -> None:
     (folder / "data.bin").write_bytes(bytes(9 << 20))
     with pytest.raises(ConfigError, match="MiB at most"):
         read_program_task(folder)
+
+
+def test_a_whole_disk_is_no_folder_of_a_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "all").symlink_to("/")
+    with pytest.raises(ConfigError, match=r"name a smaller folder|name another folder"):
+        files_below(tmp_path / "all")
+    (tmp_path / "one" / ".git").mkdir(parents=True)
+    (tmp_path / "one" / ".git" / "config").touch()
+    (tmp_path / "one" / "b.py").touch()
+    assert files_below(tmp_path / "one") == [tmp_path / "one" / "b.py"]
+    monkeypatch.setattr(task, "MOST_FILES", 0)
+    with pytest.raises(ConfigError, match="more than 0 files"):
+        files_below(tmp_path / "one")
 
 
 def test_seeds_of_splits_are_disjoint_and_more_extend_fewer(tmp_path: Path) -> None:

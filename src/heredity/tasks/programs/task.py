@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NoReturn
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -31,6 +31,8 @@ FILE = "task.toml"
 STATEMENT = "statement.md"
 MOST_BYTES = 8 << 20
 """Of all files of a task together: they go into the sandbox with every evaluation."""
+MOST_FILES = 10_000
+"""Of a folder: what holds more is a disk and no task."""
 
 Form = Literal["verify", "evaluate"]
 _PLAIN = r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"
@@ -139,13 +141,22 @@ def read_program_task(folder: Path) -> ProgramTask:
 
 
 def files_below(folder: Path) -> list[Path]:
-    """Return the files of a folder and of those in it; nothing hidden, and no bytecode."""
-    return [
-        path
-        for path in sorted(folder.rglob("*"))
-        if not path.is_dir()
-        and not any(part.startswith(".") or part == "__pycache__" for part in path.relative_to(folder).parts)
-    ]
+    """Return the files of a folder and of those in it; nothing hidden, and no bytecode.
+
+    Raises:
+        ConfigError: if a folder cannot be read, or there are more than `MOST_FILES`.
+    """
+
+    def refuse(error: OSError) -> NoReturn:
+        raise ConfigError(f"{error.filename}: {error.strerror}; allow it to be read, or name another folder") from error
+
+    files = list[Path]()
+    for below, folders, names in os.walk(folder, onerror=refuse):
+        folders[:] = [name for name in folders if not name.startswith(".") and name != "__pycache__"]
+        files += [Path(below, name) for name in names if not name.startswith(".")]
+        if len(files) > MOST_FILES:
+            raise ConfigError(f"{folder} holds more than {MOST_FILES} files; name a smaller folder")
+    return sorted(files)
 
 
 def _files(folder: Path, declared: Declared) -> dict[str, bytes]:

@@ -93,4 +93,4 @@ def _pictures(cell: Any) -> tuple[tuple[str, bytes], ...]:
     try:
         return ((match[1], base64.b64decode(match[2], validate=True)),)
     except binascii.Error as error:
-        raise ConfigError(f"image is no base 64: {error}") from error
+        raise ConfigError(f"image is no base 64: {error}; write it as data:image/png;base64,…") from error

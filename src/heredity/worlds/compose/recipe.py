@@ -63,7 +63,9 @@ class Recipe:
             keys = [key for key, words in CHOICES.items() if word in words]
             if not keys:
                 words_known = ", ".join(word for words in CHOICES.values() for word in words)
-                raise ConfigError(f"{name}: a composed world is none of {word!r}; expected some of {words_known}")
+                raise ConfigError(
+                    f"{name[:80]}: a composed world is none of {word[:80]!r}; expected some of {words_known}"
+                )
             recipe = replace(recipe, **{keys[0]: word})
         if recipe.name != name:
             raise ConfigError(f"{name} is not how that world is named; write {recipe.name}")

@@ -8,17 +8,17 @@ JOBS ?= $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 1)")
 # Bytecode is kept, also where the environment forbids it: else each of the many interpreters that tests start compiles all it imports.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test test-all lint fast all-tests bench docs lock clean
+.PHONY: demo test test-all lint style types fast all-tests bench docs lock clean
 
 demo: $(VENV)/.base  ## Run the demonstration suite: 2 environments x 4 methods x 2 seeds, then show the leaderboard.
 	$(BIN)/heredity demo
 
 # Types are checked by one process for minutes: tests run beside it.
-test: $(VENV)/.dev  ## Lint, check types, run the fast tests.
-	@$(MAKE) --no-print-directory -j 2 lint fast
+test: style  ## Lint, check types, run the fast tests.
+	@$(MAKE) --no-print-directory -j 2 types fast
 
-test-all: $(VENV)/.local  ## Also run the slow tests, and those of the local language model.
-	@$(MAKE) --no-print-directory -j 2 lint all-tests
+test-all: style $(VENV)/.local  ## Also run the slow tests, and those of the local language model.
+	@$(MAKE) --no-print-directory -j 2 types all-tests
 
 fast: $(VENV)/.dev
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not slow and not network"
@@ -26,9 +26,13 @@ fast: $(VENV)/.dev
 all-tests: $(VENV)/.local
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not network"
 
-lint: $(VENV)/.dev
+lint: style types
+
+style: $(VENV)/.dev
 	$(BIN)/ruff check src tests benchmarks examples docs/site.py
 	$(BIN)/ruff format --check src tests benchmarks examples docs/site.py
+
+types: $(VENV)/.dev
 	$(BIN)/pyright
 
 bench: $(VENV)/.dev  ## Run every benchmark.

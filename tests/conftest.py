@@ -27,13 +27,13 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("every-run")
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish() -> None:
     # Thousands of tests live until the end: the collector of garbage need not walk them each time.
     gc.collect()
     gc.freeze()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Of a test with `fast(count)`, keep so many of its parameters for every run, spread evenly; the others are slow."""
     alike: dict[str, list[pytest.Item]] = {}

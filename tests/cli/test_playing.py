@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from experiments.sample import heredity, isolated
 from heredity.cli.env import app
+from heredity.cli.worlds_play import parse_line
 from heredity.errors import CandidateError, ConfigError, UnknownNameError
 
 pytestmark = pytest.mark.skipif(not isolated(), reason="policies cannot be confined on this machine")
@@ -79,3 +80,8 @@ def test_what_is_asked_for_wrongly_is_said(policy: Path, tmp_path: Path) -> None
     assert "has no policy.py" in str(play("CartPole-v1", "--policy", tmp_path, *video).exception)
     assert isinstance(play("CartPol-v1", "--policy", policy, *video).exception, UnknownNameError)
     assert "must end in" in str(play("CartPole-v1", "--policy", policy, "--video", "a.avi").exception)
+
+
+def test_an_action_that_is_nested_without_end_is_told_to_its_player() -> None:
+    with pytest.raises(ValueError, match="this is no JSON: it is nested too deeply"):
+        parse_line('{"a":' * 50_000)

@@ -410,7 +410,10 @@ def run_agent(agent: Any, base: Path, root: Path, seconds: float, seed: int = 0,
             text=True,
         ) as process:
             started.append(process)
-            out, err = process.communicate()
+            try:
+                out, err = process.communicate(timeout=1800)
+            finally:
+                process.kill()
     best = max(replies, key=lambda reply: reply["score"], default={"model_path": base})
     held = score(Path(best["model_path"]), "heldout")
     code = {path.name for path in (root / "code").glob("*")} if (root / "code").exists() else set[str]()

@@ -20,7 +20,7 @@ from heredity.launchers.registry import programs
 from heredity.server.agent_models import models_for_agent
 from heredity.team import Bus, Message, Outcome, Participant, open_record
 from heredity.team.assembly import work
-from heredity.team.coding import CodingAgent, CodingAgents
+from heredity.team.coding import CodingAgent, CodingAgents, _said_last
 from heredity.team.sections import AgentSection
 from heredity.team.settings import load_team
 from heredity.team.view import View
@@ -256,3 +256,9 @@ def test_a_real_agent_does_a_step(name: str, tmp_path: Path) -> None:
     assert (result.outcome, result.answer) == ("ok", "42"), result.error
     assert View.of(tmp_path / "task").calls > 3
     assert list((tmp_path / "task" / "agents").glob("results/*/p.py"))
+
+
+def test_an_event_that_is_nested_too_deeply_ends_no_step(tmp_path: Path) -> None:
+    said = json.dumps({"type": "result", "result": "done \ud83d"})
+    (tmp_path / "events").write_text(f'{"{"}"a":{"[" * 100_000}{"]" * 100_000}{"}"}\n{said}\n')
+    assert _said_last(tmp_path / "events").startswith("done")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
-from heredity.outside import json_value
 from heredity.results.text import clean
 
 _CHUNK = 1 << 16
@@ -87,6 +87,7 @@ def _is_object(line: bytes | bytearray) -> bool:
     if not line.lstrip().startswith(b"{"):
         return False
     try:
-        return isinstance(json_value(bytes(line)), dict)
-    except ValueError:
+        value: Any = json.loads(line)
+    except (ValueError, RecursionError):
         return False
+    return isinstance(value, dict)

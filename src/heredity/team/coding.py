@@ -334,7 +334,10 @@ def _said_last(events: Path) -> str:
     if not events.exists():
         return text
     for line in read_bytes(events, ANY_SIZE).splitlines():
-        event = cast("dict[str, Any]", json.loads(line))
+        try:
+            event = cast("dict[str, Any]", json.loads(line))
+        except RecursionError:
+            continue
         item: Any = event.get("item")
         if event.get("type") == "result" and isinstance(event.get("result"), str):
             text = event["result"]

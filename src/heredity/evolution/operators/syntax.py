@@ -12,6 +12,7 @@ import numpy as np
 
 from heredity.errors import ConfigError
 from heredity.evolution.operators.constants import literal, parse
+from heredity.outside import python_tree
 from heredity.tasks.programs.blocks import is_open, open_lines
 
 T = TypeVar("T")
@@ -216,8 +217,8 @@ def _given(rng: np.random.Generator, program: _Program, donor: str) -> str:
 
 def _valid(source: str) -> bool:
     try:
-        ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        python_tree(source)
+    except ValueError:
         return False
     return True
 

@@ -15,7 +15,6 @@ from typing import Any
 
 from heredity.errors import CandidateError, ConfigError, HeredityError, HostError, ProviderError
 from heredity.gateway.contract import Reply, Request
-from heredity.outside import json_value
 from heredity.posttraining.inference.guest import MAX_FRAME
 from heredity.posttraining.inference.warm import Launched, WarmSandbox, Zygote
 
@@ -189,7 +188,7 @@ class InferenceWorker:
                 else:
                     self._take(news)
                 frame = asyncio.create_task(_frame(reader))
-        except (KeyError, TypeError, ValueError, IndexError) as error:
+        except (KeyError, TypeError, ValueError, IndexError, RecursionError) as error:
             return f"it wrote what is no answer: {error!r}"
         finally:
             frame.cancel()
@@ -262,7 +261,7 @@ async def _frame(reader: asyncio.StreamReader) -> dict[str, Any] | None:
         size = int.from_bytes(await reader.readexactly(4), "little")
         if size > MAX_FRAME:
             raise ValueError(f"a frame of {size} bytes")
-        value = json_value(await reader.readexactly(size))
+        value = json.loads(await reader.readexactly(size))
     except (asyncio.IncompleteReadError, ConnectionError):
         return None
     if not isinstance(value, dict):

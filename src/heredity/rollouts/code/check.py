@@ -21,6 +21,7 @@ from heredity.rollouts.code.toolchains import installed
 from heredity.sandbox.native import Bounds
 from heredity.tasks.code.languages import Language
 from heredity.tasks.code.problem import Problem
+from heredity.tasks.code.signature import LINKED, TREE
 
 AGREE = 500
 """On how many small cases the reference and the brute force are compared."""
@@ -192,16 +193,17 @@ async def check(
 async def _harnesses(judge: Judge, problem: Problem, tests: Tests, languages: Sequence[Language]) -> list[str]:
     """Compile what a solution begins as where no solution is stored: the harness of every language is there and fits.
 
-    It ends at once, or, where nothing returned is an empty list, with a wrong answer.
+    It ends at once, or, where nothing returned is an empty list or tree, with a wrong answer.
     """
     stored = {language.name for language, _ in problem.accepted.values()}
     others = [language for language in languages if language.name not in stored]
     sources = [language.complete(problem.signature) for language in others]
     judged = await asyncio.gather(*(judge.judge(problem, *one, tests) for one in zip(others, sources, strict=True)))
+    empty = any(function.result.name in (LINKED, TREE) for function in problem.signature.functions)
     return [
         f"the harness in {language.title} does not fit: {judgement.verdict.value} {judgement.message}"
         for language, judgement in zip(others, judged, strict=True)
-        if judgement.verdict not in (Verdict.RUNTIME, Verdict.WRONG)
+        if judgement.verdict is not Verdict.RUNTIME and not (empty and judgement.verdict is Verdict.WRONG)
     ]
 
 

@@ -125,7 +125,10 @@ def check(
     seed: Seed = "0",
     resume: Annotated[
         Path | None,
-        typer.Option("--resume", help="Keep each check in this file as it is made, and do not make again what it has."),
+        typer.Option(
+            "--resume",
+            help="Keep each check in this file as it is made, and make none again that it has without a fault.",
+        ),
     ] = None,
     *,
     as_json: AsJson = False,

@@ -142,13 +142,15 @@ async def test_a_problem_that_is_unsound_is_told_why(judge: Judge, tmp_path: Pat
     assert "wrong/right.py got PR, expected WA or RE" in said
 
 
-async def test_a_harness_fits_where_nothing_returned_is_an_empty_list(judge: Judge) -> None:
+@pytest.mark.parametrize("name", ["far-counting", "glaze-jars"])
+async def test_a_harness_fits_where_nothing_is_returned(judge: Judge, name: str) -> None:
+    """It is an empty list, and no number."""
     from heredity.rollouts.code.check import _harnesses
 
     language = LANGUAGES["javascript"]
     if language not in installed():
         pytest.skip("Node is not installed")
-    problem = read_problem(problem_folders(library_folder())["far-counting"])
+    problem = read_problem(problem_folders(library_folder())[name])
     assert await _harnesses(judge, problem, await judge.tests(problem, "0"), [language]) == []
 
 

@@ -114,8 +114,9 @@ class Kept:
                 path.write_bytes(whole + b"\n" if whole else b"")
 
     def get(self, key: str) -> Checked | None:
-        """Return a check that is kept."""
-        return self._checked.get(key)
+        """Return a check that is kept and found no fault: a fault may have been the machine's, or is mended where no key tells."""
+        checked = self._checked.get(key)
+        return None if checked is None or checked.faults else checked
 
     def put(self, key: str, checked: Checked) -> None:
         """Keep a check."""

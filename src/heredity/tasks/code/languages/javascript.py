@@ -69,6 +69,7 @@ function number(value) {
 
 function write(kind, value) {
   const [name, item] = kind;
+  if (value === undefined && !["none", "linked-list", "tree"].includes(name)) throw new TypeError("nothing was returned");
   if (name === "int") out.push(number(value));
   else if (name === "float") out.push(String(Number(value)));
   else if (name === "bool") out.push(value === true ? "1" : value === false ? "0" : "?");

@@ -6,7 +6,9 @@ import ast
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -63,17 +65,34 @@ def modules() -> list[Path]:
     return sorted(filter(packaged, SOURCE.rglob("*.py")))
 
 
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text())
+@dataclass(frozen=True)
+class Read:
+    """What these tests ask of a module: parsed and walked once, for there are a thousand."""
+
+    imported: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+    """Lines and modules."""
+    defined: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+    """Lines, and what variables, arguments, functions and attributes are called."""
+    lengths: list[tuple[int, str, int]] = field(default_factory=list[tuple[int, str, int]])
+    """Lines, functions, and how many lines each has."""
 
 
-def imported(path: Path) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(parsed(path)):
+@cache
+def read(path: Path) -> Read:
+    module = Read()
+    for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            yield node.lineno, node.module
+            module.imported.append((node.lineno, node.module))
         elif isinstance(node, ast.Import):
-            for alias in node.names:
-                yield node.lineno, alias.name
+            module.imported.extend((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+            module.defined.append((node.lineno, node.id if isinstance(node, ast.Name) else node.attr))
+        elif isinstance(node, ast.arg):
+            module.defined.append((node.lineno, node.arg))
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            module.defined.append((node.lineno, node.name))
+            module.lengths.append((node.lineno, node.name, (node.end_lineno or node.lineno) - node.lineno + 1))
+    return module
 
 
 def folder_of(path: Path) -> str:
@@ -93,7 +112,7 @@ def test_a_module_imports_only_from_its_own_folder_and_those_below() -> None:
         if own in {"__init__", "__main__"}:
             continue
         assert own in RANK, f"{own} has no place in the direction of imports; add it to LAYERS and ARCHITECTURE.md"
-        for line, name in imported(path):
+        for line, name in read(path).imported:
             parts = name.split(".")
             if parts[0] == "heredity" and len(parts) > 1 and RANK[layer_of(parts[1:])] > RANK[own]:
                 wrong.append(f"{path}:{line} imports {name}, which lies above {own}")
@@ -102,12 +121,12 @@ def test_a_module_imports_only_from_its_own_folder_and_those_below() -> None:
 
 def test_a_method_never_sees_the_judge() -> None:
     for path in (SOURCE / "evolution").rglob("*.py"):
-        assert not [name for _, name in imported(path) if name.startswith("heredity.judging")], path
+        assert not [name for _, name in read(path).imported if name.startswith("heredity.judging")], path
 
 
 @pytest.mark.parametrize("path", sorted(GUEST.glob("*.py")), ids=lambda p: p.name)
 def test_what_runs_beside_untrusted_programs_imports_nothing_of_heredity(path: Path) -> None:
-    assert not [name for _, name in imported(path) if name.split(".")[0] == "heredity"]
+    assert not [name for _, name in read(path).imported if name.split(".")[0] == "heredity"]
 
 
 def test_modules_and_functions_stay_small() -> None:
@@ -115,11 +134,7 @@ def test_modules_and_functions_stay_small() -> None:
     for path in modules():
         if path.read_text().count("\n") > 400:
             wrong.append(f"{path} is too long to read at one sitting")
-        for node in ast.walk(parsed(path)):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                size = (node.end_lineno or node.lineno) - node.lineno + 1
-                if size > 60:
-                    wrong.append(f"{path}:{node.lineno} {node.name} has {size} lines")
+        wrong += [f"{path}:{line} {name} has {size} lines" for line, name, size in read(path).lengths if size > 60]
     assert not wrong, "\n".join(wrong)
 
 
@@ -141,23 +156,12 @@ NAMED_BY_A_FORMAT = {
 """Fields that journals, results and recipes are written with, and a function of the language of worlds."""
 
 
-def defined_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Return what a module calls its variables, arguments, functions and attributes."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
-            yield node.lineno, node.id if isinstance(node, ast.Name) else node.attr
-        elif isinstance(node, ast.arg):
-            yield node.lineno, node.arg
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node.lineno, node.name
-
-
 def test_what_is_named_is_named_for_what_it_is() -> None:
     vague = [
         f"{path}:{line} {name}"
         for path in modules()
         if LIBRARY not in path.parents
-        for line, name in defined_names(parsed(path))
+        for line, name in read(path).defined
         if name.strip("_") in VAGUE and (str(path.relative_to(SOURCE)), name) not in NAMED_BY_A_FORMAT
     ]
     assert not vague, "name the thing: " + "\n".join(vague)

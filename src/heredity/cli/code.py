@@ -125,10 +125,7 @@ def check(
     seed: Seed = "0",
     resume: Annotated[
         Path | None,
-        typer.Option(
-            "--resume",
-            help="Keep each check in this file as it is made, and make none again that it has without a fault.",
-        ),
+        typer.Option("--resume", help="Keep checks in this file; those without a fault are not made again."),
     ] = None,
     *,
     as_json: AsJson = False,

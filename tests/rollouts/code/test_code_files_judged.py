@@ -12,8 +12,8 @@ from tests.tasks.code.files_of_users import FUNCTION, HUMAN, MBPP, MIDDLE, OFF, 
 
 from heredity.errors import ConfigError
 from heredity.rollouts.code.check import _compared, _examples
-from heredity.rollouts.code.judge import Judge, Judgement, limit_s
-from heredity.rollouts.code.verdicts import Tests, Verdict
+from heredity.rollouts.code.judge import Judge, Judgement
+from heredity.rollouts.code.verdicts import Tests, Verdict, limit_s
 from heredity.tasks.code.files import SECONDS, row_of
 from heredity.tasks.code.languages import LANGUAGES
 from heredity.tasks.code.problem import problem

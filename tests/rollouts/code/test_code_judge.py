@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +141,22 @@ async def test_a_problem_that_is_unsound_is_told_why(judge: Judge, tmp_path: Pat
     assert "1 wrong solutions; store at least 3" in said
     assert "reference and brute force differ on" in said
     assert "wrong/right.py got PR, expected WA or RE" in said
+
+
+async def test_what_takes_too_long_is_measured_once_more_beside_the_reference(
+    judge: Judge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A machine that has become slower since the reference was measured makes nothing too slow, nor what is anything else."""
+    monkeypatch.setattr("heredity.rollouts.code.verdicts.SMALLEST_LIMIT_S", 0.1)
+    busy = "import time\n        while time.process_time() < {}: pass"
+    asked = write(tmp_path / "sum", **{"reference.py": in_python(busy.format(0.4))})
+    [example] = asked.examples
+    read = asked.signature.encoded(example.case).encode()
+    measured_before = Tests([example.case], [example.answer], 1, 0.01, slowest=read)
+    assert (await verdict(judge, asked, measured_before, in_python(busy.format(0.8)))).verdict == "PR"
+    assert (await verdict(judge, asked, measured_before, in_python("while True: pass"))).verdict == "TLE"
+    stated = replace(measured_before, slowest=b"")
+    assert (await verdict(judge, asked, stated, in_python(busy.format(0.8)))).verdict == "TLE"
 
 
 @pytest.mark.parametrize("name", ["far-counting", "glaze-jars"])

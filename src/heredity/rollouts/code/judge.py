@@ -33,6 +33,7 @@ from heredity.rollouts.code.verdicts import (
     Tests,
     Verdict,
     answered,
+    limit_s,
     wrong,
 )
 from heredity.sandbox.containers.archives import unpacked
@@ -40,18 +41,11 @@ from heredity.sandbox.native import Bounds, Ended, NativeRuns
 from heredity.tasks.code.languages import LANGUAGES, MARK, Language
 from heredity.tasks.code.problem import CHECKER, Problem
 
-__all__ = ["VERDICTS", "Judge", "Judgement", "Tests", "Verdict", "limit_s"]
+__all__ = ["VERDICTS", "Judge", "Judgement", "Tests", "Verdict"]
 
 SMALL = 20
 """How many small cases stand before a problem's own."""
 
-SMALLEST_LIMIT_S = 1.0
-"""Processor seconds that a solution has at least, beside what its language needs to start."""
-
-_SLOWER = {"python3": 4.0, "cpp": 1.0, "go": 1.5, "java": 2.0, "kotlin": 2.0, "javascript": 2.0}
-"""How many times the seconds of the reference, which is in Python, a solution in a language may take."""
-
-_STARTS = {"python3": 0.2, "cpp": 0.1, "go": 0.1, "java": 1.5, "kotlin": 1.5, "javascript": 0.3}
 _COMPILING = Bounds(60.0, 240.0, 3 << 30, output_bytes=64 << 20, disk_bytes=256 << 20)
 _MACHINE_BYTES = 1200 << 20  # what a Java virtual machine has beside its heap: stacks, code, classes
 _BESIDE_BYTES = 128 << 20  # of libraries, and of a deep stack: what is no data of a program
@@ -138,7 +132,8 @@ class Judge:
             raise ConfigError(f"{problem.name}: the reference fails: {failed[0]}")
         expected = [answer for answer, _ in (a for a in answers if not isinstance(a, str))]
         seconds = [ended.cpu_s for _, ended in (a for a in answers if not isinstance(a, str))]
-        return Tests(cases, expected, len(problem.examples), max(seconds), seconds)
+        slowest = problem.signature.encoded(cases[seconds.index(max(seconds))]).encode()
+        return Tests(cases, expected, len(problem.examples), max(seconds), seconds, slowest=slowest)
 
     async def drawn(self, problem: Problem, seed: str, small: int, *, whole: bool) -> list[Any]:
         """Draw cases with a problem's own generator, in the sandbox.
@@ -241,6 +236,8 @@ class Judge:
     async def judge(self, problem: Problem, language: Language, source: str, tests: Tests) -> Judgement:
         """Judge a program: the cases in order, to the first that it fails.
 
+        What takes too long is measured once more, beside the reference: it is too slow for the machine as it is now.
+
         Args:
             problem: the problem.
             language: what the program is written in.
@@ -262,11 +259,13 @@ class Judge:
     async def _judged(
         self, problem: Problem, language: Language, program: _Program, tests: Tests, limit: float
     ) -> Judgement:
-        bounds, count = Bounds(limit, 4 * limit + 20, problem.memory_bytes), len(tests.cases)
-        slowest, peak = 0.0, 0
+        count, slowest, peak = len(tests.cases), 0.0, 0
         for number, (case, expected) in enumerate(zip(tests.cases, tests.expected, strict=True)):
             asked = tests.input(problem.signature, number)
-            ended = await self._run(problem, language, program, asked, bounds)
+            ended = await self._run(problem, language, program, asked, _bounds(problem, limit))
+            if ended.reason == "cpu" and tests.slowest:
+                limit = max(limit, limit_s(language, await self._measured_again(problem, tests)))
+                ended = await self._run(problem, language, program, asked, _bounds(problem, limit))
             slowest, peak = max(slowest, ended.cpu_s), max(peak, ended.peak_bytes)
             answer = answered(problem, ended, case, limit)
             if not isinstance(answer, Failed):
@@ -276,6 +275,13 @@ class Judge:
             message = answer.message(number, case if number < tests.examples else None)
             return Judgement(answer.verdict, number, count, slowest, peak, limit, message, number, tests.examples)
         return Judgement(Verdict.PASSED, count, count, slowest, peak, limit, examples=tests.examples)
+
+    async def _measured_again(self, problem: Problem, tests: Tests) -> Tests:
+        """Return tests by what the reference takes now: a machine may have become slower since it was measured."""
+        own, python = problem.original or problem, LANGUAGES["python3"]
+        async with self._compiled(own, python, own.files["reference.py"]) as reference:
+            ended = await self._run(own, python, reference, tests.slowest, _MAKING)
+        return replace(tests, reference_s=ended.cpu_s)
 
     @asynccontextmanager
     async def _compiled(self, problem: Problem, language: Language, source: str) -> AsyncGenerator[_Program]:
@@ -355,10 +361,8 @@ class Judge:
         return replace(ended, reason="memory") if shared else ended
 
 
-def limit_s(language: Language, tests: Tests) -> float:
-    """Return the processor seconds that a solution in a language has for a case."""
-    measured = max(SMALLEST_LIMIT_S, _SLOWER[language.name] * tests.reference_s)
-    return _STARTS[language.name] + (tests.limit_s or measured)
+def _bounds(problem: Problem, limit: float) -> Bounds:
+    return Bounds(limit, 4 * limit + 20, problem.memory_bytes)
 
 
 def _command(tools: Toolchain, language: Language, problem: Problem) -> list[str]:

@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from heredity.rollouts.code.judge import Judge, limit_s
-from heredity.rollouts.code.verdicts import Tests
+from heredity.rollouts.code.judge import Judge
+from heredity.rollouts.code.verdicts import Tests, limit_s
 from heredity.sandbox.native import Bounds
 from heredity.tasks.code.languages import LANGUAGES, Language
 from heredity.tasks.code.problem import Problem

@@ -12,7 +12,7 @@ from typing import Any
 
 from heredity.errors import CandidateError
 from heredity.sandbox.native import Ended
-from heredity.tasks.code.languages import MARK
+from heredity.tasks.code.languages import MARK, Language
 from heredity.tasks.code.problem import Problem
 from heredity.tasks.code.signature import Signature
 
@@ -62,6 +62,15 @@ VERDICTS = {
 }
 
 
+SMALLEST_LIMIT_S = 1.0
+"""Processor seconds that a solution has at least, beside what its language needs to start."""
+
+_SLOWER = {"python3": 4.0, "cpp": 1.0, "go": 1.5, "java": 2.0, "kotlin": 2.0, "javascript": 2.0}
+"""How many times the seconds of the reference, which is in Python, a solution in a language may take."""
+
+_STARTS = {"python3": 0.2, "cpp": 0.1, "go": 0.1, "java": 1.5, "kotlin": 1.5, "javascript": 0.3}
+
+
 @dataclass(frozen=True)
 class Tests:
     """The cases that a problem is judged on.
@@ -73,6 +82,7 @@ class Tests:
         reference_s: processor seconds of the reference on the slowest of them.
         seconds: likewise on each.
         limit_s: processor seconds that a solution has for each, where that is stated and no reference measured.
+        slowest: what the reference reads of the case that took it longest, to measure it again; empty where none was measured.
     """
 
     cases: Sequence[Sequence[Any]]
@@ -81,6 +91,7 @@ class Tests:
     reference_s: float
     seconds: Sequence[float] = ()
     limit_s: float = 0.0
+    slowest: bytes = b""
     _inputs: dict[int, bytes] = field(default_factory=dict[int, bytes], init=False, repr=False, compare=False)
 
     def input(self, signature: Signature, number: int) -> bytes:
@@ -88,6 +99,12 @@ class Tests:
         if number not in self._inputs:
             self._inputs[number] = signature.encoded(self.cases[number]).encode()
         return self._inputs[number]
+
+
+def limit_s(language: Language, tests: Tests) -> float:
+    """Return the processor seconds that a solution in a language has for a case."""
+    measured = max(SMALLEST_LIMIT_S, _SLOWER[language.name] * tests.reference_s)
+    return _STARTS[language.name] + (tests.limit_s or measured)
 
 
 @dataclass(frozen=True)

@@ -230,15 +230,19 @@ def paper_numbers() -> Mapping[str, int]:
 @cache
 def world_digest(name: str) -> str:
     """Return the digest of everything that a world's scores depend on: its folder, and the code that all worlds share."""
+    made = world(name)
+    own = {f"{made.name}/{key}": digest_bytes(data) for key, data in made.sources.items()}
+    return digest_json({**_machinery(in_rules=made.description.rules is not None), **own})
+
+
+@cache
+def _machinery(*, in_rules: bool) -> Mapping[str, str]:
+    """Return the digests of the code that all worlds share."""
     root = Path(__file__).parent
     shared = [root / f"{name}.py" for name in ("episode", "actions", "skins", "pictures", "glyphs")]
-    machinery = {str(path.relative_to(root)): path for path in (*shared, *(root / "mechanics").glob("*.py"))}
-    made = world(name)
-    if made.description.rules is not None:
-        machinery |= {str(path.relative_to(root)): path for path in (root / "dsl").glob("*.py")}
-    files = {key: path.read_bytes() for key, path in machinery.items()}
-    files |= {f"{made.name}/{key}": data for key, data in made.sources.items()}
-    return digest_json({key: digest_bytes(data) for key, data in files.items()})
+    folders = ("mechanics", "dsl") if in_rules else ("mechanics",)
+    paths = (*shared, *(path for folder in folders for path in (root / folder).glob("*.py")))
+    return {str(path.relative_to(root)): digest_bytes(path.read_bytes()) for path in paths}
 
 
 @lru_cache(maxsize=4096)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
+from typing import cast
 
 import yaml
 
@@ -55,16 +56,15 @@ class ComposedWorld(World):
         (folder / "levels.json").write_text(text, encoding="utf-8")
 
 
-class _Dumper(yaml.SafeDumper):
-    """Writes rules as blocks of lines."""
-
-
 def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
     style = "|" if "\n" in value else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
 
-_Dumper.add_representer(str, _text)
+_FAST: type[yaml.SafeDumper] = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+_DUMPER = cast("type[yaml.SafeDumper]", type("_Dumper", (_FAST,), {}))
+"""Writes rules as blocks of lines."""
+_DUMPER.add_representer(str, _text)
 
 
 def description_text(description: Description) -> str:
@@ -74,4 +74,4 @@ def description_text(description: Description) -> str:
 
 def yaml_text(value: object) -> str:
     """Return a value as YAML, its texts of several lines as blocks."""
-    return yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
+    return yaml.dump(value, Dumper=_DUMPER, sort_keys=False, allow_unicode=True, width=120)

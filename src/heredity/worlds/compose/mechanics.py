@@ -14,9 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
+from heredity.outside import yaml_value
 from heredity.worlds.description import SkinDescription
 
 FOLDER = Path(__file__).with_name("mechanics")
@@ -103,20 +103,20 @@ class Mechanic(BaseModel):
 @cache
 def families() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
     """Return what is written of mechanics: family to name to fields, the common ones in each."""
-    files = {path.stem: yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.yaml"))}
+    files = {path.stem: yaml_value(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.yaml"))}
     return {name: {**own, **files[COMMON]} for name, own in files.items() if name not in (COMMON, "themes")}
 
 
 @cache
 def common() -> frozenset[str]:
     """Return the names of the mechanics that stand on every stage."""
-    return frozenset(yaml.safe_load((FOLDER / f"{COMMON}.yaml").read_text(encoding="utf-8")))
+    return frozenset(yaml_value((FOLDER / f"{COMMON}.yaml").read_text(encoding="utf-8")))
 
 
 @cache
 def themes() -> Mapping[str, Mapping[str, str]]:
     """Return the vocabularies: name to what each noun is there."""
-    return yaml.safe_load((FOLDER / "themes.yaml").read_text(encoding="utf-8"))
+    return yaml_value((FOLDER / "themes.yaml").read_text(encoding="utf-8"))
 
 
 @cache

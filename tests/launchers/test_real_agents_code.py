@@ -31,7 +31,7 @@ WRONG = {
 
 def right(language: str) -> str:
     folder = problem_folders(library_folder())["two-gates"]
-    return (folder / {"python3": "reference.py", "cpp": "solutions/first_seen.cpp"}[language]).read_text()
+    return (folder / {"python3": "reference.py", "cpp": "solutions/reference.cpp"}[language]).read_text()
 
 
 @each_real
@@ -43,7 +43,7 @@ def test_an_agent_solves_a_problem_by_the_judges_word(real: Real, tmp_path: Path
     good, bad = WRONG[language]
     path, probe = (
         f"system/{LANGUAGES[language].file}",
-        "find / '(' -name first_seen.cpp -o -name best_first_gate.py ')' 2>/dev/null > probe.txt",
+        "find / '(' -name queues_of_places.py -o -name best_first_gate.py ')' 2>/dev/null > probe.txt",
     )
     turns = [
         real.shell(f"head -5 AGENTS.md; cat TASK.md; {probe}; rm {path}"),

@@ -146,8 +146,9 @@ async def test_a_problem_that_is_unsound_is_told_why(judge: Judge, tmp_path: Pat
 async def test_what_takes_too_long_is_measured_once_more_beside_the_reference(
     judge: Judge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A machine that has become slower since the reference was measured makes nothing too slow, nor what is anything else."""
+    """A machine that has become slower since the reference was measured makes nothing too slow, nor one that was slow then."""
     monkeypatch.setattr("heredity.rollouts.code.verdicts.SMALLEST_LIMIT_S", 0.1)
+    monkeypatch.setattr("heredity.rollouts.code.scripts.USUAL_S", 1e9)
     busy = "import time\n        while time.process_time() < {}: pass"
     asked = write(tmp_path / "sum", **{"reference.py": in_python(busy.format(0.4))})
     [example] = asked.examples
@@ -155,6 +156,10 @@ async def test_what_takes_too_long_is_measured_once_more_beside_the_reference(
     measured_before = Tests([example.case], [example.answer], 1, 0.01, slowest=read)
     assert (await verdict(judge, asked, measured_before, in_python(busy.format(0.8)))).verdict == "PR"
     assert (await verdict(judge, asked, measured_before, in_python("while True: pass"))).verdict == "TLE"
+    quick = replace(asked, files={**asked.files, "reference.py": in_python("")})
+    assert (await verdict(judge, quick, measured_before, in_python(busy.format(0.8)))).verdict == "TLE"
+    monkeypatch.setattr("heredity.rollouts.code.scripts.USUAL_S", 1e-3)
+    assert (await verdict(judge, quick, measured_before, in_python(busy.format(0.8)))).verdict == "PR"
     stated = replace(measured_before, slowest=b"")
     assert (await verdict(judge, asked, stated, in_python(busy.format(0.8)))).verdict == "TLE"
 

@@ -24,6 +24,7 @@ from typing import Any, cast
 from heredity.errors import CandidateError, ConfigError
 from heredity.ids import canonical_json
 from heredity.outside import json_value
+from heredity.rollouts.code import scripts
 from heredity.rollouts.code.toolchains import Toolchain, toolchain
 from heredity.rollouts.code.verdicts import (
     SHOWN_CHARS,
@@ -53,33 +54,6 @@ _MAKING = Bounds(120.0, 600.0, 2 << 30, output_bytes=64 << 20)
 _KEPT_PROGRAMS, _KEPT_BYTES = 256, 1 << 30
 _MOST_FILES = 2000
 """That a compiler may make of one program."""
-
-_PACKED = """
-cp -r /source/. . && {{ {compile}; }} 1>&2 || exit 1
-[ "$(find . -type f | wc -l)" -le {most} ] || {{ echo "more than {most} files were made of it" >&2; exit 1; }}
-tar -cf - {kept}
-"""
-
-_CASES = """
-import json, random, sys
-sys.path.insert(0, "/work")
-import tests
-seed, small, whole = json.loads(sys.stdin.read())
-draw = random.Random(seed)
-print(json.dumps([tests.small(draw) for _ in range(small)] + (list(tests.cases(draw)) if whole else [])))
-"""
-
-_CHECKED = """
-import json, sys
-sys.path.insert(0, "/work")
-import checker
-def accepts(row):
-    try:
-        return bool(checker.accepts(*row))
-    except Exception:
-        return False
-print(json.dumps([accepts(row) for row in json.loads(sys.stdin.read())]))
-"""
 
 
 @dataclass
@@ -150,7 +124,7 @@ class Judge:
         with tempfile.TemporaryDirectory(dir=self._folder) as made:
             folder = Path(made)
             (folder / "tests.py").write_text(problem.files["tests.py"])
-            (folder / "main.py").write_text(_CASES)
+            (folder / "main.py").write_text(scripts.CASES)
             command = _command(toolchain("python3"), LANGUAGES["python3"], problem)
             asked = json.dumps([seed, small, whole]).encode()
             ended = await self._runs.run(command, _MAKING, work=folder, stdin=asked)
@@ -219,7 +193,7 @@ class Judge:
         with tempfile.TemporaryDirectory(dir=self._folder) as made:
             folder = Path(made)
             (folder / "checker.py").write_text(problem.files["checker.py"])
-            (folder / "main.py").write_text(_CHECKED)
+            (folder / "main.py").write_text(scripts.CHECKED)
             command = _command(toolchain("python3"), LANGUAGES["python3"], problem)
             asked = json.dumps([answers[number] for number in open_ones]).encode()
             ended = await self._runs.run(command, _MAKING, work=folder, stdin=asked)
@@ -264,7 +238,7 @@ class Judge:
             asked = tests.input(problem.signature, number)
             ended = await self._run(problem, language, program, asked, _bounds(problem, limit))
             if ended.reason == "cpu" and tests.slowest:
-                limit = max(limit, limit_s(language, await self._measured_again(problem, tests)))
+                limit = max(limit, await self._limit_now(problem, language, tests))
                 ended = await self._run(problem, language, program, asked, _bounds(problem, limit))
             slowest, peak = max(slowest, ended.cpu_s), max(peak, ended.peak_bytes)
             answer = answered(problem, ended, case, limit)
@@ -276,12 +250,15 @@ class Judge:
             return Judgement(answer.verdict, number, count, slowest, peak, limit, message, number, tests.examples)
         return Judgement(Verdict.PASSED, count, count, slowest, peak, limit, examples=tests.examples)
 
-    async def _measured_again(self, problem: Problem, tests: Tests) -> Tests:
-        """Return tests by what the reference takes now: a machine may have become slower since it was measured."""
+    async def _limit_now(self, problem: Problem, language: Language, tests: Tests) -> float:
+        """Return the limit by what the reference takes now, and a piece of work that is always the same."""
         own, python = problem.original or problem, LANGUAGES["python3"]
+        *interpreter, _ = _command(toolchain("python3"), python, own)
         async with self._compiled(own, python, own.files["reference.py"]) as reference:
             ended = await self._run(own, python, reference, tests.slowest, _MAKING)
-        return replace(tests, reference_s=ended.cpu_s)
+            same = await self._runs.run((*interpreter, "-c", scripts.WORK), _MAKING, work=reference.folder)
+        slower = max(1.0, same.cpu_s / scripts.USUAL_S)
+        return limit_s(language, replace(tests, reference_s=ended.cpu_s), slower)
 
     @asynccontextmanager
     async def _compiled(self, problem: Problem, language: Language, source: str) -> AsyncGenerator[_Program]:
@@ -323,7 +300,7 @@ class Judge:
         if not language.compile:
             return "", sum(map(len, files.values()))
         kept = " ".join(language.outputs) or "."
-        script = _PACKED.format(compile=tools.filled(language.compile), most=_MOST_FILES, kept=kept)
+        script = scripts.PACKED.format(compile=tools.filled(language.compile), most=_MOST_FILES, kept=kept)
         ended = await self._runs.run(
             ("/bin/sh", "-c", script),
             _COMPILING,

@@ -63,7 +63,7 @@ VERDICTS = {
 
 
 SMALLEST_LIMIT_S = 1.0
-"""Processor seconds that a solution has at least, beside what its language needs to start."""
+"""Processor seconds of the usual machine that a solution has at least, beside what its language needs to start."""
 
 _SLOWER = {"python3": 4.0, "cpp": 1.0, "go": 1.5, "java": 2.0, "kotlin": 2.0, "javascript": 2.0}
 """How many times the seconds of the reference, which is in Python, a solution in a language may take."""
@@ -101,10 +101,16 @@ class Tests:
         return self._inputs[number]
 
 
-def limit_s(language: Language, tests: Tests) -> float:
-    """Return the processor seconds that a solution in a language has for a case."""
-    measured = max(SMALLEST_LIMIT_S, _SLOWER[language.name] * tests.reference_s)
-    return _STARTS[language.name] + (tests.limit_s or measured)
+def limit_s(language: Language, tests: Tests, slower: float = 1.0) -> float:
+    """Return the processor seconds that a solution in a language has for a case.
+
+    Args:
+        language: the language.
+        tests: the tests, by what their reference took.
+        slower: how many times as long as the usual machine this one takes for the same work, at least 1.
+    """
+    measured = max(slower * SMALLEST_LIMIT_S, _SLOWER[language.name] * tests.reference_s)
+    return slower * _STARTS[language.name] + (tests.limit_s or measured)
 
 
 @dataclass(frozen=True)

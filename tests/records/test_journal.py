@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from heredity.errors import DamagedRecordError, RecordError
@@ -65,7 +65,6 @@ def test_each_line_is_json_with_the_chained_checksum_of_its_canonical_form(tmp_p
     assert read_chain(tmp_path / "j").head == head.hex()
 
 
-@settings(max_examples=60, deadline=None)
 @given(values=st.lists(ENCODABLE, min_size=1, max_size=5), data=st.data())
 def test_a_journal_cut_at_any_byte_opens_with_its_whole_lines(values: list[object], data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -83,7 +82,6 @@ def test_a_journal_cut_at_any_byte_opens_with_its_whole_lines(values: list[objec
         assert len(read_journal(path)) == complete + 1
 
 
-@settings(max_examples=150, deadline=None)
 @given(values=st.lists(ENCODABLE, min_size=1, max_size=5), data=st.data())
 def test_any_flipped_byte_is_reported_or_cuts_the_last_line_only(values: list[object], data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -83,7 +83,6 @@ def equal(one: Any, other: Any) -> bool:
     return type(one) is type(other) and one == other
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.data())
 def test_observations_come_back_as_they_were(data: st.DataObject) -> None:
     space, values = data.draw(SPACES)
@@ -98,7 +97,6 @@ def test_observations_come_back_as_they_were(data: st.DataObject) -> None:
         assert equal(receiver.decode(bytearray(b"head" + encoded), 4), value)
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.data())
 def test_columns_hold_every_leaf_of_every_value(data: st.DataObject) -> None:
     space, values = data.draw(SPACES)
@@ -117,7 +115,6 @@ def test_columns_hold_every_leaf_of_every_value(data: st.DataObject) -> None:
             assert equal(entry, value) or entry == value or np.asarray(entry).tobytes() == np.asarray(value).tobytes()
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.data())
 def test_actions_of_the_right_type_are_encoded_as_observations_are(data: st.DataObject) -> None:
     space, values = data.draw(SPACES)

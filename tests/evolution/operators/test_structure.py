@@ -4,7 +4,7 @@ import ast
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from heredity.evolution.operators.crossover import addressed, crossover
@@ -27,7 +27,6 @@ def test_every_piece_is_an_expression_over_existing_features(piece: str):
         assert all(isinstance(i, ast.Constant) and 0 <= i.value < SHAPE.features for i in read)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_long_lines_of_descent_stay_valid_and_small(seed: int):
     rng = np.random.default_rng(seed)

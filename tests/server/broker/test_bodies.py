@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 import pytest_asyncio
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from heredity.errors import ConfigError, ProviderError, UnknownNameError
@@ -310,7 +310,6 @@ BODY = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(body=BODY)
 def test_any_body_is_read_or_refused_and_nothing_else(body: dict[str, Any]) -> None:
     for read in (ChatCompletion, lambda given: Responses(given, 1, Memory()), Messages):

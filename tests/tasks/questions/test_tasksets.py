@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from heredity.errors import ConfigError, UnknownNameError
@@ -36,7 +36,6 @@ STOCK = PoolTaskset(
 )
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**256), st.integers(0, 3), st.integers(0, 3))
 def test_a_larger_draw_extends_a_smaller_one_and_splits_are_disjoint(entropy: int, few: int, more: int):
     drawn = {split: STOCK.draw(split, few + more, entropy) for split in SPLITS}

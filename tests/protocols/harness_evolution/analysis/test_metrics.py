@@ -60,7 +60,6 @@ def close(actual: Any, expected: Any) -> bool:
     return actual == expected if actual is None or expected is None else actual == pytest.approx(expected, abs=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
 @given(runs())
 def test_levels_are_those_of_the_definitions_and_views_never_pool_snapshots(rows: list[Row]) -> None:
     run_metrics, kept = metrics(rows), reference.last_of_each(rows)
@@ -98,7 +97,6 @@ def told(results: dict[str, Row]) -> dict[str, Row]:
     return {t: r if r["success"] is not None else {**r, "success": r["score"] == 1.0} for t, r in results.items()}
 
 
-@settings(max_examples=60, deadline=None)
 @given(runs())
 def test_gains_are_those_of_the_definitions(rows: list[Row]) -> None:
     run_metrics, kept = metrics(rows), reference.last_of_each(rows)
@@ -131,7 +129,6 @@ def same_difference(gain: Gain, before: dict[str, Row], after: dict[str, Row]) -
         assert close(gap and gap.difference, expected)
 
 
-@settings(max_examples=60, deadline=None)
 @given(runs())
 def test_fix_and_forget_are_those_of_the_definitions(rows: list[Row]) -> None:
     run_metrics, kept = metrics(rows), reference.last_of_each(rows)
@@ -156,7 +153,6 @@ def test_fix_and_forget_are_those_of_the_definitions(rows: list[Row]) -> None:
             assert delta.fixed == sum(group.delta[i].fixed for group in by_source)
 
 
-@settings(max_examples=60, deadline=None)
 @given(runs())
 def test_costs_and_curves_are_those_of_the_definitions(rows: list[Row]) -> None:
     run_metrics, kept = metrics(rows), reference.last_of_each(rows)

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 from harness_rows import judged, row, trained
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from heredity.errors import ConfigError, RecordError
@@ -49,7 +49,6 @@ def test_a_damaged_line_is_named_and_the_others_count(tmp_path: Path, broken: st
     assert harness_metrics(table).rows.damaged[0].line == 4
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.booleans(), max_size=40), st.integers(1, 700))
 def test_every_damaged_line_is_found_whatever_the_size_of_a_block(lines: list[bool], block: int) -> None:
     text = "".join((json.dumps(row(f"é{i}", 1.0, "replay")) if ok else "{torn") + "\n" for i, ok in enumerate(lines))

@@ -36,7 +36,7 @@ def test_a_checkpoint_is_graded_by_the_judge_of_programs(tmp_path: Path) -> None
                 "launcher": "heredity.library:agents/posttraining",
                 "environment": {"ROUTE": "sft", "ROUNDS": "1"},
             },
-            "budget": {"seconds": 600, "train_cases": 2},
+            "budget": {"seconds": 300, "train_cases": 2},
             "views": {"heldout": 1},
             "engine": {"workers": 1},
         }

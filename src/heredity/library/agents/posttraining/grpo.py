@@ -14,6 +14,7 @@ from statistics import fmean, pstdev
 
 import torch
 from online import Episode
+from pace import Pace
 from policy import Policy, Turn
 from torch import Tensor
 
@@ -60,7 +61,8 @@ def improve(
     """Train by GRPO up to a time of `time.monotonic()`; return the steps."""
     reference = policy.weights() if recipe.kl else None
     steps, rewards, logged = 0, list[float](), time.monotonic()
-    while time.monotonic() < until:
+    pace = Pace(until)
+    while pace.goes_on():
         groups = play(recipe.problems, recipe.group, recipe.temperature)
         rewards.append(fmean(episode.reward for group in groups for episode in group))
         turns, weights = advantages(groups, recipe.discount)

@@ -9,8 +9,8 @@ import torch
 from policy import Policy
 from workspace import RefusedError, Workspace
 
-_FIRST_RESERVE_S = 4.0
-"""What saving and grading is taken to last before it was measured."""
+_FIRST_RESERVE_S, _FIRST_RESERVE = 4.0, 0.05
+"""What saving and grading is taken to last before it was measured, at least; and as a share of the time that is left."""
 
 _SHORTEST_ROUND_S = 1.0
 _PERFECT = 100.0
@@ -30,7 +30,7 @@ class Climb:
         self.space, self.policy, self.tolerance = space, policy, tolerance
         self.best: float | None = None
         self._kept = policy.weights()
-        self._reserve = _FIRST_RESERVE_S
+        self._reserve = max(_FIRST_RESERVE_S, _FIRST_RESERVE * space.remaining())
         self._submitted = 0
         self.begin(rate)
 

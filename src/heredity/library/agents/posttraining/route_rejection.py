@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from itertools import chain
 
 from games import rollouts_of
+from pace import Pace
 from policy import Policy, Turn
 from rounds import Climb
 from supervised import fit
@@ -38,7 +39,8 @@ def main() -> None:
     def train(until: float) -> None:
         began = time.monotonic()
         tried = accepted = 0
-        while time.monotonic() < began + sampling * (until - began):
+        pace = Pace(began + sampling * (until - began))
+        while pace.goes_on():
             for episode in chain.from_iterable(online.play(problems, group, temperature)):
                 tried += 1
                 if episode.reward >= accept:

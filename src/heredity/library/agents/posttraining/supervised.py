@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 import torch
+from pace import Pace
 from policy import Policy, Turn
 
 _LOG_EVERY_S = 5.0
@@ -23,8 +24,9 @@ def fit(
 ) -> int:
     """Train on examples in a random order, again and again, up to a time of `time.monotonic()`; return the steps."""
     steps, total, logged = 0, 0.0, time.monotonic()
+    pace = Pace(until)
     for chosen in _batches(examples, batch):
-        if time.monotonic() >= until:
+        if not pace.goes_on():
             break
         logprobs, mask = policy.logprobs(chosen)
         loss = -(logprobs * mask).sum() / mask.sum()

@@ -142,7 +142,7 @@ def test_a_probability_that_has_moved_enough_is_pushed_no_further(agent: Any) ->
 def test_an_update_makes_what_was_rewarded_likelier(agent: Any, policy: Any) -> None:
     good, bad = policy.turn("47+5=", "52"), policy.turn("47+5=", "53")
     before, _ = policy.logprobs([good, bad])
-    optimizer = torch.optim.SGD(policy.parameters, lr=1e-2)
+    optimizer = torch.optim.SGD(policy.parameters, lr=1e-4)
     recipe = agent.grpo.Recipe(kl=0.01, batch=1)
     agent.grpo.update(policy, [good, bad], [1.0, -1.0], optimizer, recipe, policy.weights())
     change = policy.logprobs([good, bad])[0] - before

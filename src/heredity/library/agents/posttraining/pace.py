@@ -13,13 +13,11 @@ class Pace:
     """
 
     def __init__(self, until: float) -> None:
-        self._until, self._slowest, self._began = until, 0.0, time.monotonic()
-        self._first = True
+        self._until, self._slowest, self._began = until, 0.0, float("inf")
 
     def goes_on(self) -> bool:
         """Return whether there is time for another step."""
         now = time.monotonic()
-        if not self._first:
-            self._slowest = max(self._slowest, now - self._began)
-        self._first, self._began = False, now
+        self._slowest = max(self._slowest, now - self._began)  # before the first, no time at all
+        self._began = now
         return now + self._slowest < self._until

@@ -6,11 +6,11 @@ here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 : "${WORKSPACE:=$PWD}" "${ROUTE:=sft-grpo}" "${TORCH_THREADS:=1}"
 
 case "$ROUTE" in
-  sft) parts="workspace policy lora rounds supervised" ;;
-  sft-grpo) parts="workspace policy lora rounds supervised online games grpo" ;;
-  rejection) parts="workspace policy lora rounds supervised online games" ;;
+  sft) parts="workspace policy lora rounds pace supervised" ;;
+  sft-grpo) parts="workspace policy lora rounds pace supervised online games grpo" ;;
+  rejection) parts="workspace policy lora rounds pace supervised online games" ;;
   copy) parts="workspace" ;;
-  broken) parts="workspace policy lora supervised" ;;
+  broken) parts="workspace policy lora pace supervised" ;;
   *)
     echo "ROUTE is '$ROUTE'; expected sft, sft-grpo, rejection, copy or broken" >&2
     exit 2

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any
 
 
@@ -23,8 +25,22 @@ def process_pool(
         initializer: called in each worker before anything else.
         initargs: its arguments.
     """
-    context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(initializer, initargs))
+    return ProcessPoolExecutor(workers, mp_context=_Context(), initializer=_begin, initargs=(initializer, initargs))
+
+
+class _Process(SpawnProcess):
+    """A process that Ctrl-C in a terminal does not reach, from its first instruction on: its parent ends it."""
+
+    def start(self) -> None:
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            super().start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class _Context(SpawnContext):
+    Process = _Process
 
 
 def _begin(initializer: Callable[..., object] | None, initargs: tuple[Any, ...]) -> None:

@@ -111,3 +111,9 @@ def test_the_best_so_far_and_the_time_left_are_shown(monkeypatch: pytest.MonkeyP
     assert "left" in lines[0]
     assert "best so far" in lines[1]
     assert "123.5" in lines[4]
+
+
+def test_before_there_are_runs_it_says_that_it_prepares(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert seconds_left([], 3.0) is None
+    (line,) = shown([], monkeypatch, 60, 24)
+    assert line.startswith("preparing, ")

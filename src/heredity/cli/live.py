@@ -62,6 +62,8 @@ class Live:
         done = sum(r.state in ("done", "failed") for r in self._runs)
         rollouts = sum(r.rollouts for r in self._runs)
         seconds = time.monotonic() - self._started
+        if not self._runs:
+            return _name(f"preparing, {seconds:.0f} s  {self._folder}", style="bold")
         table = Table(box=None, pad_edge=False, header_style="dim")
         # Only names give way on a narrow screen.
         for name in (self._words.taskset, "evolver"):

@@ -90,7 +90,7 @@ def seconds_left(runs: Sequence[RunProgress], elapsed: float) -> float | None:
     """
     shares = [_share(run) for run in runs]
     done = sum(shares)
-    if any(run.episodes == 0 for run in runs) or done < _TELLING * len(runs):
+    if not done or any(run.episodes == 0 for run in runs) or done < _TELLING * len(runs):
         return None
     return elapsed * (len(runs) - done) / done
 

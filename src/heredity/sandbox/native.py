@@ -215,6 +215,8 @@ class _Reaper:
                 pass_fds=(theirs.fileno(), *rules.values()),
                 stdin=subprocess.DEVNULL,
                 env={},
+                # Ctrl-C in a terminal reaches its whole foreground group; this process ends with the host instead.
+                start_new_session=True,
             )
         self.ready, self._group, self._stopped, self._lock = True, 0, False, threading.Lock()
 

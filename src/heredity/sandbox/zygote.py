@@ -87,6 +87,8 @@ class ZygoteProcess:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             cwd="/",
+            # Ctrl-C in a terminal reaches its whole foreground group; this process ends with the host instead.
+            start_new_session=True,
         )
         theirs.close()
         self._control = ours

@@ -206,6 +206,7 @@ def _opened(inference: Inference, seccomp: int, control: socket.socket, errors: 
         stderr=errors,
         env=sandbox.variables(inference),
         pass_fds=(seccomp,),
+        start_new_session=True,
     )
 
 

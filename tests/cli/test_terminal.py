@@ -6,7 +6,6 @@ import signal
 from pathlib import Path
 
 import pytest
-
 from tests.terminal import CTRL_C, HEREDITY, Typed, typed
 
 PROGRAM = "# EVOLVE-BLOCK-START\nA = 1.0\ndef solve():\n    return [A]\n# EVOLVE-BLOCK-END\n"

@@ -58,7 +58,7 @@ def measure(sizes: tuple[int, ...] = SIZES, operations: int = 200) -> dict[str, 
 @contextmanager
 def _opened(folder: Path, size: int) -> Generator[dict[str, Callable[[int], Any]]]:
     """Make a store of so many versions, and a bare database beside it; give what is timed of them, by name."""
-    with Store(folder / "resources.db") as store, closing(connect(folder / "bare.db")) as bare:
+    with Store(folder / "resources.sqlite") as store, closing(connect(folder / "bare.db")) as bare:
         bare.execute("PRAGMA journal_mode = WAL")
         bare.execute("CREATE TABLE contents (id INTEGER PRIMARY KEY, data BLOB NOT NULL)")
         registry = Registry(store)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heredity.cli.resources_serve import run, serve
+from heredity.cli.resources_serve import STORE, StorePath, run, serve
 from heredity.cli.whole_help import WholeHelp
 from heredity.errors import ConfigError
 
@@ -20,10 +20,8 @@ if TYPE_CHECKING:
 app = typer.Typer(cls=WholeHelp, no_args_is_help=True, rich_markup_mode=None)
 
 Name = Annotated[str, typer.Argument(help="TYPE/NAME, such as prompt/solver.", show_default=False)]
-StorePath = Annotated[Path, typer.Option("--store", help="The store's file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Which = Annotated[str | None, typer.Option("--version", help="A version.", show_default="the head")]
-STORE = Path("resources.db")
 
 
 @app.command("list")

@@ -18,9 +18,18 @@ if TYPE_CHECKING:
     from heredity.actors.contract import ToolResult
     from heredity.resources import Registry
 
-StorePath = Annotated[Path, typer.Option("--store", help="The store's file.")]
+STORE = Path("resources.sqlite")
+
+
+def _in_folder(path: Path) -> Path:
+    """Return the store of a run where its folder is given."""
+    return path / STORE if path.is_dir() else path
+
+
+StorePath = Annotated[
+    Path, typer.Option("--store", help="The store's file, or the folder of a run.", callback=_in_folder)
+]
 Unsafe = Annotated[bool, typer.Option("--unsafe", help="Run tools with the isolation that works here.")]
-STORE = Path("resources.db")
 PORT = 8765
 
 

@@ -14,7 +14,10 @@ from heredity.cli.signals import InterruptedRunError, run_interruptibly
 from heredity.errors import ConfigError, IsolationError, MissingExtraError, RecordError, RunLockedError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from heredity.configuration.config import Config
+    from heredity.experiments.best import Winner
     from heredity.experiments.suite import SuiteResult
     from heredity.results.run import RunResults
     from heredity.results.suite import SuiteResults
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
 _JSON = typer.Option(False, "--json", help="Print the result as JSON and nothing else on stdout.")
 _QUIET = typer.Option(False, "--quiet", "-q", help="Show no progress; print the result alone.")
 _UNSAFE = typer.Option(False, "--unsafe", help="Run with the isolation that works here, rather than refuse.")
+_LINES = 12
+"""Lines of a prompt that are printed; the rest is in its file."""
 _JOBS = typer.Option(None, "--jobs", min=1, help="Runs at the same time (engine.parallel_runs).")
 
 
@@ -138,6 +143,7 @@ def report(folder: Path = typer.Argument(help="A suite's or a run's folder."), j
         typer.echo(json.dumps(rebuilt.metrics.model_dump(mode="json"), indent=1))
     else:
         _show(rebuilt.metrics)
+        show_winners(rebuilt.winners)
         typer.echo(f"report: {folder / 'report.html'}")
     for name, reason in rebuilt.unreadable.items():
         _say(f"{name} was left out: {reason}")
@@ -210,9 +216,14 @@ def _conclude(result: SuiteResult, *, json_output: bool) -> None:
     if json_output:
         paths = {"folder": str(result.folder), "report": str(page)}
         problems = {"failures": result.failures, "evolver_failures": result.evolver_failures, "notes": result.notes}
-        typer.echo(json.dumps({**paths, **problems, **result.metrics.model_dump(mode="json")}))
+        best = [
+            {"taskset": w.taskset, "evolver": w.evolver, "run_id": w.run.run_id, "folder": str(w.folder)}
+            for w in result.winners
+        ]
+        typer.echo(json.dumps({**paths, "best": best, **problems, **result.metrics.model_dump(mode="json")}))
     else:
         _show(result.metrics)
+        show_winners(result.winners)
         typer.echo(f"report: {page}")
     say_problems(result)
 
@@ -231,6 +242,24 @@ def say_problems(result: SuiteResult) -> None:
         _say(f"continue with: heredity resume {result.folder}")
     if result.failures or result.evolver_failures:
         raise typer.Exit(1)
+
+
+def show_winners(winners: Sequence[Winner]) -> None:
+    """Print where each winner's files are, and of prompts and other resources the texts that evolution changed."""
+    from heredity.results.text import clean, number, short_task
+
+    for winner in winners:
+        of = f" of {short_task(winner.taskset)}" if len(winners) > 1 else ""
+        heldout = winner.run.heldout and winner.run.heldout.mean
+        score = "" if heldout is None else f", held-out {number(heldout)}"
+        typer.echo(f"best{of}: {winner.folder} ({winner.evolver}, seed {winner.run.seed}{score})")
+        prompts = {path: text for path, text in winner.changed.items() if path.startswith("prompt/")}
+        for path, text in prompts.items():
+            lines = clean(text.strip()).splitlines()
+            rest = [f"... {len(lines) - _LINES} more lines"] if len(lines) > _LINES else []
+            typer.echo("\n".join([f"  {path}:", *(f"    {line}" for line in [*lines[:_LINES], *rest])]))
+        if others := [path for path in winner.changed if path not in prompts]:
+            typer.echo(f"  changed: {', '.join(others)}")
 
 
 def _say(line: str) -> None:

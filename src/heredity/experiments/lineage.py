@@ -1,7 +1,7 @@
 """A run's lineage as a store of resources: every candidate that was submitted, refused ones too, and what was committed.
 
-It is derived from the journal, and can be deleted and made again. `heredity resources --store RUN/resources.sqlite log …` reads
-it; `export` and `import` carry versions over into another store.
+It is derived from the journal, and can be deleted and made again. `heredity resources log TYPE/NAME --store RUN` reads it;
+`export` and `import` carry versions over into another store.
 """
 
 from __future__ import annotations

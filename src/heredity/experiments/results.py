@@ -13,6 +13,7 @@ from heredity.analysis.evidence import RunEvidence
 from heredity.analysis.run_results import run_results
 from heredity.analysis.suite_results import suite_results
 from heredity.errors import ConfigError, RecordError
+from heredity.experiments.best import Winner, write_best, write_suite_best
 from heredity.experiments.lineage import write_lineage
 from heredity.experiments.sequence import read_sequence, sequential_results
 from heredity.experiments.sources import sources_of
@@ -68,11 +69,13 @@ class Rebuilt(Generic[R]):
         metrics: its results, as in metrics.json.
         runs: of a suite, the results of its runs.
         unreadable: of a suite, the name of each run whose records are damaged, to the reason.
+        winners: of a suite that was written, the winner on each taskset.
     """
 
     metrics: R
     runs: list[RunResults]
     unreadable: dict[str, str]
+    winners: Sequence[Winner] = ()
 
 
 def run_folders(folder: Path) -> list[Path]:
@@ -126,7 +129,6 @@ def rebuild_run(folder: Path) -> RunResults:
     """
     metrics = read_run(folder).metrics
     write_derived(folder, metrics)
-    write_lineage(folder)
     return metrics
 
 
@@ -143,9 +145,8 @@ def rebuild_suite(folder: Path, *, write: bool = True) -> Rebuilt[SuiteResults]:
     results, unreadable = read_runs(folder)
     runs = [result.metrics for result in results]
     metrics = results_of_suite(folder, runs)
-    if write:
-        write_derived(folder, metrics, runs)
-    return Rebuilt(metrics, runs, unreadable)
+    winners = write_derived(folder, metrics, runs) if write else ()
+    return Rebuilt(metrics, runs, unreadable, winners)
 
 
 def results_of_suite(folder: Path, runs: Sequence[RunResults]) -> SuiteResults:
@@ -167,7 +168,6 @@ def rebuild(folder: Path) -> Rebuilt[RunResults] | Rebuilt[SuiteResults]:
         results, _ = read_runs(folder)
         for result in results:
             write_derived(result.folder, result.metrics)
-            write_lineage(result.folder)
         return rebuild_suite(folder)
     if is_run(folder):
         return Rebuilt(rebuild_run(folder), [], {})
@@ -183,13 +183,18 @@ def _instead(folder: Path) -> str:
     return f"for its latest suites: {named}" if named else "give a folder below runs/"
 
 
-def write_derived(folder: Path, metrics: RunResults | SuiteResults, runs: Sequence[RunResults] | None = None) -> None:
-    """Write metrics.json, the card of what is claimed, report.md and report.html.
+def write_derived(
+    folder: Path, metrics: RunResults | SuiteResults, runs: Sequence[RunResults] | None = None
+) -> Sequence[Winner]:
+    """Write metrics.json, the card of what is claimed, report.md and report.html, `best/`, and the lineage of a run.
 
     Args:
         folder: where to.
         metrics: results of a run or a suite.
         runs: of a suite, the results of its runs.
+
+    Returns:
+        The winner on each taskset of a suite.
 
     Raises:
         RecordError: if a file cannot be written.
@@ -201,3 +206,9 @@ def write_derived(folder: Path, metrics: RunResults | SuiteResults, runs: Sequen
         write_card(folder, metrics, list(runs or ()))
     sources = sources_of(folder) if isinstance(metrics, RunResults) else None
     write_reports(folder, metrics, list(runs or ()), report_of(metrics.protocol), sources)
+    if isinstance(metrics, SuiteResults):
+        return write_suite_best(folder, metrics, list(runs or ())) if is_suite(folder) else ()
+    if is_run(folder):
+        write_best(folder, metrics)
+        write_lineage(folder)
+    return ()

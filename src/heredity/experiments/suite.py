@@ -6,7 +6,7 @@ import asyncio
 import math
 import shutil
 import time
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,7 @@ import tomli_w
 from heredity.analysis.failed_updates import failed_updates, fruitless
 from heredity.configuration.config import Cell, Config
 from heredity.errors import ConfigError, HeredityError, RecordError
+from heredity.experiments.best import Winner
 from heredity.experiments.blocks import blocks, compared_cells
 from heredity.experiments.config import cells, read_toml, resolve, slug
 from heredity.experiments.engine import Engine
@@ -72,6 +73,7 @@ class SuiteResult:
         evolver_failures: name of each run whose evolver raised, to what it raised, or whose updates could not all be made or came
             to nothing. What it had submitted was judged.
         notes: name of a run to what is to be known of it, such as a trace with gaps, or why rollouts are missing.
+        winners: the winner on each taskset, whose files are in the suite's `best/`.
     """
 
     folder: Path
@@ -80,6 +82,7 @@ class SuiteResult:
     failures: dict[str, str]
     evolver_failures: dict[str, str]
     notes: dict[str, str]
+    winners: Sequence[Winner] = ()
 
 
 def new_suite_folder(root: Path, config: Config) -> Path:
@@ -183,11 +186,14 @@ async def run_suite(
 def _conclude(suite: _Suite) -> SuiteResult:
     rebuilt = rebuild_suite(suite.folder, write=False)
     failures = {**rebuilt.unreadable, **suite.failures}
+    winners: Sequence[Winner] = ()
     try:
-        write_derived(suite.folder, rebuilt.metrics, rebuilt.runs)
+        winners = write_derived(suite.folder, rebuilt.metrics, rebuilt.runs)
     except RecordError as error:
         failures[REPORT] = str(error)
-    return SuiteResult(suite.folder, rebuilt.metrics, rebuilt.runs, failures, suite.evolver_failures, suite.notes)
+    return SuiteResult(
+        suite.folder, rebuilt.metrics, rebuilt.runs, failures, suite.evolver_failures, suite.notes, winners
+    )
 
 
 class _Suite:

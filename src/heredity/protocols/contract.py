@@ -202,6 +202,8 @@ class Protocol:
         report: what it has to say on pages.
         events: what it journals beside the events of all runs: kind to the type of the data.
         selection: which candidate a run ends with, as its judge selects it, from what is recorded: for who checks it afterwards.
+        best: the files that `best/` of a run holds beside the candidate it ended with, such as answers, from the run's folder and
+            its events.
     """
 
     name: str
@@ -213,3 +215,4 @@ class Protocol:
     report: Report = field(default_factory=PlainReport)
     events: Mapping[str, type] = field(default_factory=lambda: MappingProxyType({}))
     selection: Selection | None = None
+    best: Callable[[Path, Sequence[Event]], Mapping[str, bytes]] | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from heredity.protocols.contract import Protocol
 from heredity.protocols.team_questions.events import EVENTS
+from heredity.protocols.team_questions.kept import winning_files
 from heredity.protocols.team_questions.metrics import METRICS
 from heredity.protocols.team_questions.report import REPORT
 from heredity.protocols.team_questions.sections import TeamBudgetSection, TeamQuestionsSection, TeamViewsSection
@@ -17,4 +18,5 @@ PROTOCOL = Protocol(
     metrics=METRICS,
     report=REPORT,
     events=EVENTS,
+    best=winning_files,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from heredity.protocols.contract import Protocol
+from heredity.protocols.within_task.answers import answers
 from heredity.protocols.within_task.events import EVENTS
 from heredity.protocols.within_task.metrics import METRICS
 from heredity.protocols.within_task.report import REPORT
@@ -17,4 +18,5 @@ PROTOCOL = Protocol(
     metrics=METRICS,
     report=REPORT,
     events=EVENTS,
+    best=answers,
 )

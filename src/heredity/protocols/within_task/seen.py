@@ -89,7 +89,7 @@ def given(outcome: Outcome) -> Given:
     counts = {name: costs.get(name) for name in ("input_tokens", "output_tokens", "cached_tokens")}
     whole: dict[str, Any] = {name: None if value is None else int(value) for name, value in counts.items()}
     return Given(
-        text=_last_answer(trajectory),
+        text=last_answer(trajectory),
         question=str(last_info(trajectory, "question") or ""),
         extracted=str(last_info(trajectory, "extracted") or ""),
         status=outcome.status,
@@ -137,6 +137,7 @@ def _verdict(outcome: Outcome) -> Seen:
     return Seen(outcome.score, f"{words} It was read as: {read}" if read else f"{words} No answer could be read.")
 
 
-def _last_answer(trajectory: Trajectory | None) -> str:
+def last_answer(trajectory: Trajectory | None) -> str:
+    """Return the last words of a solver in a rollout; `""` if it said nothing."""
     actions = list(trajectory.step_values("action")) if trajectory else []
     return actions[-1] if actions and isinstance(actions[-1], str) else ""

@@ -76,7 +76,9 @@ async def _run(
     stdout: IO[bytes] | None = None,
 ) -> _Output:
     given, pipe = stdin or asyncio.subprocess.DEVNULL, asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(*words, stdin=given, stdout=stdout or pipe, stderr=pipe)
+    process = await asyncio.create_subprocess_exec(
+        *words, stdin=given, stdout=stdout or pipe, stderr=pipe, start_new_session=True
+    )
     try:
         async with asyncio.timeout(seconds):
             out, err = await process.communicate()

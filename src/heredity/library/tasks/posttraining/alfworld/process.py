@@ -81,7 +81,9 @@ async def open_household(folder: Path) -> AsyncGenerator[HouseholdStage]:
     """
     pipe, command = subprocess.PIPE, (sys.executable, "-c", _CODE)
     try:
-        process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, stderr=pipe, limit=_LINE)
+        process = await asyncio.create_subprocess_exec(
+            *command, stdin=pipe, stdout=pipe, stderr=pipe, limit=_LINE, start_new_session=True
+        )
     except OSError as error:
         raise HostError(f"no process can be started for a game of ALFWorld: {error}") from error
     try:

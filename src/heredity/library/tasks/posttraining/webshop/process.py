@@ -119,7 +119,13 @@ class Server:
         pipe = subprocess.PIPE
         try:
             self._process = subprocess.Popen(
-                [python, _GUEST], cwd=home, env={**kept, "PATH": path}, stdin=pipe, stdout=pipe, stderr=self._words
+                [python, _GUEST],
+                cwd=home,
+                env={**kept, "PATH": path},
+                stdin=pipe,
+                stdout=pipe,
+                stderr=self._words,
+                start_new_session=True,
             )
         except OSError as error:
             raise HostError(f"{python} cannot be started for WebShop: {error}") from error

@@ -15,6 +15,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from heredity.cli.bars import saying
 from heredity.experiments.progress import RunProgress, seconds_left
 from heredity.results.text import duration, short_task
 from heredity.results.words import POLICIES, Words
@@ -108,17 +109,29 @@ def _name(text: str, style: str = "") -> Text:
 
 
 class Lines:
-    """One line on stderr for each run that ends."""
+    """One line on stderr for each run that ends, and every few seconds how far all are."""
 
-    def __init__(self, runs: Sequence[RunProgress]) -> None:
-        self._runs = runs
+    def __init__(self, runs: Sequence[RunProgress], words: Words = POLICIES) -> None:
+        self._runs, self._words = runs, words
         self._started = time.monotonic()
+        self._saying = saying(self._line)
 
     def __enter__(self) -> Self:
+        self._saying.__enter__()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        return None
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._saying.__exit__(kind, error, trace)
+
+    def _line(self) -> str:
+        seconds = time.monotonic() - self._started
+        if not self._runs:
+            return f"preparing, {seconds:.0f} s"
+        ended = sum(run.state in ("done", "failed") for run in self._runs)
+        rollouts = f"{sum(run.rollouts for run in self._runs)} {self._words.rollouts}"
+        return f"{ended} of {len(self._runs)} runs, {rollouts}, {seconds:.0f} s{_left(self._runs, seconds)}"
 
     def changed(self, run: RunProgress) -> None:
         """Say that a run has ended."""
@@ -134,4 +147,4 @@ class Lines:
 
 def watcher_for(runs: Sequence[RunProgress], folder: Path, words: Words) -> Live | Lines:
     """Return what shows the runs of a suite here: a live table in a terminal, lines elsewhere."""
-    return Live(runs, folder, words) if Live.suits() else Lines(runs)
+    return Live(runs, folder, words) if Live.suits() else Lines(runs, words)

@@ -28,24 +28,27 @@ def spoken(monkeypatch: pytest.MonkeyPatch) -> Spoken:
     return stream
 
 
-def test_what_takes_long_says_so_where_nobody_watches(spoken: Spoken) -> None:
-    with bars.working("checking the machine"):
-        spoken.wait_for(r"^checking the machine, \d+ s\n")
-    before = spoken.getvalue()
-    with bars.working("checking the machine", quiet=True):
-        pass
-    assert spoken.getvalue() == before
+def test_a_command_says_what_it_is_at_where_nobody_watches(spoken: Spoken) -> None:
+    with bars.heartbeat("heredity run"):
+        spoken.wait_for(r"heredity run: at work, \d+ s\n")
+        with bars.working("checking the machine"):
+            spoken.wait_for(r"checking the machine, \d+ s\n$")
+        with bars.bar("worlds", 3) as advance:
+            advance()
+            spoken.wait_for(r"worlds: 1 of 3, \d+ s\n")
 
 
-def test_a_bar_says_how_far_it_is_where_nobody_watches(spoken: Spoken) -> None:
-    with bars.bar("worlds", 3) as advance:
-        advance()
-        spoken.wait_for(r"worlds: 1 of 3, \d+ s\n")
+def test_what_waits_for_a_person_or_shows_itself_says_nothing(spoken: Spoken) -> None:
+    with bars.heartbeat("heredity view"), bars.activity():
+        time.sleep(0.05)
+    with bars.heartbeat("heredity run", quiet=True):
+        time.sleep(0.05)
+    assert spoken.getvalue() == ""
 
 
 def test_runs_say_how_far_they_are_where_nobody_watches(spoken: Spoken) -> None:
     runs: list[RunProgress] = []
-    with Lines(runs):
+    with bars.heartbeat("heredity run"), Lines(runs):
         spoken.wait_for(r"preparing, \d+ s\n")
         runs += [RunProgress("a", "gymnasium/CartPole-v1", "random", seed, 8) for seed in range(2)]
         runs[0].begin()

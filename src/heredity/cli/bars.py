@@ -9,6 +9,73 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 _SILENT_S = 8.0
+_ACTIVITIES: list[Callable[[], str]] = []
+"""What is going on, the innermost last: each gives the line that says so, `""` where something else shows it."""
+
+
+@contextmanager
+def heartbeat(name: str, *, quiet: bool = False) -> Generator[None]:
+    """Say every few seconds what a command is at, so that none is silent for long.
+
+    Args:
+        name: the command's, for what has no activity of its own.
+        quiet: say nothing.
+    """
+    ended, started = threading.Event(), time.monotonic()
+
+    def say() -> None:
+        while not ended.wait(_SILENT_S):
+            if line := _ACTIVITIES[-1]() if _ACTIVITIES else f"{name}: at work, {_since(started)}":
+                sys.stderr.write(line + "\n")
+                sys.stderr.flush()
+
+    if quiet:
+        yield
+        return
+    threading.Thread(target=say, daemon=True).start()
+    try:
+        yield
+    finally:
+        ended.set()
+
+
+@contextmanager
+def activity(line: Callable[[], str] = lambda: "") -> Generator[None]:
+    """Name what is going on for the heartbeat.
+
+    Args:
+        line: gives what it says; without one, nothing: for what shows itself how far it is, or waits to be used.
+    """
+    _ACTIVITIES.append(line)
+    try:
+        yield
+    finally:
+        _ACTIVITIES.remove(line)
+
+
+def ask_person(question: str, default: str = "") -> str:
+    """Return what a person answers, without a word until then."""
+    import typer
+
+    with activity():
+        return typer.prompt(question, default=default, show_default=bool(default), err=True)
+
+
+@contextmanager
+def working(what: str) -> Generator[None]:
+    """Say what is being done while it takes, and for how long: a spinner in a terminal, lines elsewhere."""
+    started = time.monotonic()
+    if not sys.stderr.isatty():
+        with activity(lambda: f"{what}, {_since(started)}"):
+            yield
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with activity(), Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        progress.add_task(what, total=None)
+        yield
 
 
 @contextmanager
@@ -17,13 +84,8 @@ def bar(what: str, total: int) -> Generator[Callable[[], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    done, started = [0], time.monotonic()
-
-    def line() -> str:
-        return f"{what}: {done[0]} of {total}, {time.monotonic() - started:.0f} s"
-
+    done, started, watched = [0], time.monotonic(), sys.stderr.isatty()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    watched = sys.stderr.isatty()
     with Progress(*columns, console=Console(stderr=True), transient=True, disable=not watched) as progress:
         task = progress.add_task(what, total=total)
 
@@ -31,53 +93,9 @@ def bar(what: str, total: int) -> Generator[Callable[[], None]]:
             done[0] += 1
             progress.advance(task)
 
-        with saying(line, quiet=watched):
+        with activity(lambda: "" if watched else f"{what}: {done[0]} of {total}, {_since(started)}"):
             yield advance
 
 
-@contextmanager
-def working(what: str, *, quiet: bool = False) -> Generator[None]:
-    """Say what is being done while it takes, and for how long: a spinner in a terminal, lines elsewhere.
-
-    Args:
-        what: such as `"checking the machine"`.
-        quiet: say nothing.
-    """
-    if sys.stderr.isatty() and not quiet:
-        from rich.console import Console
-        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-            progress.add_task(what, total=None)
-            yield
-        return
-    started = time.monotonic()
-    with saying(lambda: f"{what}, {time.monotonic() - started:.0f} s", quiet=quiet):
-        yield
-
-
-@contextmanager
-def saying(line: Callable[[], str], *, quiet: bool = False) -> Generator[None]:
-    """Write a line to stderr every few seconds while something goes on.
-
-    Args:
-        line: gives what it says then.
-        quiet: say nothing.
-    """
-    ended = threading.Event()
-
-    def say() -> None:
-        while not ended.wait(_SILENT_S):
-            sys.stderr.write(line() + "\n")
-            sys.stderr.flush()
-
-    thread = threading.Thread(target=say, daemon=True)
-    if not quiet:
-        thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        if not quiet:
-            thread.join()
+def _since(started: float) -> str:
+    return f"{time.monotonic() - started:.0f} s"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from heredity.cli.bars import activity
 from heredity.cli.signals import InterruptedRunError, run_interruptibly
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ def broker(
     account = Account("broker", {**{name: name for name in served}, "*": models[0]}, Limits(tokens, cost, calls))
     app = BrokerApp(served, [account])
     try:
-        run_interruptibly(_serve(app, gateway, port, socket, as_json))
+        with activity():
+            run_interruptibly(_serve(app, gateway, port, socket, as_json))
     except InterruptedRunError:
         used = app.ledgers[0].to_json()
         typer.echo(json.dumps(used) if as_json else usage_table(used))

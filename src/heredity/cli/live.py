@@ -15,7 +15,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from heredity.cli.bars import saying
+from heredity.cli.bars import activity
 from heredity.experiments.progress import RunProgress, seconds_left
 from heredity.results.text import duration, short_task
 from heredity.results.words import POLICIES, Words
@@ -38,7 +38,7 @@ class Live:
 
     def __init__(self, runs: Sequence[RunProgress], folder: Path, words: Words = POLICIES) -> None:
         self._runs, self._folder, self._words = runs, folder, words
-        self._started = time.monotonic()
+        self._started, self._activity = time.monotonic(), activity()
         self._console = Console(stderr=True)
         self._live = RichLive(get_renderable=self._render, console=self._console, refresh_per_second=4, transient=True)
 
@@ -48,6 +48,7 @@ class Live:
         return sys.stderr.isatty()
 
     def __enter__(self) -> Self:
+        self._activity.__enter__()
         self._live.__enter__()
         return self
 
@@ -55,6 +56,7 @@ class Live:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._live.__exit__(kind, error, trace)
+        self._activity.__exit__(kind, error, trace)
 
     def changed(self, run: RunProgress) -> None:
         """Leave it to the next refresh."""
@@ -109,21 +111,21 @@ def _name(text: str, style: str = "") -> Text:
 
 
 class Lines:
-    """One line on stderr for each run that ends, and every few seconds how far all are."""
+    """One line on stderr for each run that ends, and with every heartbeat how far all are."""
 
     def __init__(self, runs: Sequence[RunProgress], words: Words = POLICIES) -> None:
         self._runs, self._words = runs, words
         self._started = time.monotonic()
-        self._saying = saying(self._line)
+        self._activity = activity(self._line)
 
     def __enter__(self) -> Self:
-        self._saying.__enter__()
+        self._activity.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._saying.__exit__(kind, error, trace)
+        self._activity.__exit__(kind, error, trace)
 
     def _line(self) -> str:
         seconds = time.monotonic() - self._started

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 
 import typer
@@ -9,6 +10,7 @@ import typer
 from heredity import __version__
 from heredity.cli import agents, bench, code, env, resources, sites, suites, tasks, team, workspace, worlds
 from heredity.cli.annotate import annotate
+from heredity.cli.bars import heartbeat
 from heredity.cli.broker import broker
 from heredity.cli.doctor import doctor
 from heredity.cli.evaluate import evaluate
@@ -25,6 +27,7 @@ from heredity.errors import CandidateError, HeredityError
 
 EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130
+_QUIET = {"--quiet", "-q", "--json"}
 
 app = typer.Typer(
     cls=WholeHelp,
@@ -75,8 +78,11 @@ def _version(version: bool = typer.Option(False, "--version", help="Print the ve
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    arguments = sys.argv[1:]
+    name = " ".join(["heredity", *itertools.takewhile(lambda word: word.isidentifier(), arguments[:2])])
     try:
-        app(standalone_mode=True)
+        with heartbeat(name, quiet=not _QUIET.isdisjoint(arguments)):
+            app(standalone_mode=True)
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)
     except BrokenPipeError:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from heredity.cli.bars import activity
 from heredity.cli.signals import InterruptedRunError, run_interruptibly
 from heredity.errors import ConfigError
 
@@ -52,7 +53,8 @@ def serve(
     Example: heredity resources serve --mcp stdio
     """
     try:
-        run_interruptibly(_serve(store, port=port, mcp=mcp, token=token or None, unsafe=unsafe))
+        with activity():
+            run_interruptibly(_serve(store, port=port, mcp=mcp, token=token or None, unsafe=unsafe))
     except InterruptedRunError as error:
         raise typer.Exit(error.code) from error
 

@@ -72,7 +72,7 @@ def run(
         raise ConfigError('--most-seeds goes with --until; add --until "A vs B decided", or set run.seeds')
     suite = out if out is not None else new_suite_folder(folder, config)
     fresh = not suite.exists()
-    require_all(config, suite, json_output=json_output, silent=quiet)
+    require_all(config, suite, json_output=json_output)
     if cases is not None:
         adopt_cases(suite, cases)
     try:
@@ -104,7 +104,7 @@ def demo(
 
     config = load(suite_file("demo"))
     suite = new_suite_folder(folder, config)
-    require_all(config, suite, json_output=json_output, silent=quiet)
+    require_all(config, suite, json_output=json_output)
     result = execute(suite, open_suite(suite, config), silent=json_output or quiet)
     if open_page and not json_output and (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         import webbrowser
@@ -126,7 +126,7 @@ def resume(
     from heredity.experiments.suite import open_suite, with_jobs
 
     config = open_suite(suite)
-    require_all(config, suite, json_output=json_output, silent=quiet)
+    require_all(config, suite, json_output=json_output)
     resumed = with_jobs(config, jobs) if jobs else config
     _conclude(execute(suite, resumed, silent=json_output or quiet), json_output=json_output)
 
@@ -139,7 +139,7 @@ def report(folder: Path = typer.Argument(help="A suite's or a run's folder."), j
     from heredity.cli.bars import working
     from heredity.experiments.results import rebuild
 
-    with working("reading records and writing reports", quiet=json_output):
+    with working("reading records and writing reports"):
         rebuilt = rebuild(folder)
     if json_output:
         typer.echo(json.dumps(rebuilt.metrics.model_dump(mode="json"), indent=1))
@@ -166,7 +166,7 @@ def compare(
     from heredity.experiments.comparison import compare_folders
     from heredity.experiments.results import write_derived
 
-    with working("reading records and comparing runs", quiet=json_output):
+    with working("reading records and comparing runs"):
         comparison = compare_folders(folders)
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
@@ -181,13 +181,13 @@ def compare(
         _say(note)
 
 
-def require_all(config: Config, suite: Path, *, json_output: bool, silent: bool = False) -> None:
+def require_all(config: Config, suite: Path, *, json_output: bool) -> None:
     """Refuse what cannot run here, with everything that is missing."""
     from heredity.cli.bars import working
     from heredity.experiments.preflight import PreflightError, require
 
     try:
-        with working("checking that everything it needs is here", quiet=silent or json_output):
+        with working("checking that everything it needs is here"):
             require(config, suite)
     except PreflightError as error:
         if json_output:

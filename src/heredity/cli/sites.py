@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from heredity.cli.bars import activity
 from heredity.cli.whole_help import WholeHelp
 
 app = typer.Typer(cls=WholeHelp, no_args_is_help=True, rich_markup_mode=None)
@@ -37,7 +38,7 @@ def serve(
     """
     from heredity.tasks.questions.sites import SITES
 
-    with SITES.load(name).serving(port) as address:
+    with activity(), SITES.load(name).serving(port) as address:
         typer.echo(f"http://{address}/")
         try:
             while True:

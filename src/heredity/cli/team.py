@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from heredity.cli.bars import ask_person
 from heredity.cli.signals import InterruptedRunError, run_interruptibly
 from heredity.cli.team_serve import serve
 from heredity.cli.whole_help import WholeHelp
@@ -201,7 +202,7 @@ def _edited(plan: Plan, folder: Path) -> Plan:
 
     path = folder / "plan.md"
     while True:
-        typer.prompt(f"Read and edit {path}, then press Enter", default="", show_default=False, err=True)
+        ask_person(f"Read and edit {path}, then press Enter")
         try:
             return plan.edited(read_plan(path))
         except ConfigError as error:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from heredity.cli.bars import activity
 from heredity.cli.signals import InterruptedRunError, run_interruptibly
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ def serve(
 
     office = Office(load_team(team, {"model": model} if model else None), folder, at_once=at_once, unsafe=unsafe)
     try:
-        run_interruptibly(_serve(office, port=port, token=token, mcp=mcp, a2a=a2a))
+        with activity():
+            run_interruptibly(_serve(office, port=port, token=token, mcp=mcp, a2a=a2a))
     except InterruptedRunError as error:
         raise typer.Exit(error.code) from error
 

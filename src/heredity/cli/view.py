@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from heredity.cli.bars import activity
 from heredity.cli.signals import InterruptedRunError, run_interruptibly
 
 PORT = 8767
@@ -49,7 +50,8 @@ def view(
         served, None if read_only else Actions(kept), {name: headline(file) for name, file in suites().items()}
     )
     try:
-        run_interruptibly(_serve(app, port, token, browser=browser))
+        with activity():
+            run_interruptibly(_serve(app, port, token, browser=browser))
     except InterruptedRunError as error:
         raise typer.Exit(error.code) from error
 

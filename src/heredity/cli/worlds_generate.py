@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from heredity.cli.bars import ask_person
 from heredity.errors import ConfigError, HeredityError
 
 if TYPE_CHECKING:
@@ -153,11 +154,9 @@ def _decided(name: str, theme: Theme, review: Review) -> tuple[str, str]:
     typer.echo(f"\n{name}: {theme.theme}\n\n{review.text}\n")
     answer = ""
     while answer not in ("t", "a", "k"):
-        answer = (
-            typer.prompt("[t]ake the precise theme, write [a]nother, [k]eep yours", default="t").strip().lower()[:1]
-        )
+        answer = ask_person("[t]ake the precise theme, write [a]nother, [k]eep yours", "t").strip().lower()[:1]
     if answer == "a":
-        return typer.prompt("the theme", default=review.theme or theme.theme), "person"
+        return ask_person("the theme", review.theme or theme.theme), "person"
     return (theme.theme, "person") if answer == "k" else (review.theme, "person")
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heredity.cli import world_folders
+from heredity.cli.bars import activity
 from heredity.errors import ConfigError
 from heredity.outside import json_value
 
@@ -131,7 +132,8 @@ def typed_lines() -> Iterator[str]:
         import readline  # noqa: F401  # pyright: ignore[reportUnusedImport] - gives input() its history and keys
     while True:
         try:
-            line = (input("> ") if watched else input()).strip()
+            with activity():
+                line = (input("> ") if watched else input()).strip()
         except EOFError:
             return
         if not watched:

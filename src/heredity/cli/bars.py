@@ -13,8 +13,8 @@ def bar(what: str, total: int) -> Generator[Callable[[], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=None), MofNCompleteColumn(), TimeRemainingColumn())
     watched = sys.stderr.isatty()
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not watched) as progress:
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not watched, expand=True) as progress:
         task = progress.add_task(what, total=total)
         yield lambda: progress.advance(task)

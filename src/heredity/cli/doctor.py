@@ -169,15 +169,16 @@ def _attack(json_output: bool) -> None:
 
 def _attack_visibly(count: int) -> dict[str, Any]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.table import Column
 
     from heredity.attacks import run_attacks
 
     columns = (
         TextColumn("attacks"),
-        BarColumn(),
+        BarColumn(bar_width=None),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", table_column=Column()),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("", total=count)

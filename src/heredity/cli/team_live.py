@@ -34,9 +34,8 @@ class TeamLive:
     def __init__(self, seconds: float, console: Console | None = None) -> None:
         self._seconds = seconds
         self._view, self._plan = View(), Plan("")
-        self._live = RichLive(
-            get_renderable=self.picture, console=console or Console(stderr=True), refresh_per_second=4, transient=True
-        )
+        self._console = console or Console(stderr=True)
+        self._live = RichLive(get_renderable=self.picture, console=self._console, refresh_per_second=4, transient=True)
 
     def __enter__(self) -> Self:
         self._live.__enter__()
@@ -77,7 +76,7 @@ class TeamLive:
         heads = ("step", "agent", "state", "time", "task")
         widths = [max([len(head), *(len(row[i].plain) for row in rows)]) for i, head in enumerate(heads)]
         # On a narrow screen tasks are left out, then names of agents cut: states and times stay whole.
-        room = self._live.console.width - sum(widths[:4]) - 2 * 4
+        room = self._console.width - sum(widths[:4]) - 2 * 4
         shown = 5 if room >= _LEAST_TASK else 4
         widths[4] = room
         widths[1] = max(len("agent"), min(widths[1], widths[1] + room + 2)) if shown == 4 else widths[1]

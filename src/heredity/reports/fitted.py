@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
@@ -145,7 +145,7 @@ def _table() -> RichTable:
     return RichTable(box=None, pad_edge=False, header_style="dim", padding=(0, _GAP, 0, 0), collapse_padding=True)
 
 
-def _side(head: Head) -> str:
+def _side(head: Head) -> JustifyMethod:
     return "right" if head.right else "left"
 
 

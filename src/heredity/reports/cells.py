@@ -13,8 +13,8 @@ FEW = 3
 
 
 def best_cells(taskset: TasksetResults) -> list[CellResults]:
-    """Return the cells of the evolvers with the greatest mean: several where they are equal, none where nobody has a score."""
-    cells = [cell for cell in taskset.cells if not cell.reference]
+    """Return the cells of the evolvers with the greatest mean: several where they are equal, none where nobody is ranked."""
+    cells = [cell for cell in taskset.cells if not (cell.reference or cell.failed)]
     return [cell for cell in cells if cell.mean == max(c.mean for c in cells)]
 
 
@@ -40,13 +40,14 @@ def seeds_note(cell: CellResults, places: int) -> tuple[str, ...]:
 
 
 def cell_notes(cell: CellResults, places: int) -> tuple[str, ...]:
-    """Return what an interval is about or why there is none, each of few seeds, and what missing scores might change."""
+    """Return whether the evolver failed, what an interval is about or why there is none, each of few seeds, what is missing."""
+    failed = "failed: of what was submitted before" if cell.failed else ""
     about = "over new runs" if cell.ci_unit is Unit.RUN else "this candidate, over new cases"
     unknown = f"no interval: {cell.ci_unknown}" if cell.ci_unknown else ""
     interval = unknown if cell.ci is None else "" if cell.reference or few_seeds(cell) else about
     together = () if cell.clusters is None else (in_clusters(cell.clusters),)
     missing = (missing_note(cell.missing, cell.if_missing),) if cell.if_missing else ()
-    return tuple(note for note in (interval, *together, *seeds_note(cell, places), *missing) if note)
+    return tuple(note for note in (failed, interval, *together, *seeds_note(cell, places), *missing) if note)
 
 
 def places_of(taskset: TasksetResults) -> int:

@@ -7,8 +7,16 @@ from dataclasses import replace
 
 from heredity.reports.cells import best_cells, cell_mean, cell_notes, places_of, seeds_note, suite_facts
 from heredity.reports.mechanisms import bare, mechanisms, plain
-from heredity.reports.sections import Head, arranged, failed_runs, failure_parts, headed, labelled, versions
-from heredity.reports.sentences import suite_caution, suite_summary, suite_title, trouble_summary
+from heredity.reports.sections import Head, arranged, failed_runs, failure_parts, headed, labelled, marked, versions
+from heredity.reports.sentences import (
+    failed_evolvers,
+    failure_summary,
+    suite_caution,
+    suite_summary,
+    suite_title,
+    trouble_summary,
+    unscored,
+)
 from heredity.reports.sequential_section import sequential_section
 from heredity.reports.suite_standings import leaderboard, profiles
 from heredity.results import text
@@ -56,10 +64,13 @@ def suite_page(suite: SuiteResults, runs: Sequence[RunResults], report: Report) 
     members = labelled(suite, runs if suite.ranked else list(map(bare, runs)))
     own = report.suite(suite, members)
     summary = [Text(line, "summary") for line in suite_summary(suite, words)]
-    cautions = [Text(line, "caution") for line in (suite_caution(suite, words),) if line]
+    cautions = [Text(line, "caution") for line in (failure_summary(suite), suite_caution(suite, words)) if line]
     trouble = trouble_summary(suite, words)
     warnings = (Text(f"{trouble} See failures and missing.", "caution"),) if trouble else ()
     head = headed(Head((*summary, *cautions, *warnings), suite_facts(suite, words), failed_runs(runs)), own)
+    if unscored(suite):
+        # Nothing was reached, whatever the protocol says of what was.
+        head = replace(head, summary=(*summary, *(text_ for text_ in head.summary if text_.role != "summary")))
     shown = _Shown(suite, members, words)
     sequence = sequential_section(suite.sequential)
     toned = tones(suite, members)
@@ -73,7 +84,7 @@ def suite_page(suite: SuiteResults, runs: Sequence[RunResults], report: Report) 
         title=suite_title(suite, words),
         summary=head.summary,
         facts=head.facts,
-        sections=arranged(general, own),
+        sections=marked(arranged(general, own), failed_evolvers(suite)),
         subtitle=f"suite {suite.suite_id or 'unnamed'} · {suite.finished} of {text.plural(suite.runs, 'run')} finished",
         warnings=head.warnings,
         foot=f"Intervals are {text.percent(suite.confidence)} intervals. {words.foot}",
@@ -127,11 +138,14 @@ class _Shown:
         by_taskset: list[dict[str, Cell]] = []
         for taskset in suite.tasksets:
             places = places_of(taskset)
-            best = max((cell.mean for cell in taskset.cells if not cell.reference), default=None)
+            best = {cell.evolver for cell in best_cells(taskset)}
             by_taskset.append(
                 {
                     c.evolver: Cell(
-                        cell_mean(c, places), cell_notes(c, places), strong=not c.reference and c.mean == best
+                        cell_mean(c, places),
+                        cell_notes(c, places),
+                        "bad" if c.failed else None,
+                        strong=c.evolver in best and suite.ranked,
                     )
                     for c in taskset.cells
                 }
@@ -172,9 +186,10 @@ class _Shown:
                 singles=tuple(seed.mean for seed in c.seeds),
             )
             for c in taskset.cells
-            if not c.reference
+            if not (c.reference or c.failed)
         ]
-        lines += [Interval(name, tone=self._tone(name)) for name in taskset.absent]
+        unplaced = [*(cell.evolver for cell in taskset.cells if cell.failed), *taskset.absent]
+        lines += [Interval(name, tone=self._tone(name)) for name in unplaced]
         reference = None if taskset.reference_mean is None else Reference(taskset.reference_mean, words.mark)
         note = " · ".join(part for part in (taskset.family, taskset.group, "a ring for each seed") if part)
         title = f"Held-out {words.score} on {self._names[taskset.taskset]}"
@@ -190,7 +205,10 @@ class _Shown:
             f"most 0.05 finds, against the {words.reference} and of evolvers 0.002. The detectable effect is found four times "
             "in five."
         )
-        caption = "Over the whole suite, in normalised score; a positive difference is in favour of the first"
+        caption = (
+            f"Over the whole suite, in rescaled score (0: {words.mark}, 1: best evolver, may lie beyond); a positive difference is "
+            "in favour of the first"
+        )
         none = Text("No two evolvers have been judged on the same cases yet.")
         whole = suite.comparisons.suite
         parts: list[Part] = [Text(about, "about")]
@@ -317,7 +335,9 @@ class _Shown:
 
     @staticmethod
     def _absent(row: Problems) -> str:
-        unfinished = [f"{run.run_id or 'unnamed run'} ({run.status})" for run in row.unfinished]
+        unfinished = [
+            f"{run.run_id or 'unnamed run'} ({run.status}{f': {run.why}' if run.why else ''})" for run in row.unfinished
+        ]
         absent = [f"no score on {text.short_task(a.taskset or '')}, seed {text.number(a.seed)}" for a in row.absent]
         return "; ".join([*unfinished, *absent]) or "none"
 

@@ -12,8 +12,6 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 _GAP = 2
-_LEAST_NAME = 8
-"""Fewer characters are no room for the name of a column beside its value."""
 _LONGEST_WORD = 20
 """Longer words of names and prose may be broken."""
 
@@ -123,9 +121,11 @@ class FittedTable:
         first, *others = self._heads
         figures = [row.cells[i + 1] for row in self._rows for i in range(len(others))]
         beside = max((_longest_part(cell) for cell in figures), default=0)
-        room = width - _GAP - 2 - max(beside, width // 2)
-        names = min(max((len(head.name) for head in others), default=0), room)
-        beside_names = names >= _LEAST_NAME
+        word = max((_word(head.name) for head in others), default=0)
+        longest = max((len(head.name) for head in others), default=0)
+        # Names have at most half of the width, unless their words need more.
+        names = min(longest, max(width // 2 - _GAP - 2, word))
+        beside_names = names + _GAP + 2 + beside <= width
         for row in self._rows:
             named = f"{first.name} " if first.name else ""
             yield Text.assemble((named, "dim"), _stacked(row.cells[0], " "), style=row.style)

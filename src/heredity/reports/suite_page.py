@@ -317,7 +317,8 @@ class _Shown:
         )
         troubled = [row for row in self._suite.problems if any(self._counts(row)) or row.unfinished or row.absent]
         head = ["evolver", "failed submissions", f"failed {words.rollouts}", f"missing {words.rollouts}"]
-        head += ["held-out failures", "held-out missing", "runs not finished, or without a score"]
+        head += ["held-out failures", "held-out missing"]
+        columns = (*columns_of(*head), Column("runs that failed, did not finish, or have no score"))
         shown = [[self._named(row.evolver), *self._counts(row), self._absent(row)] for row in troubled]
         none = () if shown else (Text("Nothing failed and nothing is missing."),)
         crashed = [
@@ -325,7 +326,12 @@ class _Shown:
             for run in self._runs
             if run.evolver_failure
         ]
-        parts = (Text(about, "about"), of_rows(head, shown, caption="Counts over runs"), *none, *crashed)
+        parts = (
+            Text(about, "about"),
+            Table(columns, tuple(Row(tuple(row)) for row in shown), "Counts over runs"),
+            *none,
+            *crashed,
+        )
         return Section("problems", "Failures and missing", parts, "detail")
 
     @staticmethod

@@ -18,6 +18,11 @@ def best_cells(taskset: TasksetResults) -> list[CellResults]:
     return [cell for cell in cells if cell.mean == max(c.mean for c in cells)]
 
 
+def behind(cell: CellResults) -> bool:
+    """Return whether a cell's mean is no greater than that of the reference: then to be the best evolver is no gain."""
+    return cell.reference_mean is not None and cell.mean <= cell.reference_mean
+
+
 def few_seeds(cell: CellResults) -> bool:
     """Return whether a cell has several seeds, and too few for an interval over them: each is shown instead."""
     return cell.ci_unit is Unit.CASE and len(cell.seeds) > 1
@@ -63,7 +68,7 @@ def suite_facts(suite: SuiteResults, words: Words) -> Facts:
         if best:
             names = text.listed([cell.evolver for cell in best])
             notes = [
-                names,
+                f"{names}, not above the {best[0].against or words.reference}" if behind(best[0]) else names,
                 *seeds_note(best[0], places_of(taskset)),
                 f"{words.mark} {text.number(best[0].reference_mean)}",
             ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from heredity.reports.cells import FEW, best_cells, cell_digits, few_seeds
+from heredity.reports.cells import FEW, behind, best_cells, cell_digits, few_seeds
 from heredity.results import text
 from heredity.results.base import Unknown
 from heredity.results.claims import in_clusters, missing_note
@@ -128,9 +128,9 @@ def _reached(taskset: TasksetResults, words: Words) -> str:
     start = f"On {text.short_task(taskset.taskset)} {names} {verb} a held-out {words.score} of {_score(best[0], words, digits)}"
     if best[0].reference_mean is None:
         return f"{start}."
-    return (
-        f"{start}, against {text.number(best[0].reference_mean, digits)} of the {best[0].against or words.reference}."
-    )
+    against = best[0].against or words.reference
+    none = ", so nothing is gained" if behind(best[0]) else ""
+    return f"{start}, against {text.number(best[0].reference_mean, digits)} of the {against}{none}."
 
 
 def _score(cell: CellResults, words: Words, digits: int) -> str:

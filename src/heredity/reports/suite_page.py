@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from heredity.reports.cells import best_cells, cell_mean, cell_notes, places_of, seeds_note, suite_facts
+from heredity.reports.cells import behind, best_cells, cell_mean, cell_notes, places_of, seeds_note, suite_facts
 from heredity.reports.mechanisms import bare, mechanisms, plain
 from heredity.reports.sections import Head, arranged, failed_runs, failure_parts, headed, labelled, marked, versions
 from heredity.reports.sentences import (
@@ -119,7 +119,8 @@ class _Shown:
             best = best_cells(taskset)
             score = Cell(cell_mean(best[0], places), seeds_note(best[0], places)) if best else None
             others = tuple(self._named(cell.evolver) for cell in best[1:])
-            named = Cell(self._named(best[0].evolver), others) if best else None
+            none = (f"not above the {best[0].against or words.reference}",) if best and behind(best[0]) else ()
+            named = Cell(self._named(best[0].evolver), (*others, *none)) if best else None
             rows.append(
                 [
                     self._taskset(taskset.taskset),
@@ -138,7 +139,7 @@ class _Shown:
         by_taskset: list[dict[str, Cell]] = []
         for taskset in suite.tasksets:
             places = places_of(taskset)
-            best = {cell.evolver for cell in best_cells(taskset)}
+            best = {cell.evolver for cell in best_cells(taskset) if not behind(cell)}
             by_taskset.append(
                 {
                     c.evolver: Cell(

@@ -51,7 +51,7 @@ def leaderboard(suite: SuiteResults, words: Words, tones: Mapping[str, Tone]) ->
     for i, e in enumerate(suite.leaderboard):
         share, best = f"{e.tasksets} of {e.tasksets + e.absent} {words.tasksets}", text.number(e.rank_score_at_best)
         absent = (f"{share}; {best} at best",) if e.absent and e.tasksets else ()
-        rank = Cell(Number(e.rank_score, 3), absent, strong=i == 0 and not e.reference and e.rank_score is not None)
+        rank = Cell(Number(e.rank_score, 3), absent, strong=i == 0 and not e.reference and e.tasksets > 0)
         normalised = Mean(e.iqm, *(e.iqm_ci or (None, None)), decimals=3)
         firsts = (e.wins, e.top2) if e.tasksets else (None, None)
         cells = (entry_cell(_named(e.evolver, tones), e, words), rank, normalised, *firsts)

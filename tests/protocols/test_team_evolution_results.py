@@ -178,7 +178,9 @@ def run(mode: str, right: str, seed: int = 0, cluster: str = "") -> RunResults:
     rows = [question(f"q{i:02d}", c == "1", 1 + i % 3, "missing" if c == "?" else "ok", cluster and f"{cluster}{i // 4}")
             for i, c in enumerate(right)]  # fmt: skip
     told = TeamRun(questions=rows, levels=[], evolution=part(mode))
-    return RunResults.model_construct(part=told, taskset="questions/gaia", conditions={}, seed=seed, status=RunStatus.FINISHED)
+    return RunResults.model_construct(
+        part=told, taskset="questions/gaia", conditions={}, seed=seed, status=RunStatus.FINISHED
+    )
 
 
 def test_gains_are_paired_by_question_and_seed_and_have_error_bars() -> None:

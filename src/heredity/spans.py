@@ -65,6 +65,20 @@ def collecting(sink: Sink) -> Generator[None]:
 
 
 @contextmanager
+def watching(sink: Sink) -> Generator[None]:
+    """Give every span that ends inside of this block to `sink` too, beside whoever collects."""
+    collector = _SINK.get()
+
+    def both(ended: Span) -> None:
+        sink(ended)
+        if collector is not None:
+            collector(ended)
+
+    with collecting(both):
+        yield
+
+
+@contextmanager
 def span(name: str, kind: str = "other", **attributes: Any) -> Generator[Span]:
     """Record a step, as a child of the one around it."""
     sink = _SINK.get()

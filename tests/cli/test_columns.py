@@ -37,6 +37,17 @@ def test_columns_that_may_be_left_out_are_named_and_no_more_than_need_be() -> No
     assert columns(("name", "count", "about"), ROWS, width=80, less=("about", "count")).endswith("fewer")
 
 
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_rows_of_many_figures_become_blocks_where_lines_would_be_broken_by_the_terminal(width: int) -> None:
+    heads = ("player", *(f"group {letter}" for letter in "abcdef"), "USD")
+    rows = [(f"a-player-{i}", *(f"0.{i}{j}0 ± 0.1" for j in range(6)), "1.25") for i in range(2)]
+    lines = columns(heads, rows, width=width).splitlines()
+    assert max(map(len, lines)) <= width
+    assert lines[:3] == ["a-player-0", "  group a: 0.000 ± 0.1", "  group b: 0.010 ± 0.1"]
+    assert len(lines) == 16
+    assert len(columns(heads, rows, width=160).splitlines()) == 3
+
+
 @pytest.mark.parametrize(
     ("words", "key"),
     [

@@ -117,3 +117,23 @@ def test_before_there_are_runs_it_says_that_it_prepares(monkeypatch: pytest.Monk
     assert seconds_left([], 3.0) is None
     (line,) = shown([], monkeypatch, 60, 24)
     assert line.startswith("preparing, ")
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_names_of_columns_states_and_held_out_scores_are_whole_at_every_width(
+    monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    runs = make_runs(9)
+    for run in runs:
+        run.best = 1234.5
+    lines = shown(runs, monkeypatch, width, 24)
+    assert len(lines) <= 23
+    assert max(map(len, lines)) <= width
+    head = next(i for i, line in enumerate(lines) if "environment" in line)
+    assert {"environment", "evolver", "held-out"} <= set(lines[head].split())
+    assert sum("-100.2" in line.split() for line in lines) == 4
+    assert {run.state for run in runs} <= set(" ".join(lines).split())
+    assert width < 60 or sum("1234" in line for line in lines) == 9
+    above = " ".join(" ".join(lines[:head]).split())
+    assert above.startswith("5 of 9 runs, 30 episodes, ")
+    assert " left" in above

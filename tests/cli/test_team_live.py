@@ -75,6 +75,27 @@ async def test_the_picture_shows_plan_states_cost_and_time_left(tmp_path: Path) 
     assert "planner → reader [task] Read it" in last
 
 
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+async def test_states_and_times_are_whole_at_every_width(tmp_path: Path, width: int) -> None:
+    settings = load_team(write_team(tmp_path, 0.0))
+    console = Console(file=io.StringIO(), width=width)
+    live = TeamLive(settings.team.seconds, console)
+    pictures: list[str] = []
+
+    def look(plan: object) -> None:
+        live.planned(plan)  # type: ignore[arg-type]
+        out = io.StringIO()
+        Console(file=out, width=width).print(live.picture())
+        pictures.append(out.getvalue())
+
+    await work(settings, tmp_path / "run", "read all", watch=look, opened=live.opened)
+    words = pictures[-1].split()
+    assert words.count("done") == 2
+    assert {"step", "agent", "state", "time", "s1", "s2"} <= set(words)
+    assert "of budget left" in " ".join(words)
+    assert max(map(len, pictures[-1].splitlines())) <= width
+
+
 def test_it_is_not_for_those_who_approve(tmp_path: Path) -> None:
     command = ["team", "run", "x", "--team", str(write_team(tmp_path, 0.0)), "--live", "--approve"]
     ran = CliRunner().invoke(app, command)

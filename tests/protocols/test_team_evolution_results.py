@@ -20,7 +20,7 @@ from heredity.protocols.team_questions.shown import shown
 from heredity.records import Journal
 from heredity.results.charts import Lines
 from heredity.results.page import Table
-from heredity.results.run import RunResults
+from heredity.results.run import RunResults, RunStatus
 from heredity.team.events import EFFECT_DONE, MESSAGE
 
 # The reader answers of years only if its message says so, and forgets them once it is told of ages.
@@ -178,7 +178,9 @@ def run(mode: str, right: str, seed: int = 0, cluster: str = "") -> RunResults:
     rows = [question(f"q{i:02d}", c == "1", 1 + i % 3, "missing" if c == "?" else "ok", cluster and f"{cluster}{i // 4}")
             for i, c in enumerate(right)]  # fmt: skip
     told = TeamRun(questions=rows, levels=[], evolution=part(mode))
-    return RunResults.model_construct(part=told, taskset="questions/gaia", conditions={}, seed=seed)
+    return RunResults.model_construct(
+        part=told, taskset="questions/gaia", conditions={}, seed=seed, status=RunStatus.FINISHED
+    )
 
 
 def test_gains_are_paired_by_question_and_seed_and_have_error_bars() -> None:

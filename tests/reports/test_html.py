@@ -154,16 +154,16 @@ def test_a_suite_without_its_runs_leaves_out_only_what_needs_them(suite: SuiteRe
 @pytest.mark.parametrize(
     ("verdict", "said"),
     [
-        (Verdict.WITHIN_NOISE, "The difference to {second} (+0.010 in normalised score) is within noise."),
-        (Verdict.BETTER, "Its lead over {second} (+0.010 in normalised score) is beyond noise, over new runs."),
+        (Verdict.WITHIN_NOISE, "The difference to {second} (+0.010 in rescaled score) is within noise."),
+        (Verdict.BETTER, "Its lead over {second} (+0.010 in rescaled score) is beyond noise, over new runs."),
         (
             Verdict.WORSE,
-            "In normalised score it is behind {second} (+0.010 in normalised score), beyond noise, over new runs.",
+            "In rescaled score it is behind {second} (+0.010 in rescaled score), beyond noise, over new runs.",
         ),
         (
             Verdict.CANNOT_TELL,
-            "Whether that holds of the evolvers cannot be told yet, from 6 paired runs; for the policies that these runs "
-            "selected, the difference to {second} (+0.010 in normalised score) is a gain beyond noise.",
+            "Which evolver is better cannot be told yet, from 6 paired runs. Of the policies that these runs selected, the "
+            "difference to {second} (+0.010 in rescaled score) is beyond noise on new cases, which says nothing of other runs.",
         ),
     ],
 )
@@ -312,6 +312,6 @@ def test_a_suite_of_which_nothing_was_graded_is_no_finding() -> None:
     empty |= {"best_so_far": [], "best_corrected": [], "submissions": [], "status": "failed"}
     runs = [run_metrics("gymnasium/CartPole-v1", "parametric", seed) | empty for seed in range(2)]
     text = " ".join(Page(suite_page(suite_results_of(runs), [])).text.split())
-    assert "Nothing was graded: no run has a held-out return; 2 evolvers failed. This is no finding" in text
+    assert "Nothing was graded: no run has a held-out return; 2 runs failed. This is no finding" in text
     assert "ranks above" not in text
     assert "No run has been judged yet" not in text

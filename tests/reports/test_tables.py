@@ -37,8 +37,8 @@ def test_the_leaderboard_shows_every_evolver_with_score_and_interval() -> None:
 
 def test_the_suite_ends_with_who_leads_and_what_is_missing() -> None:
     shown = " ".join(_shown(suite_results_of(suite_runs())).split())
-    assert "leads and is first on" in shown
-    assert "1 run not finished" in shown
+    assert "ranks first and is first on" in shown
+    assert "1 run failed" in shown
 
 
 def test_evolvers_that_are_no_better_than_chance_do_not_lead() -> None:

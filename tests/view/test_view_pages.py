@@ -6,7 +6,9 @@ import csv
 import html
 import io
 import json
+import os
 import re
+import time
 import zipfile
 from pathlib import Path
 from threading import Event
@@ -251,3 +253,32 @@ async def test_a_folder_without_an_index_shows_how_far_it_is_read_and_how_long_t
         assert "3,000" in page or "3000" in page
     async with site_of(tmp_path / "s") as site:
         assert "Index made in" not in await text_of(site, "/s/s")
+
+
+def old_suites(folder: Path) -> None:
+    """Write suites that ended, stopped and never began, two hours ago; of one the report was made again since."""
+    for name, runs, ended in (("whole", 2, 2), ("cut", 2, 1), ("crashed", 0, 0)):
+        (folder / name).mkdir()
+        (folder / name / "suite.toml").write_text("[run]\nname = 'x'\n")
+        for i in range(runs):
+            write_run(folder / name, f"a--s{i}")
+            if i < ended:
+                (folder / name / "runs" / f"a--s{i}" / "metrics.json").write_text("{}")
+    for file in folder.rglob("*"):
+        if file.name in ("journal.jsonl", "suite.toml"):
+            os.utime(file, (time.time() - 7200, time.time() - 7200))
+    (folder / "whole" / "report.html").write_text("rebuilt just now")
+
+
+async def test_a_folder_says_when_runs_last_recorded_anything_and_which_suites_stopped(tmp_path: Path) -> None:
+    old_suites(tmp_path)
+    async with site_of(tmp_path) as site:
+        page = await text_of(site, "/")
+    rows = {match[1]: match[0] for match in re.findall(r"(<tr.*?/s/(whole|cut|crashed).*?</tr>)", page, re.S)}
+    assert all("2.0 h ago" in row for row in rows.values()), "reports and indexes are no records"
+    assert "ended" in rows["whole"]
+    assert "stopped" not in rows["whole"]
+    assert "before all runs had ended" in rows["cut"]
+    assert "1 of 2" in rows["cut"]
+    assert "before any run began" in rows["crashed"]
+    assert "at rest" not in page.replace("\u00a0", " ")

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from heredity.records.events import BATCH_STARTED, MODEL_CALLED
-from heredity.spans import Span
+from heredity.evolution.operators.dialogue import Steps
+from heredity.records.events import BATCH_STARTED, CANDIDATE, MODEL_CALLED
 
 
 def failed_updates(events: Iterable[Mapping[str, Any]]) -> str:
@@ -37,22 +37,27 @@ def failed_updates(events: Iterable[Mapping[str, Any]]) -> str:
     return f"{len(failed)} of {len(calls)} updates could not be made{where}: every call of the model failed: {reasons}"
 
 
-def fruitless(events: Iterable[Mapping[str, Any]], spans: Iterable[Span]) -> str:
-    """Say that not one candidate came of what a method's model replied, because the replies could not be used; `""` otherwise.
+def unusable_replies(events: Iterable[Mapping[str, Any]], steps: Steps) -> str:
+    """Say that nothing came of what a method's model replied, because the replies could not be used; `""` otherwise.
 
     A model that was understood and found nothing to change is another matter.
 
     Args:
         events: the journal's lines as mappings.
-        spans: the run's trace, which knows why an operator gave nothing; read only where that matters.
+        steps: what the method asked its model for.
     """
     candidates, replies = set[str](), 0
     for event in events:
-        if event["kind"] == "candidate":
+        if event["kind"] == CANDIDATE.name:
             candidates.add(event["data"]["digest"])
         elif event["kind"] == MODEL_CALLED.name:
             replies += event["data"]["error"] is None
-    if len(candidates) > 1 or not replies:
+    if replies and not candidates:
+        return f"the model replied {replies} times, and nothing was made of it"
+    if not steps.failed or not replies:
         return ""
-    failed = [str(span.attributes["failed"]) for span in spans if "failed" in span.attributes]
-    return f"the model replied {replies} times, and no candidate came of it: {failed[-1]}" if failed else ""
+    if len(candidates) <= 1:
+        return f"the model replied {replies} times, and no candidate came of it: {steps.reason}"
+    if steps.failed == steps.asked:
+        return f"the model replied {replies} times, and nothing of it could be used: {steps.reason}"
+    return ""

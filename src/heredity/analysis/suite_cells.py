@@ -9,7 +9,7 @@ import numpy as np
 from heredity.analysis.bounds import missing_bounds
 from heredity.analysis.ranking import competition_ranks, normalised_score, rank_scores, score_table
 from heredity.analysis.statistics import case_mean, evolver_mean
-from heredity.analysis.suite_table import Named, TasksetScores
+from heredity.analysis.suite_table import Cell, Named, TasksetScores
 from heredity.results.suite import CellResults, CellSeed, FurtherResults, TasksetResults, Unit
 
 
@@ -31,6 +31,7 @@ def taskset_results(
         _cell(taskset, entry, name, int(ranks[i]), None if np.isnan(points[i]) else float(points[i]))
         for i, entry in enumerate(means)
     ]
+    failed = [_evolver_cell(taskset, entry, cell, name) for entry, cell in taskset.failed.items()]
     return TasksetResults(
         taskset=taskset.name,
         family=taskset.family,
@@ -38,9 +39,9 @@ def taskset_results(
         reference_mean=_only(taskset.reference_mean(entry) for entry in taskset.references),
         best_mean=max((cell.mean for cell in taskset.cells.values()), default=None),
         entries=len(means),
-        cells=sorted(cells, key=lambda cell: cell.rank or 0),
+        cells=[*sorted(cells, key=lambda cell: cell.rank or 0), *failed],
         further=further,
-        absent=[e for e in evolvers if e not in taskset.cells],
+        absent=[e for e in evolvers if e not in taskset.cells and e not in taskset.failed],
     )
 
 
@@ -53,6 +54,14 @@ def _cell(taskset: TasksetScores, entry: str, name: Named, rank: int, rank_score
     if entry in taskset.references:
         return _reference_cell(taskset, entry, name(entry), rank, rank_score)
     cell = taskset.cells[entry]
+    placed = normalised_score(cell.mean, taskset.reference_mean(entry), taskset.best_mean(entry))
+    return _evolver_cell(taskset, entry, cell, name).model_copy(
+        update={"rank": rank, "rank_score": rank_score, "normalised": placed, "failed": False}
+    )
+
+
+def _evolver_cell(taskset: TasksetScores, entry: str, cell: Cell, name: Named) -> CellResults:
+    """Return the cell of an evolver as one that failed, which has no rank."""
     estimate, unit = evolver_mean([cell.scores], taskset.bounds, [taskset.clusters]) or (None, Unit.CASE)
     heldout = [scores for _, scores in cell.runs]
     return CellResults(
@@ -64,9 +73,10 @@ def _cell(taskset: TasksetScores, entry: str, name: Named, rank: int, rank_score
         ci=None if estimate is None else estimate.interval,
         ci_unit=unit,
         ci_unknown=estimate and estimate.unknown,
-        rank=rank,
-        rank_score=rank_score,
-        normalised=normalised_score(cell.mean, taskset.reference_mean(entry), taskset.best_mean(entry)),
+        rank=None,
+        rank_score=None,
+        normalised=None,
+        failed=True,
         seeds=[
             CellSeed(seed=run.seed, run_id=run.run_id, mean=mean)
             for (run, _), mean in zip(cell.runs, cell.run_means, strict=True)

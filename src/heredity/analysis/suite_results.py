@@ -89,7 +89,8 @@ def suite_results(
     name = Named(metrics.reference)
     further = further_results(tasksets)
     table, order = _ranked(tasksets, own)
-    spread = suite_spread(tasksets, order)
+    scored = [entry for entry in order if table[entry].present]
+    spread = suite_spread(tasksets, scored)
     because = unranked_because(runs)
     results = SuiteResults(
         schema_version=SCHEMA_VERSION,
@@ -112,19 +113,21 @@ def suite_results(
         selection=[row for label, several in own.items() for row in _selection(label, several)],
         budget=[_budget(label, several) for label, several in own.items()],
         problems=[_problems(label, several, runs) for label, several in own.items()],
-        profiles=[p for e in order if (p := _profile(e, normalised_runs(tasksets, e), spread)) is not None],
+        profiles=[p for e in scored if (p := _profile(e, normalised_runs(tasksets, e), spread)) is not None],
         part=metrics.of_suite(SuiteEvidence(runs, labels, tasksets, because is None)),
     )
     return results if because is None else mechanisms_alone(results)
 
 
 def _ranked(tasksets: Sequence[TasksetScores], own: Own) -> tuple[dict[str, Standing], list[str]]:
-    """Return the standings of all entries, and the entries, best first."""
+    """Return the standings of all entries, and the entries, best first; who has no score on any taskset has no standing."""
     means = {t.name: t.means for t in tasksets}
     references = list(dict.fromkeys(entry for row in means.values() for entry in row if is_reference(entry)))
     entries = [*own, *references]
-    table = standings(means, entries, {t.name: t.family for t in tasksets})
-    return table, sorted(entries, key=lambda entry: _descending(table[entry].rank_score))
+    scored = [entry for entry in entries if any(entry in row for row in means.values())]
+    table = {entry: Standing(rank_score=None, absent=len(tasksets)) for entry in entries}
+    table |= standings(means, scored, {t.name: t.family for t in tasksets})
+    return table, sorted(entries, key=lambda entry: (not table[entry].present, *_descending(table[entry].rank_score)))
 
 
 def _normalised_by_group(tasksets: Sequence[TasksetScores]) -> dict[str, dict[str, float | None]]:
@@ -174,16 +177,20 @@ def _leaderboard(
                 tasksets=standing.present,
                 absent=standing.absent,
                 runs=len(runs or ()),
-                iqm=interquartile_mean(np.concatenate([*normalised_runs(tasksets, entry), []])) if runs else None,
+                iqm=_iqm(tasksets, entry) if runs and standing.present else None,
                 iqm_ci=chance and chance.iqm,
                 p_best=chance and chance.p_best,
-                spread_unknown=None if chance else Unknown.FEW_RUNS,
+                spread_unknown=None if chance or not standing.present else Unknown.FEW_RUNS,
                 failed=sum(run.status is RunStatus.FAILED for run in runs or ()),
                 exit_codes=sorted({run.starts[-1].code or 0 for run in runs or () if run.starts} - {0}),
                 unspent=_unspent(runs or ()),
             )
         )
     return lines
+
+
+def _iqm(tasksets: Sequence[TasksetScores], entry: str) -> float | None:
+    return interquartile_mean(np.concatenate([*normalised_runs(tasksets, entry), []]))
 
 
 def _profile(entry: str, strata: Sequence[Sequence[float]], spread: Mapping[str, EntrySpread] | None) -> Profile | None:
@@ -300,7 +307,13 @@ def _problems(evolver: str, own: Sequence[RunResults], runs: Sequence[RunResults
         heldout_failures=sum(scores.failures for scores in heldout),
         heldout_missing=sum(scores.missing for scores in heldout),
         unfinished=[
-            UnfinishedRun(run_id=run.run_id, taskset=run.taskset, seed=run.seed, status=run.status)
+            UnfinishedRun(
+                run_id=run.run_id,
+                taskset=run.taskset,
+                seed=run.seed,
+                status=run.status,
+                why=run.evolver_failure.message if run.evolver_failure else "",
+            )
             for run in own
             if run.status is not RunStatus.FINISHED
         ],

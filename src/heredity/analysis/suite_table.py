@@ -12,7 +12,7 @@ from heredity.analysis.bounds import SHARE, Floats, Interval, share
 from heredity.analysis.samples import LARGEST, Clusters, mean_of
 from heredity.ids import canonical_json
 from heredity.results.coverage import COVERAGE
-from heredity.results.run import HeldOut, RunResults
+from heredity.results.run import HeldOut, RunResults, RunStatus
 
 if TYPE_CHECKING:
     from heredity.analysis.contract import MetricsOf
@@ -83,7 +83,8 @@ class TasksetScores:
         name: the taskset.
         family: its family label.
         group: its group label.
-        cells: evolver to cell; evolvers without a held-out score have none.
+        cells: evolver to cell; evolvers without a held-out score have none, and those all of whose runs failed are in `failed`.
+        failed: evolver to the cell of what its runs had submitted before they failed, which nothing is compared with.
         references: scores of what runs are compared with, by its entry, each of shape (cases,); those not known are left out.
         returns: whether scores are returns, which may be anything, also where all happen to lie between 0 and 1.
         labels: by what else it may be told apart.
@@ -100,10 +101,12 @@ class TasksetScores:
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
     clusters: Clusters | None = None
     coverage: float = COVERAGE
+    failed: Mapping[str, Cell] = field(default_factory=dict[str, Cell])
 
     def reference_of(self, entry: str) -> str:
         """Return the reference of an entry's conditions; that of a reference is itself."""
-        return self.cells[entry].reference if entry in self.cells else entry
+        cell = self.cells.get(entry) or self.failed.get(entry)
+        return entry if cell is None else cell.reference
 
     def scores_of(self, entry: str) -> Floats:
         """Return the scores of an entry, shape (runs, cases); of a reference, one row."""
@@ -128,7 +131,8 @@ class TasksetScores:
     @property
     def bounds(self) -> Interval | None:
         """What scores can only lie between: 0 and 1 where all do, unless they are returns, of which that is not known."""
-        shares = share(*self.references.values(), *(cell.scores for cell in self.cells.values()))
+        cells = (*self.cells.values(), *self.failed.values())
+        shares = share(*self.references.values(), *(cell.scores for cell in cells))
         return SHARE if shares and not self.returns else None
 
     def span(self, entry: str) -> float | None:
@@ -178,22 +182,25 @@ def _one_taskset(
         if run.heldout is not None and run.heldout.mean is not None:
             scored.setdefault(label, []).append((run, run.heldout))
     cells: dict[str, Cell] = {}
+    failed: dict[str, Cell] = {}
     for label in dict.fromkeys(labels):
         rows = sorted(scored.get(label, []), key=lambda row: (row[0].seed is None, row[0].seed or 0))
         if rows:
             reference = _label(REFERENCE, rows[0][0].conditions, conditions)
             unscored = [run.seed for run, x in own if x == label and (run.heldout is None or run.heldout.mean is None)]
-            cells[label] = Cell(rows, table_of([heldout.scores for _, heldout in rows]), reference, unscored)
+            cell = Cell(rows, table_of([heldout.scores for _, heldout in rows]), reference, unscored)
+            wrecked = all(run.status is RunStatus.FAILED for run, x in own if x == label)
+            (failed if wrecked else cells)[label] = cell
     references: dict[str, Floats] = {}
     for run, _ in own:
         entry = _label(REFERENCE, run.conditions, conditions)
         if run.reference is not None and entry not in references:
             references[entry] = table_of([run.reference.heldout_scores])[0]
     first = own[0][0]
-    returns = any(metrics_of(cell.runs[0][0].protocol).returns for cell in cells.values())
+    returns = any(metrics_of(cell.runs[0][0].protocol).returns for cell in (*cells.values(), *failed.values()))
     clusters = next((held.clusters for rows in scored.values() for _, held in rows if held.clusters), None)
     of = name, first.family or "", first.group or ""
-    return TasksetScores(*of, cells, references, returns, first.labels, clusters, coverage_of(runs))
+    return TasksetScores(*of, cells, references, returns, first.labels, clusters, coverage_of(runs), failed)
 
 
 def coverage_of(several: Iterable[RunResults | TasksetScores]) -> float:

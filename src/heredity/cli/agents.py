@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from heredity.cli.whole_help import WholeHelp
 from heredity.errors import UnknownNameError
 from heredity.launchers.programs import Program, agents_folder
 from heredity.launchers.registry import programs
+from heredity.reports.fitted import FittedTable
 
 app = typer.Typer(cls=WholeHelp, no_args_is_help=True, rich_markup_mode=None)
 
@@ -32,12 +32,9 @@ def list_agents(*, as_json: JsonOutput = False) -> None:
     if as_json:
         typer.echo(json.dumps(agents, indent=2))
         return
-    table = Table(title=f"Agents in {agents_folder()}")
-    for heading in ("launcher", "version", "installed"):
-        table.add_column(heading, overflow="fold")
-    for agent in agents:
-        table.add_row(agent["name"], agent["version"], "yes" if agent["folder"] else "no")
-    Console().print(table)
+    rows = [(str(agent["name"]), str(agent["version"]), "yes" if agent["folder"] else "no") for agent in agents]
+    heads = ("launcher", "version", "installed")
+    Console().print(FittedTable.plain(heads, rows, left=3, caption=f"Agents in {agents_folder()}"))
 
 
 @app.command("install")

@@ -83,10 +83,16 @@ def bar(what: str, total: int) -> Generator[Callable[[], None]]:
     """Show how far something is; call what this gives once for each part that is done."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.table import Column
 
     done, started, watched = [0], time.monotonic(), sys.stderr.isatty()
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not watched) as progress:
+    columns = (
+        TextColumn("{task.description}", table_column=Column()),
+        BarColumn(bar_width=None),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not watched, expand=True) as progress:
         task = progress.add_task(what, total=total)
 
         def advance() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import typer
 
@@ -207,11 +206,8 @@ def view(
 
 def _table(title: str, columns: list[str], rows: list[list[str]]) -> None:
     from rich.console import Console
-    from rich.table import Table
 
-    table: Any = Table(title=title, title_justify="left")
-    for column in columns:
-        table.add_column(column, justify="left" if column in ("case", "mode", "figure") else "right")
-    for row in rows:
-        table.add_row(*row)
-    Console().print(table)
+    from heredity.reports.fitted import FittedTable
+
+    left = sum(column in ("case", "mode", "figure") for column in columns)
+    Console().print(FittedTable.plain(columns, rows, left=left, caption=title))

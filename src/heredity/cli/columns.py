@@ -23,7 +23,8 @@ def columns(
     The last column is broken between words where the table is wider than `width` characters: by default those of the
     terminal, and any number where there is none. No other column is broken, so what is copied from one is whole; with `most`,
     one that is longer in the last but one has what follows on the next line. Where it is still too wide, columns of `less` are
-    left out, the first before the second, and named below.
+    left out, the first before the second, and named below. Where even that is too wide, each row becomes a block with one value
+    on a line.
     """
     width = width or _terminal()
     left_out: list[str] = []
@@ -31,7 +32,7 @@ def columns(
         left_out.append(less[len(left_out)])
         position = heads.index(left_out[-1])
         heads, *rows = [[*line[:position], *line[position + 1 :]] for line in (heads, *rows)]
-    table = _table(heads, rows, width, most)
+    table = _blocks(heads, rows, width) if _too_wide(heads, rows, width, most) else _table(heads, rows, width, most)
     return f"{table}\n(too narrow for: {', '.join(left_out)})" if left_out else table
 
 
@@ -50,6 +51,46 @@ def _extent(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
     return sum(max(len(line[column]) for line in (heads, *rows)) for column in range(len(heads))) + 2 * (len(heads) - 1)
 
 
+def _too_wide(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int | None, most: int | None) -> bool:
+    """Return whether a table is too wide although its last column, where that holds words, is broken."""
+    if width is None or not rows:
+        return False
+    lines = [heads, *rows]
+    lengths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
+    if most is not None:
+        lengths[-2] = min(lengths[-2], most)
+    words = max(len(word) for line in lines for word in line[-1].split() or [""])
+    last = lengths[-1] if _numbers(rows, len(heads) - 1) else min(lengths[-1], max(LEAST_ROOM, words))
+    return sum(lengths[:-1]) + 2 * (len(heads) - 1) + last > width
+
+
+def _numbers(rows: Sequence[Sequence[str]], column: int) -> bool:
+    """Return whether the cells of a column begin like numbers."""
+    return any(row[column] for row in rows) and all(row[column][:1] in "-±.0123456789" for row in rows)
+
+
+def _blocks(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int | None) -> str:
+    """Return each row as a block: its first cell, then a line for each other cell that holds something."""
+    assert width is not None
+    lines: list[str] = []
+    for row in rows:
+        lines.append(row[0])
+        for head, cell in zip(heads[1:], row[1:], strict=True):
+            line = f"  {head}: {cell}" if head else f"  {cell}"
+            lines += (
+                textwrap.wrap(
+                    line,
+                    max(width, LEAST_ROOM),
+                    subsequent_indent="    ",
+                    break_long_words=False,
+                    break_on_hyphens=False,
+                )
+                if cell
+                else []
+            )
+    return "\n".join(lines)
+
+
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int | None, most: int | None) -> str:
     lines = [list(heads), *(part for row in rows for part in _on_lines(list(row), most))]
     lengths = [[len(cell) for cell in line] for line in lines]
@@ -57,10 +98,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int | Non
     if most is not None:
         widths[-2] = max(line[-2] for line in lengths if line[-2] <= most)
     rows = lines[1:]
-    right = [
-        any(row[column] for row in rows) and all(row[column][:1] in "-±.0123456789" for row in rows)
-        for column in range(len(heads))
-    ]
+    right = [_numbers(rows, column) for column in range(len(heads))]
     indent = sum(widths[:-1]) + 2 * (len(heads) - 1)
     room = max(widths) if width is None or right[-1] else max(LEAST_ROOM, width - indent)
     broken = [textwrap.wrap(line[-1], room, break_long_words=False, break_on_hyphens=False) or [""] for line in lines]

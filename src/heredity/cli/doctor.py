@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
@@ -18,10 +18,10 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+from rich.text import Text
 
 from heredity.cli.columns import columns
+from heredity.reports.fitted import FittedTable
 from heredity.results.text import clean
 from heredity.sandbox.check import LEAST_DISK, Check
 
@@ -169,15 +169,16 @@ def _attack(json_output: bool) -> None:
 
 def _attack_visibly(count: int) -> dict[str, Any]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.table import Column
 
     from heredity.attacks import run_attacks
 
     columns = (
         TextColumn("attacks"),
-        BarColumn(),
+        BarColumn(bar_width=None),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", table_column=Column()),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("", total=count)
@@ -189,14 +190,14 @@ def _attack_visibly(count: int) -> dict[str, Any]:
 
 
 def _print_attempts(result: dict[str, Any]) -> None:
-    table = Table(title=f"{result['tried']} attacks, {result['succeeded']} succeeded")
-    for heading in ("attack", "what it tries", "ended as", ""):
-        table.add_column(heading, overflow="fold")
+    rows: list[Sequence[str | Text]] = []
     for attempt in result["attempts"]:
-        state = "[red]SUCCEEDED[/]" if attempt["succeeded"] else "[green]failed[/]"
+        state = Text("SUCCEEDED", style="red") if attempt["succeeded"] else Text("failed", style="green")
         what = f"{attempt['what']}: {attempt['detail']}" if attempt["succeeded"] else attempt["what"]
-        table.add_row(escape(attempt["name"]), escape(what), attempt["outcome"], state)
-    Console().print(table)
+        rows.append((attempt["name"], clean(what), attempt["outcome"], state))
+    caption = f"{result['tried']} attacks, {result['succeeded']} succeeded"
+    heads = ("attack", "what it tries", "ended as", "")
+    Console().print(FittedTable.plain(heads, rows, left=4, caption=caption))
 
 
 def _host() -> Iterator[Check]:

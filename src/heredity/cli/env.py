@@ -9,12 +9,12 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+from rich.text import Text
 
 from heredity.cli.columns import columns
 from heredity.cli.whole_help import WholeHelp
-from heredity.errors import ConfigError
+from heredity.errors import ConfigError, clean
+from heredity.reports.fitted import FittedTable
 
 app = typer.Typer(cls=WholeHelp, help="Environments: list them, check them, film an episode.", no_args_is_help=True)
 
@@ -81,12 +81,9 @@ def check(
     if as_json:
         typer.echo(json.dumps({"id": env_id, "passed": passed, "findings": [asdict(f) for f in findings]}, indent=2))
     else:
-        table = Table(title=escape(env_id))
-        for heading in ("check", "result", "detail"):
-            table.add_column(heading, overflow="fold")
-        for f in findings:
-            table.add_row(f.name, "[green]passed[/]" if f.passed else "[red]failed[/]", escape(f.detail))
-        Console().print(table)
+        results = {True: Text("passed", style="green"), False: Text("failed", style="red")}
+        rows = [(f.name, results[f.passed], clean(f.detail)) for f in findings]
+        Console().print(FittedTable.plain(("check", "result", "detail"), rows, left=3, caption=clean(env_id)))
     if not passed:
         raise typer.Exit(1)
 

@@ -13,10 +13,9 @@ import typer
 from heredity.cli.signals import InterruptedRunError, run_interruptibly
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from heredity.protocols.harness_evolution.evaluation import Evaluated
     from heredity.protocols.harness_evolution.results import MatrixCell, MatrixRow
+    from heredity.reports.fitted import Content, FittedTable
 
 
 def evaluate(
@@ -71,43 +70,51 @@ def _say(line: str) -> None:
 
 def _show(evaluated: Evaluated) -> None:
     from rich.console import Console
-    from rich.table import Table
 
     from heredity.protocols.harness_evolution.results import harness_of
+    from heredity.reports.fitted import FittedTable
 
     console = Console()
     for run in evaluated.runs:
         harness = harness_of(run)
         if harness is None:
             continue
-        table = Table("snapshot", *harness.views, title=f"{run.run_id}, mean scores", title_justify="left", box=None)
+        rows: list[list[str]] = []
         for snapshot in harness.snapshots:
             levels = [view.snapshots.get(snapshot.name) for view in harness.views.values()]
-            table.add_row(snapshot.name, *(_number(level and level.perf.micro) for level in levels))
-        console.print(table)
+            rows.append([snapshot.name, *(_number(level and level.perf.micro) for level in levels)])
+        heads, caption = ("snapshot", *harness.views), f"{run.run_id}, mean scores"
+        console.print(FittedTable.plain(heads, rows, caption=caption))
     if len({cell.model for row in evaluated.matrix for cell in row.cells}) > 1:
         console.print(_matrix(evaluated.matrix))
 
 
-def _matrix(rows: Sequence[MatrixRow]) -> Table:
-    from rich.table import Table
+def _matrix(rows: Sequence[MatrixRow]) -> FittedTable:
+    from rich.text import Text
+
+    from heredity.reports.fitted import Content, FittedTable, Head, Line
 
     models = [cell.model for cell in rows[0].cells]
-    title = "Gains A_T − A_0 of harnesses under other models"
-    table = Table("view", "evolved under", *(f"under {model}" for model in models), title=title, box=None)
-    for row in rows:
-        table.add_row(row.view, row.evolved, *map(_gain, row.cells))
-    return table
+    heads = [Head("view"), Head("evolved under"), *(Head(f"under {model}", right=True) for model in models)]
+    lines = [
+        Line((Content(Text(row.view)), Content(Text(row.evolved)), *(_gain(cell) for cell in row.cells)))
+        for row in rows
+    ]
+    return FittedTable(heads, lines, "Gains A_T − A_0 of harnesses under other models")
 
 
-def _gain(cell: MatrixCell) -> str:
-    if cell.difference is None:
-        return "–"
-    if cell.evolvers is None or cell.candidates is None:
-        return f"{cell.difference:+.3f}"
+def _gain(cell: MatrixCell) -> Content:
+    from rich.text import Text
+
+    from heredity.reports.fitted import Content
+
+    difference = Text("–" if cell.difference is None else f"{cell.difference:+.3f}")
+    if cell.difference is None or cell.evolvers is None or cell.candidates is None:
+        return Content(difference)
     ci = cell.candidates.ci
-    bounds = "" if ci is None else f" [{ci[0]:+.2f}, {ci[1]:+.2f}]"
-    return f"{cell.difference:+.3f}{bounds} these harnesses: {cell.candidates.verdict}; the method: {cell.evolvers.verdict}"
+    bounds = "" if ci is None else f"[{ci[0]:+.2f}, {ci[1]:+.2f}]"
+    verdicts = f"these harnesses: {cell.candidates.verdict}", f"the method: {cell.evolvers.verdict}"
+    return Content(difference, bounds, verdicts)
 
 
 def _number(value: float | None) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -29,8 +31,10 @@ _STYLES = {
     "waiting": "dim",
 }
 _BAR = 12
-_FRAME = 3
-"""Lines of the screen that are not runs."""
+_FRAME = 2
+"""Lines of the screen that are neither runs nor what stands above the table: names of columns, and the cursor's."""
+_LEAST_FOLDER = 14
+"""Fewer characters are no room for the folder beside what stands above the table."""
 
 
 class Live:
@@ -62,43 +66,94 @@ class Live:
         """Leave it to the next refresh."""
 
     def _render(self) -> RenderableType:
-        done = sum(r.state in ("done", "failed") for r in self._runs)
-        rollouts = sum(r.rollouts for r in self._runs)
         seconds = time.monotonic() - self._started
         if not self._runs:
             return _name(f"preparing, {seconds:.0f} s  {self._folder}", style="bold")
-        table = Table(box=None, pad_edge=False, header_style="dim")
-        # Only names give way on a narrow screen.
-        for name in (self._words.taskset, "evolver"):
-            table.add_column(name, min_width=8)
-        table.add_column("seed", justify="right", no_wrap=True)
-        table.add_column("budget", no_wrap=True)
-        table.add_column("", no_wrap=True)
-        table.add_column("best so far", justify="right", no_wrap=True)
-        table.add_column("held-out", justify="right", no_wrap=True)
-        visible = self._visible()
-        for run in visible:
-            heldout = "" if run.heldout is None else f"{run.heldout:.4g}"
-            best = "" if run.best is None else f"{run.best:.4g}"
-            bar = ProgressBar(total=run.episodes, completed=run.used, width=_BAR)
-            state = Text(run.state, style=_STYLES[run.state])
-            table.add_row(_name(short_task(run.taskset)), _name(run.label), str(run.seed), bar, state, best, heldout)
-        rest = len(self._runs) - len(visible)
-        more = f", {rest} not shown" if rest else ""
-        time_left = _left(self._runs, seconds)
-        head = (
-            f"{done} of {len(self._runs)} runs{more}, {rollouts} {self._words.rollouts}, {seconds:.0f} s{time_left}  "
-        )
-        head += str(self._folder)
-        return Group(_name(head, style="bold"), table)
+        width = self._console.width
+        above = len(textwrap.wrap(self._head(len(self._runs), seconds), width))
+        visible = self._visible(max(1, self._console.height - _FRAME - above))
+        head = self._head(len(self._runs) - len(visible), seconds)
+        one_line = len(head) + _LEAST_FOLDER <= width
+        title = _name(f"{head}  {self._folder}", style="bold") if one_line else Text(head, style="bold")
+        columns = [
+            _Column(self._words.taskset, [_name(short_task(run.taskset)) for run in visible], names=True),
+            _Column("evolver", [_name(run.label) for run in visible], names=True),
+            _Column("seed", [Text(str(run.seed)) for run in visible], gives_way=2, right=True),
+            _Column("budget", [ProgressBar(run.episodes, run.used, _BAR) for run in visible], _BAR, gives_way=4),
+            _Column("", [Text(run.state, style=_STYLES[run.state]) for run in visible]),
+            _Column("best so far", [_figure(run.best) for run in visible], gives_way=3, right=True),
+            _Column("held-out", [_figure(run.heldout) for run in visible], right=True),
+        ]
+        return Group(title, _table(columns, width))
 
-    def _visible(self) -> Sequence[RunProgress]:
+    def _head(self, rest: int, seconds: float) -> str:
+        """Return how far all runs are, of which `rest` are not shown."""
+        done = sum(r.state in ("done", "failed") for r in self._runs)
+        rollouts = sum(r.rollouts for r in self._runs)
+        more = f", {rest} not shown" if rest else ""
+        counted = f"{done} of {len(self._runs)} runs{more}, {rollouts} {self._words.rollouts}"
+        return f"{counted}, {seconds:.0f} s{_left(self._runs, seconds)}"
+
+    def _visible(self, room: int) -> Sequence[RunProgress]:
         """Return the runs that fit on the screen: all, or those at work, then failed, ended last, and waiting ones."""
-        room = max(1, self._console.height - _FRAME)
         if len(self._runs) <= room:
             return self._runs
         order = {"evolving": 0, "judging": 0, "failed": 1, "stopped": 1, "done": 2, "waiting": 3}
         return sorted(self._runs, key=lambda r: (order[r.state], -r.started))[:room]
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of the table.
+
+    Attributes:
+        head: its name.
+        cells: from top to bottom.
+        least: its least width, where cells have none of their own.
+        gives_way: which columns are left out first on a narrow screen: those of the highest number; 0 for those that stay.
+        names: whether cells may be cut.
+        right: whether it holds figures.
+    """
+
+    head: str
+    cells: Sequence[Text | ProgressBar]
+    least: int = 8
+    gives_way: int = 0
+    names: bool = False
+    right: bool = False
+
+    @property
+    def width(self) -> int:
+        """The least width in which its head and its figures stand whole."""
+        cells = () if self.names else (len(cell.plain) for cell in self.cells if isinstance(cell, Text))
+        return max([len(self.head), *cells, *((self.least,) if self.names or self.gives_way == 4 else ())])
+
+    @property
+    def wanted(self) -> int:
+        """The width in which nothing of it is cut."""
+        return max([self.width, *(len(cell.plain) for cell in self.cells if isinstance(cell, Text))])
+
+
+def _table(columns: Sequence[_Column], width: int) -> Table:
+    """Return as many columns as stand whole, the more telling ones first; names are cut at the end."""
+    shown = list(columns)
+    while sum(column.width + 2 for column in shown) - 2 > width and any(column.gives_way for column in shown):
+        shown.remove(max(shown, key=lambda column: column.gives_way))
+    gap = 2 if sum(column.width + 2 for column in shown) - 2 <= width else 1
+    spare = width - sum(column.width + gap for column in shown) + gap
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, gap, 0, 0), collapse_padding=True)
+    for column in shown:
+        more = min(column.wanted - column.width, max(0, spare))
+        spare -= more
+        justify = "right" if column.right else "left"
+        table.add_column(column.head, justify=justify, no_wrap=True, width=column.width + more)
+    for row in zip(*(column.cells for column in shown), strict=True):
+        table.add_row(*row)
+    return table
+
+
+def _figure(value: float | None) -> Text:
+    return Text("" if value is None else f"{value:.4g}")
 
 
 def _left(runs: Sequence[RunProgress], elapsed: float) -> str:

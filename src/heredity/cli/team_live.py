@@ -19,6 +19,8 @@ from heredity.team.view import View
 
 _STYLES = {"done": "green", "failed": "red", "running": "yellow", "pending": "dim", "skipped": "dim"}
 _SAID = 8
+_LEAST_TASK = 12
+"""Fewer characters are no room for what a step is to do."""
 
 
 class TeamLive:
@@ -32,9 +34,8 @@ class TeamLive:
     def __init__(self, seconds: float, console: Console | None = None) -> None:
         self._seconds = seconds
         self._view, self._plan = View(), Plan("")
-        self._live = RichLive(
-            get_renderable=self.picture, console=console or Console(stderr=True), refresh_per_second=4, transient=True
-        )
+        self._console = console or Console(stderr=True)
+        self._live = RichLive(get_renderable=self.picture, console=self._console, refresh_per_second=4, transient=True)
 
     def __enter__(self) -> Self:
         self._live.__enter__()
@@ -64,17 +65,28 @@ class TeamLive:
         head = f"round {len(self._plan.rounds)}, {view.calls} model calls, {cost}, {used:.0f} s, {left} of budget left"
         times = {span.step: (span.end or now) - span.start for span in view.spans.values()}
         table = Table(box=None, pad_edge=False, header_style="dim")
-        for name in ("step", "agent", "state", "time"):
-            table.add_column(name, no_wrap=True)
-        table.add_column("task", overflow="ellipsis", no_wrap=True)
-        for step in self._plan.steps:
-            taken = duration(times[step.id]) if step.id in times else ""
-            state = Text(step.state, style=_STYLES[step.state])
-            words = " ".join(clean(step.task).split())
-            table.add_row(Text(step.id), Text(clean(step.agent)), state, taken, Text(words))
+        rows = [
+            (
+                *(Text(step.id), Text(clean(step.agent)), Text(step.state, style=_STYLES[step.state])),
+                Text(duration(times[step.id]) if step.id in times else ""),
+                Text(" ".join(clean(step.task).split())),
+            )
+            for step in self._plan.steps
+        ]
+        heads = ("step", "agent", "state", "time", "task")
+        widths = [max([len(head), *(len(row[i].plain) for row in rows)]) for i, head in enumerate(heads)]
+        # On a narrow screen tasks are left out, then names of agents cut: states and times stay whole.
+        room = self._console.width - sum(widths[:4]) - 2 * 4
+        shown = 5 if room >= _LEAST_TASK else 4
+        widths[4] = room
+        widths[1] = max(len("agent"), min(widths[1], widths[1] + room + 2)) if shown == 4 else widths[1]
+        for name, size in zip(heads[:shown], widths, strict=False):
+            table.add_column(name, overflow="ellipsis", no_wrap=True, width=size)
+        for row in rows:
+            table.add_row(*row[:shown])
         recent = [
             f"{message.sender} {'→ ' + message.to if message.to else ''} [{message.kind}] {message.text}"
             for message in view.since(0)
         ]
         lines = [Text(clean(line), style="dim", no_wrap=True, overflow="ellipsis") for line in recent[-_SAID:]]
-        return Group(Text(head, style="bold", no_wrap=True, overflow="ellipsis"), table, *lines)
+        return Group(Text(head, style="bold"), table, *lines)

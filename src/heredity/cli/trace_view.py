@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
 from heredity.analysis.span_tree import Node, Total, problem_of, usage_of
 from heredity.gateway import Usage
 from heredity.gateway.contract import NOTHING_USED
+from heredity.reports.fitted import FittedTable
 from heredity.results.text import DASH, amount, clean, duration, number, shorten
 from heredity.spans import Span
 
@@ -60,15 +60,14 @@ _USUAL = {
 
 def show_totals(name: str, totals: Mapping[str, Total]) -> None:
     """Print what the spans of each kind come to."""
-    made = Table(box=None, pad_edge=False, header_style="dim")
-    for i, head in enumerate(("kind", "count", "failed", "time", "own time", "tokens in", "out", "cost")):
-        made.add_column(head, justify="right" if i else "left", no_wrap=True)
+    rows: list[list[str]] = []
     for kind, total in totals.items():
         times = (duration(total.seconds), duration(total.self_seconds))
-        made.add_row(kind, str(total.count), str(total.problems or ""), *times, *_used(total.usage))
+        rows.append([kind, str(total.count), str(total.problems or ""), *times, *_used(total.usage)])
     console = Console()
     console.print(Text(clean(name), style="bold"), soft_wrap=True)
-    console.print(made)
+    heads = ("kind", "count", "failed", "time", "own time", "tokens in", "out", "cost")
+    console.print(FittedTable.plain(heads, rows))
     console.print(Text("Times are added up: what goes on at the same time counts each.\n", style="dim"))
 
 

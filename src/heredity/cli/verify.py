@@ -59,10 +59,10 @@ def verify(
 
 def _show(card: Card) -> None:
     from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
-    console, table = Console(), Table("check", "", "of", "found", box=None)
+    from heredity.reports.fitted import FittedTable
+
+    console, rows = Console(), list[list[str]]()
     alike: dict[tuple[str, str, str], list[Check]] = {}
     for check in card.checks:
         # What passed is told of all runs at once, what did not for each reason.
@@ -70,7 +70,7 @@ def _show(card: Card) -> None:
     for (name, status, reason), checks in alike.items():
         runs = [check.run for check in checks if check.run]
         of = runs[0] if len(runs) == 1 else f"{len(runs)} runs" if runs else ""
-        table.add_row(name, status, Text(of), Text(reason or (checks[0].reason if len(checks) == 1 else "")))
-    console.print(table)
+        rows.append([name, status, of, reason or (checks[0].reason if len(checks) == 1 else "")])
+    console.print(FittedTable.plain(("check", "", "of", "found"), rows, left=4))
     statuses = ("passed", "failed", "not checked")
     console.print(", ".join(f"{sum(c.status == status for c in card.checks)} {status}" for status in statuses))

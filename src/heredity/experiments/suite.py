@@ -6,17 +6,19 @@ import asyncio
 import math
 import shutil
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import tomli_w
 
-from heredity.analysis.failed_updates import failed_updates, fruitless
+from heredity.analysis.failed_updates import failed_updates, unusable_replies
 from heredity.configuration.config import Cell, Config
 from heredity.errors import ConfigError, HeredityError, RecordError
+from heredity.evolution.operators.dialogue import Steps
 from heredity.experiments.best import Winner
 from heredity.experiments.blocks import blocks, compared_cells
 from heredity.experiments.config import cells, read_toml, resolve, slug
@@ -31,12 +33,12 @@ from heredity.judging.bench import Verdict
 from heredity.judging.cases import HiddenCases
 from heredity.judging.judgements import Judgements, JudgementStore
 from heredity.judging.rollouts import Rollouts
-from heredity.judging.run import Conditions, run_evolution
+from heredity.judging.run import Conditions, EvolverFailure, run_evolution
 from heredity.judging.session import Session
 from heredity.protocols.contract import Needs, RunContext, SuiteContext
 from heredity.protocols.registry import PROTOCOLS
-from heredity.records import read_journal
-from heredity.records.events import EVOLVER_FAILED, SUBMISSION_COMPLETED
+from heredity.records import Event, read_journal
+from heredity.records.events import EVOLVER_FAILED, SUBMISSION_COMPLETED, EvolverFailed
 from heredity.records.lock import RunLock
 from heredity.records.run_folder import write_atomic
 from heredity.records.span_log import NAME as SPANS
@@ -45,7 +47,7 @@ from heredity.results.run import RunResults
 from heredity.results.status import Status
 from heredity.results.suite import SuiteResults
 from heredity.sandbox.gpus import GpuMachine, GpuPool
-from heredity.spans import Span, collecting, span
+from heredity.spans import Span, collecting, span, watching
 from heredity.tasks import Taskset
 from heredity.tasks.registry import taskset
 
@@ -70,8 +72,8 @@ class SuiteResult:
         metrics: its results.
         runs: those of its runs.
         failures: name of each run that did not end, to the reason; `REPORT` if the suite's report could not be written.
-        evolver_failures: name of each run whose evolver raised, to what it raised, or whose updates could not all be made or came
-            to nothing. What it had submitted was judged.
+        evolver_failures: name of each run whose evolver failed, to why: what it raised, that nothing of its model's replies
+            could be used, or that updates could not be made. What it had submitted was judged.
         notes: name of a run to what is to be known of it, such as a trace with gaps, or why rollouts are missing.
         winners: the winner on each taskset, whose files are in the suite's `best/`.
     """
@@ -285,9 +287,12 @@ class _Suite:
         progress, execution = self.progress[cell.id], cell.config.gateway.execution
         setup = await self.setting.open(context)
 
+        steps = Steps()
+
         async def evolve(session: Session) -> None:
             progress.session = session
-            await setup.evolver.evolve(session)
+            with watching(steps):
+                await setup.evolver.evolve(session)
 
         conditions = Conditions(
             context.taskset,
@@ -299,6 +304,7 @@ class _Suite:
             judgements=setup.judgements or context.judgements,
         )
         plan = plan_of(cell, self.folder.name, setup, engine.isolation, cases_known=self.cases_known)
+        plan = replace(plan, failure=partial(_failed_evolver, setup.evolver.failure, steps, self._path(cell) / SPANS))
         with self._traced(cell) as trace:
             verdict = await run_evolution(self._path(cell), plan, conditions, evolve, setup.evolver.publisher)
             trace.set(status=verdict.status, heldout=verdict.heldout.mean if verdict.heldout else None)
@@ -347,13 +353,23 @@ def _missing(folder: Path, verdict: Verdict) -> str:
     )
 
 
+def _failed_evolver(
+    failure: EvolverFailure | None, steps: Steps, spans: Path, events: Sequence[Event]
+) -> EvolverFailed | None:
+    """Return how the evolver of a closed session failed, or that nothing its model replied could be used."""
+    failed = failure(events) if failure is not None else None
+    if failed is not None:
+        return failed
+    if not steps.asked and spans.exists():
+        # The evolver worked in an earlier process, which was killed before this was looked at.
+        for recorded in read_spans(spans)[0]:
+            steps(recorded)
+    why = unusable_replies([event.to_json() for event in events], steps)
+    return {"message": why, "traceback": ""} if why else None
+
+
 def _evolver_failure(folder: Path) -> str:
-    """Return what the evolver raised, or why updates of it could not be made; `""` if all went well."""
+    """Return how the evolver failed, or why updates of it could not be made; `""` if all went well."""
     events = [event.to_json() for event in read_journal(folder / "journal.jsonl")]
-    raised = next((str(e["data"]["message"]) for e in events if e["kind"] == EVOLVER_FAILED.name), "")
-    return raised or failed_updates(events) or fruitless(events, _spans(folder / SPANS))
-
-
-def _spans(path: Path) -> Iterator[Span]:
-    if path.exists():
-        yield from read_spans(path)[0]
+    failed = next((str(e["data"]["message"]) for e in events if e["kind"] == EVOLVER_FAILED.name), "")
+    return failed or failed_updates(events)

@@ -7,7 +7,7 @@ a function of the journal, so that a run that was killed goes on as it would hav
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any
@@ -133,13 +133,18 @@ def seconds_of(starts: Sequence[Start], now_s: float) -> float:
     )
 
 
-def failure_of(events: Sequence[Event]) -> EvolverFailed | None:
+def failure_of(events: Sequence[Event], answered: Collection[str] = ()) -> EvolverFailed | None:
     """Return how the agent of a closed session failed; None if it did not.
 
     It has failed if nothing was submitted, or if it ended with an error while its session was open and the budget was not spent.
+
+    Args:
+        events: of the run's journal.
+        answered: categories of refusals that are answers nevertheless, such as that of a copy of the base model.
     """
     starts = starts_of(events)
     submitted = len(list(SUBMISSION_ADMITTED.all(events)))
+    submitted += sum(data["category"] in answered for data in SUBMISSION_REJECTED.all(events))
     closed = SESSION_CLOSED.first(events)
     exhausted = closed is not None and closed["reason"] == "budget"
     crashed = bool(starts) and starts[-1].failed and not starts[-1].finished and not exhausted

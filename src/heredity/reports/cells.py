@@ -13,9 +13,14 @@ FEW = 3
 
 
 def best_cells(taskset: TasksetResults) -> list[CellResults]:
-    """Return the cells of the evolvers with the greatest mean: several where they are equal, none where nobody has a score."""
-    cells = [cell for cell in taskset.cells if not cell.reference]
+    """Return the cells of the evolvers with the greatest mean: several where they are equal, none where nobody is ranked."""
+    cells = [cell for cell in taskset.cells if not (cell.reference or cell.failed)]
     return [cell for cell in cells if cell.mean == max(c.mean for c in cells)]
+
+
+def behind(cell: CellResults) -> bool:
+    """Return whether a cell's mean is no greater than that of the reference: then to be the best evolver is no gain."""
+    return cell.reference_mean is not None and cell.mean <= cell.reference_mean
 
 
 def few_seeds(cell: CellResults) -> bool:
@@ -40,13 +45,14 @@ def seeds_note(cell: CellResults, places: int) -> tuple[str, ...]:
 
 
 def cell_notes(cell: CellResults, places: int) -> tuple[str, ...]:
-    """Return what an interval is about or why there is none, each of few seeds, and what missing scores might change."""
+    """Return whether the evolver failed, what an interval is about or why there is none, each of few seeds, what is missing."""
+    failed = "failed: of what was submitted before" if cell.failed else ""
     about = "over new runs" if cell.ci_unit is Unit.RUN else "this candidate, over new cases"
     unknown = f"no interval: {cell.ci_unknown}" if cell.ci_unknown else ""
     interval = unknown if cell.ci is None else "" if cell.reference or few_seeds(cell) else about
     together = () if cell.clusters is None else (in_clusters(cell.clusters),)
     missing = (missing_note(cell.missing, cell.if_missing),) if cell.if_missing else ()
-    return tuple(note for note in (interval, *together, *seeds_note(cell, places), *missing) if note)
+    return tuple(note for note in (failed, interval, *together, *seeds_note(cell, places), *missing) if note)
 
 
 def places_of(taskset: TasksetResults) -> int:
@@ -62,7 +68,7 @@ def suite_facts(suite: SuiteResults, words: Words) -> Facts:
         if best:
             names = text.listed([cell.evolver for cell in best])
             notes = [
-                names,
+                f"{names}, not above the {best[0].against or words.reference}" if behind(best[0]) else names,
                 *seeds_note(best[0], places_of(taskset)),
                 f"{words.mark} {text.number(best[0].reference_mean)}",
             ]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from heredity.results.agents import AgentAccounts, Tokens
-from heredity.results.page import Cell, Code, Facts, Named, Part, Section, Text
+from heredity.results.page import Cell, Code, Facts, Folded, Group, Named, Part, Row, Section, Table, Text
 from heredity.results.run import EvolverFailure, Failure, RunResults
 from heredity.results.suite import Entry, SuiteResults
 from heredity.results.text import amount, dollars, listed, plural
@@ -48,6 +48,33 @@ def failure_parts(failure: Failure | EvolverFailure) -> tuple[Part, ...]:
     category = f"{failure.category}: " if isinstance(failure, Failure) else ""
     trace = (Code(failure.traceback, "text"),) if failure.traceback else ()
     return (Text(f"{category}{failure.message}" or "failed", "warning"), *trace)
+
+
+def marked(sections: Sequence[Section], failed: Collection[str]) -> tuple[Section, ...]:
+    """Return sections whose tables say of an evolver that failed in all its runs that it did, whatever stands beside it."""
+
+    def part_of(part: Part) -> Part:
+        match part:
+            case Table():
+                return replace(part, rows=tuple(map(row_of, part.rows)))
+            case Group() | Folded():
+                return replace(part, parts=tuple(map(part_of, part.parts)))
+            case _:
+                return part
+
+    def row_of(row: Row) -> Row:
+        first = row.cells[0] if isinstance(row.cells[0], Cell) else Cell(row.cells[0])
+        name = first.value.name if isinstance(first.value, Named) and not first.value.run else ""
+        if name not in failed or any("failed" in str(note) for note in first.notes):
+            return row
+        noted = replace(first, notes=(*first.notes, "all its runs failed"), tone="bad")
+        return replace(row, cells=(noted, *row.cells[1:]))
+
+    return (
+        tuple(replace(section, parts=tuple(map(part_of, section.parts))) for section in sections)
+        if failed
+        else (*sections,)
+    )
 
 
 MOST_FAILED = 5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from heredity.reports.cells import FEW, best_cells, cell_digits, few_seeds
+from heredity.reports.cells import FEW, behind, best_cells, cell_digits, few_seeds
 from heredity.results import text
 from heredity.results.base import Unknown
 from heredity.results.claims import in_clusters, missing_note
@@ -20,6 +20,15 @@ JUDGED: Mapping[Verdict, str] = {
     Verdict.WITHIN_NOISE: "within noise",
     Verdict.CANNOT_TELL: "not to be told yet",
 }
+
+
+_OF_CHOSEN: Mapping[Verdict, str] = {
+    Verdict.BETTER: "is beyond noise",
+    Verdict.WORSE: "is beyond noise, the other way,",
+    Verdict.WITHIN_NOISE: "is within noise",
+    Verdict.CANNOT_TELL: "cannot be told from noise yet",
+}
+"""What a difference says of the candidates that runs ended with, to precede "on new cases"."""
 
 
 def ranked(suite: SuiteResults) -> list[Entry]:
@@ -38,8 +47,7 @@ def suite_title(suite: SuiteResults, words: Words) -> str:
 
 def suite_summary(suite: SuiteResults, words: Words) -> list[str]:
     """Say what the best reached on each of a few tasksets, who leads, and whether that is more than noise."""
-    scored = [entry for entry in suite.leaderboard if not entry.reference and entry.tasksets]
-    if not scored:
+    if unscored(suite):
         return [_ungraded(suite, words)]
     if not suite.ranked:
         return []
@@ -50,6 +58,31 @@ def suite_summary(suite: SuiteResults, words: Words) -> list[str]:
     sequence = suite.sequential
     lead = _lead(suite, entries, words) if sequence is None else sequential_summary(sequence)
     return [" ".join(line for line in (*reached, unknown, not_better(suite, words), lead) if line)]
+
+
+def unscored(suite: SuiteResults) -> bool:
+    """Return whether no evolver has a score that counts: none was judged, or all of them failed."""
+    return not any(entry.tasksets for entry in suite.leaderboard if not entry.reference)
+
+
+def failed_evolvers(suite: SuiteResults) -> list[str]:
+    """Return the evolvers that failed in all their runs."""
+    own = [entry for entry in suite.leaderboard if not entry.reference]
+    return [entry.evolver for entry in own if entry.runs and entry.failed == entry.runs]
+
+
+def failure_summary(suite: SuiteResults) -> str:
+    """Say which evolvers failed in all their runs, and why; empty where none did."""
+    names = failed_evolvers(suite)
+    if not names:
+        return ""
+    reasons = {row.evolver: [run.why for run in row.unfinished if run.why] for row in suite.problems}
+    said = listed(names) if len(names) <= FEW else plural(len(names), "evolver")
+    first = next(((name, why) for name in names for why in reasons.get(name, ())), None)
+    of = f", {first[0]}" if first and len(names) > 1 else ""
+    why = f" ({text.shorten(text.clean(first[1]), 300)}{of})" if first else ""
+    rank = f", so {'it has' if len(names) == 1 else 'they have'} no rank" if suite.ranked else ""
+    return f"{said} failed in every run{why}{rank}."
 
 
 def not_better(suite: SuiteResults, words: Words) -> str:
@@ -76,7 +109,12 @@ def _ungraded(suite: SuiteResults, words: Words) -> str:
     ):
         return "No run has been judged yet."
     failed = sum(run.status is RunStatus.FAILED for row in suite.problems for run in row.unfinished)
-    broke = f"; {plural(failed, 'evolver')} failed" if failed else ""
+    if any(cell.failed for taskset in suite.tasksets for cell in taskset.cells):
+        everyone = "the evolver" if len(suite.evolvers) == 1 else f"all {len(suite.evolvers)} evolvers"
+        return (
+            f"Nothing was learned: {everyone} failed, so nothing is ranked. This is no finding about what they can do."
+        )
+    broke = f"; {plural(failed, 'run')} failed" if failed else ""
     return f"Nothing was graded: no run has a held-out {words.score}{broke}. This is no finding about the evolvers."
 
 
@@ -90,9 +128,9 @@ def _reached(taskset: TasksetResults, words: Words) -> str:
     start = f"On {text.short_task(taskset.taskset)} {names} {verb} a held-out {words.score} of {_score(best[0], words, digits)}"
     if best[0].reference_mean is None:
         return f"{start}."
-    return (
-        f"{start}, against {text.number(best[0].reference_mean, digits)} of the {best[0].against or words.reference}."
-    )
+    against = best[0].against or words.reference
+    none = ", so nothing is gained" if behind(best[0]) else ""
+    return f"{start}, against {text.number(best[0].reference_mean, digits)} of the {against}{none}."
 
 
 def _score(cell: CellResults, words: Words, digits: int) -> str:
@@ -122,7 +160,7 @@ def _lead(suite: SuiteResults, entries: list[Entry], words: Words) -> str:
         opening = f"{listed(tied)} share the lead"
     else:
         won = f"{leader.wins} of {plural(len(suite.tasksets), words.taskset)}"
-        opening = f"{leader.evolver} leads and is first on {won}"
+        opening = f"{leader.evolver} ranks first and is first on {won}"
     if len(entries) < 2:
         other = "no other evolver has a score" if len(suite.evolvers) > 1 else "there is no other evolver"
         return f"{opening}; {other} to compare it with."
@@ -131,7 +169,7 @@ def _lead(suite: SuiteResults, entries: list[Entry], words: Words) -> str:
     if compared is None:
         return f"{opening}. It was not compared with {second}."
     difference, row, turned = compared
-    unit = f"held-out {words.score}" if row.scale is Scale.RETURN else "normalised score"
+    unit = f"held-out {words.score}" if row.scale is Scale.RETURN else "rescaled score"
     places = text.decimals_for(text.spread_of([row.candidates.ci or (None, None)]), difference)
     gap = f"{text.signed(difference, 3 if row.scale is Scale.NORMALISED else places)} in {unit}"
     between = f"between {leader.evolver} and {second}" if len(tied) > 1 else f"to {second}"
@@ -140,10 +178,10 @@ def _lead(suite: SuiteResults, entries: list[Entry], words: Words) -> str:
         why = row.evolvers.because
         runs = plural(row.pairs, "paired run") + (f", with {why}" if why is Unknown.MISSING else "")
         chosen = f"the {words.products} that these runs {words.chosen}"
-        of_chosen = JUDGED[turned(row.candidates.verdict)]
+        of_chosen = _OF_CHOSEN[turned(row.candidates.verdict)]
         return (
-            f"{opening}. Whether that holds of the evolvers cannot be told yet, from {runs}; for {chosen}, the difference "
-            f"{between} ({gap}) is {of_chosen}."
+            f"{opening}. Which evolver is better cannot be told yet, from {runs}. Of {chosen}, the "
+            f"difference {between} ({gap}) {of_chosen} on new cases, which says nothing of other runs."
         )
     if judged is Verdict.BETTER:
         return f"{opening}. Its lead over {second} ({gap}) is beyond noise, over new runs."
@@ -158,7 +196,7 @@ def sequential_summary(sequence: Sequential) -> str:
     pair = f"{sequence.a} and {sequence.b}"
     if last is None or last.difference is None:
         return f"{pair} have no pair of scores yet, after {seeds} of at most {sequence.most_seeds}."
-    unit = " in normalised score" if sequence.scale is Scale.NORMALISED else ""
+    unit = " in rescaled score" if sequence.scale is Scale.NORMALISED else ""
     spread = f" {text.interval(*last.ci)}" if last.ci else ""
     gap = (
         f"{text.signed(last.difference)}{spread}{unit}, p = {text.p_value(last.p)}, which holds at every stopping time"
@@ -205,7 +243,7 @@ def suite_caution(suite: SuiteResults, words: Words) -> str:
             f"is said of the {chosen}; buy more seeds"
         )
     limits += _uncovered(suite, words)
-    missing = [entry.evolver for entry in suite.leaderboard if entry.absent]
+    missing = [entry.evolver for entry in suite.leaderboard if entry.absent and entry.failed < max(entry.runs, 1)]
     if missing:
         limits.append(f"no score on some {words.tasksets} for {', '.join(missing)}")
     return f"Mind the limits: {'; '.join(limits)}." if limits else ""
@@ -235,7 +273,12 @@ def trouble_summary(suite: SuiteResults, words: Words) -> str:
     """Say in one line how much failed or is missing in judging; empty when nothing."""
     rows, rollout = suite.problems, words.rollout
     counts = [
-        (sum(len(row.unfinished) for row in rows), "run not finished", "runs not finished"),
+        (sum(run.status is RunStatus.FAILED for row in rows for run in row.unfinished), "run failed", "runs failed"),
+        (
+            sum(run.status is not RunStatus.FAILED for row in rows for run in row.unfinished),
+            "run not finished",
+            "runs not finished",
+        ),
         (sum(len(row.absent) for row in rows), "held-out score absent", "held-out scores absent"),
         (sum(row.heldout_missing for row in rows), "held-out rollout missing", "held-out rollouts missing"),
         (sum(row.heldout_failures for row in rows), "held-out rollout failed", "held-out rollouts failed"),

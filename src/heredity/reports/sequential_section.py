@@ -13,7 +13,7 @@ def sequential_section(sequence: Sequential | None) -> Section:
     """Return what each look said; without parts for a suite that was not run seed after seed."""
     if sequence is None:
         return Section("sequential", "Seed after seed")
-    unit = "normalised score" if sequence.scale is Scale.NORMALISED else "score"
+    unit = "rescaled score" if sequence.scale is Scale.NORMALISED else "score"
     about = (
         f"{sequence.a} and {sequence.b} were run seed after seed and compared after each, until they were told apart or "
         f"{text.plural(sequence.most_seeds, 'seed')} were run. All these intervals hold together in at least "

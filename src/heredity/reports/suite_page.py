@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from heredity.reports.cells import best_cells, cell_mean, cell_notes, places_of, seeds_note, suite_facts
+from heredity.reports.cells import behind, best_cells, cell_mean, cell_notes, places_of, seeds_note, suite_facts
 from heredity.reports.mechanisms import bare, mechanisms, plain
-from heredity.reports.sections import Head, arranged, failed_runs, failure_parts, headed, labelled, versions
-from heredity.reports.sentences import suite_caution, suite_summary, suite_title, trouble_summary
+from heredity.reports.sections import Head, arranged, failed_runs, failure_parts, headed, labelled, marked, versions
+from heredity.reports.sentences import (
+    failed_evolvers,
+    failure_summary,
+    suite_caution,
+    suite_summary,
+    suite_title,
+    trouble_summary,
+    unscored,
+)
 from heredity.reports.sequential_section import sequential_section
 from heredity.reports.suite_standings import leaderboard, profiles
 from heredity.results import text
@@ -56,10 +64,13 @@ def suite_page(suite: SuiteResults, runs: Sequence[RunResults], report: Report) 
     members = labelled(suite, runs if suite.ranked else list(map(bare, runs)))
     own = report.suite(suite, members)
     summary = [Text(line, "summary") for line in suite_summary(suite, words)]
-    cautions = [Text(line, "caution") for line in (suite_caution(suite, words),) if line]
+    cautions = [Text(line, "caution") for line in (failure_summary(suite), suite_caution(suite, words)) if line]
     trouble = trouble_summary(suite, words)
     warnings = (Text(f"{trouble} See failures and missing.", "caution"),) if trouble else ()
     head = headed(Head((*summary, *cautions, *warnings), suite_facts(suite, words), failed_runs(runs)), own)
+    if unscored(suite):
+        # Nothing was reached, whatever the protocol says of what was.
+        head = replace(head, summary=(*summary, *(text_ for text_ in head.summary if text_.role != "summary")))
     shown = _Shown(suite, members, words)
     sequence = sequential_section(suite.sequential)
     toned = tones(suite, members)
@@ -73,7 +84,7 @@ def suite_page(suite: SuiteResults, runs: Sequence[RunResults], report: Report) 
         title=suite_title(suite, words),
         summary=head.summary,
         facts=head.facts,
-        sections=arranged(general, own),
+        sections=marked(arranged(general, own), failed_evolvers(suite)),
         subtitle=f"suite {suite.suite_id or 'unnamed'} · {suite.finished} of {text.plural(suite.runs, 'run')} finished",
         warnings=head.warnings,
         foot=f"Intervals are {text.percent(suite.confidence)} intervals. {words.foot}",
@@ -108,7 +119,8 @@ class _Shown:
             best = best_cells(taskset)
             score = Cell(cell_mean(best[0], places), seeds_note(best[0], places)) if best else None
             others = tuple(self._named(cell.evolver) for cell in best[1:])
-            named = Cell(self._named(best[0].evolver), others) if best else None
+            none = (f"not above the {best[0].against or words.reference}",) if best and behind(best[0]) else ()
+            named = Cell(self._named(best[0].evolver), (*others, *none)) if best else None
             rows.append(
                 [
                     self._taskset(taskset.taskset),
@@ -127,11 +139,14 @@ class _Shown:
         by_taskset: list[dict[str, Cell]] = []
         for taskset in suite.tasksets:
             places = places_of(taskset)
-            best = max((cell.mean for cell in taskset.cells if not cell.reference), default=None)
+            best = {cell.evolver for cell in best_cells(taskset) if not behind(cell)}
             by_taskset.append(
                 {
                     c.evolver: Cell(
-                        cell_mean(c, places), cell_notes(c, places), strong=not c.reference and c.mean == best
+                        cell_mean(c, places),
+                        cell_notes(c, places),
+                        "bad" if c.failed else None,
+                        strong=c.evolver in best and suite.ranked,
                     )
                     for c in taskset.cells
                 }
@@ -172,9 +187,10 @@ class _Shown:
                 singles=tuple(seed.mean for seed in c.seeds),
             )
             for c in taskset.cells
-            if not c.reference
+            if not (c.reference or c.failed)
         ]
-        lines += [Interval(name, tone=self._tone(name)) for name in taskset.absent]
+        unplaced = [*(cell.evolver for cell in taskset.cells if cell.failed), *taskset.absent]
+        lines += [Interval(name, tone=self._tone(name)) for name in unplaced]
         reference = None if taskset.reference_mean is None else Reference(taskset.reference_mean, words.mark)
         note = " · ".join(part for part in (taskset.family, taskset.group, "a ring for each seed") if part)
         title = f"Held-out {words.score} on {self._names[taskset.taskset]}"
@@ -190,7 +206,10 @@ class _Shown:
             f"most 0.05 finds, against the {words.reference} and of evolvers 0.002. The detectable effect is found four times "
             "in five."
         )
-        caption = "Over the whole suite, in normalised score; a positive difference is in favour of the first"
+        caption = (
+            f"Over the whole suite, in rescaled score (0: {words.mark}, 1: best evolver, may lie beyond); a positive difference is "
+            "in favour of the first"
+        )
         none = Text("No two evolvers have been judged on the same cases yet.")
         whole = suite.comparisons.suite
         parts: list[Part] = [Text(about, "about")]
@@ -299,7 +318,8 @@ class _Shown:
         )
         troubled = [row for row in self._suite.problems if any(self._counts(row)) or row.unfinished or row.absent]
         head = ["evolver", "failed submissions", f"failed {words.rollouts}", f"missing {words.rollouts}"]
-        head += ["held-out failures", "held-out missing", "runs not finished, or without a score"]
+        head += ["held-out failures", "held-out missing"]
+        columns = (*columns_of(*head), Column("runs that failed, did not finish, or have no score"))
         shown = [[self._named(row.evolver), *self._counts(row), self._absent(row)] for row in troubled]
         none = () if shown else (Text("Nothing failed and nothing is missing."),)
         crashed = [
@@ -307,7 +327,12 @@ class _Shown:
             for run in self._runs
             if run.evolver_failure
         ]
-        parts = (Text(about, "about"), of_rows(head, shown, caption="Counts over runs"), *none, *crashed)
+        parts = (
+            Text(about, "about"),
+            Table(columns, tuple(Row(tuple(row)) for row in shown), "Counts over runs"),
+            *none,
+            *crashed,
+        )
         return Section("problems", "Failures and missing", parts, "detail")
 
     @staticmethod
@@ -317,7 +342,9 @@ class _Shown:
 
     @staticmethod
     def _absent(row: Problems) -> str:
-        unfinished = [f"{run.run_id or 'unnamed run'} ({run.status})" for run in row.unfinished]
+        unfinished = [
+            f"{run.run_id or 'unnamed run'} ({run.status}{f': {run.why}' if run.why else ''})" for run in row.unfinished
+        ]
         absent = [f"no score on {text.short_task(a.taskset or '')}, seed {text.number(a.seed)}" for a in row.absent]
         return "; ".join([*unfinished, *absent]) or "none"
 

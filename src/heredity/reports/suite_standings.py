@@ -39,8 +39,9 @@ def leaderboard(suite: SuiteResults, words: Words, tones: Mapping[str, Tone]) ->
     where = "of an environment" if words.taskset == "environment" else f"on a {words.taskset}"
     about = (
         f"Rank score is 1 for the best entry {where} and 0 for the last, averaged over {words.tasksets}; equal means "
-        "share the better rank, and who has no score is last. The normalised score sets the "
-        f"{words.reference} to 0 and the best evolver to 1, and is summarised by its interquartile mean. Intervals and the chance "
+        f"share the better rank, and who has no score on a {words.taskset}, or failed in all runs there, is last. The normalised "
+        f"score sets the {words.reference} to 0 and the best evolver to 1, cut to that range, and is summarised by its "
+        "interquartile mean. Who failed everywhere has neither rank nor wins. Intervals and the chance "
         f"to be first are over what chance may draw again: seeds, cases, and {words.tasksets} where there are six or more; with "
         f"fewer than six runs, or than three on any {words.taskset}, nobody can tell."
     )
@@ -49,10 +50,11 @@ def leaderboard(suite: SuiteResults, words: Words, tones: Mapping[str, Tone]) ->
     rows: list[Row] = []
     for i, e in enumerate(suite.leaderboard):
         share, best = f"{e.tasksets} of {e.tasksets + e.absent} {words.tasksets}", text.number(e.rank_score_at_best)
-        absent = (f"{share}; {best} at best",) if e.absent else ()
-        rank = Cell(Number(e.rank_score, 3), absent, strong=i == 0 and not e.reference)
+        absent = (f"{share}; {best} at best",) if e.absent and e.tasksets else ()
+        rank = Cell(Number(e.rank_score, 3), absent, strong=i == 0 and not e.reference and e.tasksets > 0)
         normalised = Mean(e.iqm, *(e.iqm_ci or (None, None)), decimals=3)
-        cells = (entry_cell(_named(e.evolver, tones), e, words), rank, normalised, e.wins, e.top2)
+        firsts = (e.wins, e.top2) if e.tasksets else (None, None)
+        cells = (entry_cell(_named(e.evolver, tones), e, words), rank, normalised, *firsts)
         rows.append(Row(cells, "reference" if e.reference else ""))
     head = columns_of("evolver", "rank score", "normalised", "wins", "top 2")
     caption = f"Leaderboard of {suite.suite_id or 'the suite'}, best first"
@@ -87,6 +89,7 @@ def _chance(suite: SuiteResults, tones: Mapping[str, Tone]) -> Part:
             Number(e.p_best, form="percent"),
         ]
         for e in suite.leaderboard
+        if e.tasksets
     ]
     head = ["evolver", "rank", "rank score", "chance to be first"]
     return replace(of_rows(head, rows, caption="What chance may make of the ranks"), csv="standings.csv")

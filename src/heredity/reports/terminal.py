@@ -7,7 +7,8 @@ from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
 from heredity.reports import values
-from heredity.results.page import Cell, Code, Page, Part, Table, Text, Value, Verdict
+from heredity.reports.fitted import Content, FittedTable, Head, Line
+from heredity.results.page import Cell, Code, Mean, Page, Part, Table, Text, Value, Verdict
 from heredity.results.text import clean
 
 _STYLES = {"better": "green", "worse": "red"}
@@ -28,26 +29,13 @@ def render(page: Page) -> RenderableType:
     return Group(title, first, _text(page.subtitle, style="dim"), *rest, *warnings, facts)
 
 
-def table(part: Table) -> RichTable:
-    """Return a table; an interval is a column of its own beside its mean, so that both line up."""
-    title = _text(part.caption) if part.caption else None
-    made = RichTable(
-        title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim"
-    )
-    wide = [any(_interval(row.cells[i]) for row in part.rows if row.role != "group") for i in range(len(part.columns))]
-    for column, split in zip(part.columns, wide, strict=True):
-        right = column.align == "right"
-        made.add_column(_text(column.name), justify="right" if right else "left", no_wrap=right)
-        if split:
-            made.add_column("interval", justify="right", no_wrap=True)
-    for row in values.rows_of(part):
-        cells: list[RichText] = []
-        for value, split in zip(row.cells, wide, strict=True):
-            cells.append(_cell(value))
-            if split:
-                cells.append(RichText(_interval(value)))
-        made.add_row(*cells, style="dim" if row.role == "reference" else None)
-    return made
+def table(part: Table) -> FittedTable:
+    """Return a table that fits the terminal; an interval stands beside its mean, or below it where there is little room."""
+    heads = [Head(clean(column.name), column.align == "right") for column in part.columns]
+    rows = [
+        Line(tuple(map(_content, row.cells)), "dim" if row.role == "reference" else "") for row in values.rows_of(part)
+    ]
+    return FittedTable(heads, rows, clean(part.caption))
 
 
 def _shown(parts: tuple[Part, ...]) -> list[RenderableType]:
@@ -55,16 +43,14 @@ def _shown(parts: tuple[Part, ...]) -> list[RenderableType]:
     return [shown for content in tables for shown in (table(content), RichText())]
 
 
-def _interval(value: Value | Cell) -> str:
-    return values.written(values.as_cell(value).value)[1]
-
-
-def _cell(value: Value | Cell) -> RichText:
+def _content(value: Value | Cell) -> Content:
     cell = values.as_cell(value)
     style = _STYLES.get(cell.value.word or "", "dim") if isinstance(cell.value, Verdict) else ""
-    notes = "; ".join(values.line(note) for note in cell.notes)
-    shown = values.written(cell.value)[0]
-    return RichText(f"{shown} ({notes})" if notes else shown, style=style)
+    shown, beside = values.written(cell.value)
+    notes = tuple(map(values.line, cell.notes))
+    if isinstance(cell.value, Mean):
+        return Content(RichText(shown, style=style), beside, notes)
+    return Content(RichText(shown, style=style), notes=(*filter(None, [beside.strip("()")]), *notes))
 
 
 def _text(content: str, style: str = "") -> RichText:

@@ -26,11 +26,12 @@ class Entry(Result):
     Attributes:
         evolver: its label; a reference has the name that `SuiteResults.reference` gives, and where conditions differ its own.
         kind: `"method"`, `"agent"` or `"reference"`.
-        rank_score: mean over tasksets of 1 (first) to 0 (last, and where it has no score); `family_scores` inside each family.
+        rank_score: mean over tasksets of 1 (first) to 0 (last, and where it has no score or all its runs failed); None where that
+            is so everywhere. `family_scores` inside each family.
         rank_score_at_best: what it would be, had the entry come first wherever it has no score.
         group_scores: mean normalised score in each group (0: the reference, 1: the best evolver of a taskset); 0 where it has none.
         wins: tasksets in which it is first; `top2`: first or second.
-        tasksets: those in which it has a score; `absent`: in which it has none.
+        tasksets: those in which it has a score that is ranked; `absent`: in which it has none, or all its runs failed.
         rank: place on the leaderboard, 1 for the best; None without a rank score.
         iqm: interquartile mean of normalised scores.
         p_best: how probable it is that the entry leads, over what chance may draw: seeds, cases, and tasksets where there are
@@ -97,6 +98,7 @@ class CellResults(Result):
         if_missing: bounds of the mean over what is missing; None where nothing is.
         rank: 1 for the best; equals share the better rank; None where nothing is ranked. `rank_score` in [0, 1], None for a single
             entry.
+        failed: whether all its runs failed: the mean is of what they had submitted before, and it has no rank.
         normalised: 0 for the reference, 1 for the best evolver, both under the cell's conditions.
         cases: held-out scores that are not missing.
         clusters: how many clusters of cases, such as documents, the interval takes for the sample; None where cases are by
@@ -120,6 +122,7 @@ class CellResults(Result):
     ci_unknown: Unknown | None = None
     if_missing: MissingBounds | None = None
     clusters: int | None = None
+    failed: bool = False
 
 
 class FurtherResults(Result):
@@ -281,12 +284,13 @@ class BudgetRow(Result):
 
 
 class UnfinishedRun(Result):
-    """A run that did not finish."""
+    """A run that did not finish, or whose evolver failed, for the reason `why`."""
 
     run_id: str | None
     taskset: str | None
     seed: int | None
     status: RunStatus
+    why: str = ""
 
 
 class AbsentRun(Result):

@@ -276,3 +276,21 @@ def test_hidden_items_in_the_agents_files_stand_at_the_head_and_in_the_labels() 
 def test_a_run_in_which_nobody_looked_says_so() -> None:
     assert one().part.texts is None
     assert "Nobody looked for hidden items in the agent" in run_page(one())
+
+
+def test_a_run_that_submits_the_base_model_gains_exactly_nothing_and_leaves_no_cell_empty() -> None:
+    text = run_markdown(results(Told((Act("base"),), agent="copy")))
+    facts = {row.split("|")[1].strip(): row.split("|")[2].strip() for row in text.splitlines() if row.startswith("|")}
+    assert facts["Held-out gain"] == facts["Graded gain"] == "0.000 (within noise)"
+    assert facts["Held-out score"] == "0.400 (base model 0.400)"
+    assert "so the run ends with the base model, which it submitted 1 time." in text
+    assert "the untouched base model was submitted 1 time, and 0 requests refused or failed" in text
+
+
+def test_the_best_of_agents_that_all_lose_is_said_not_to_be_above_the_base_model() -> None:
+    runs = [results(Told((Act(0.2, "torch_sft"),), agent="sft", seed=seed)) for seed in (0, 1)]
+    text = markdown.render(suite_shown(suite_results(runs, lambda _: METRICS), runs, REPORT))
+    assert "sft (not above the base model)" in text
+    assert "sft, not above the base model" in text
+    assert "of the base model, so nothing is gained." in text
+    assert "No evolver ranks above the base model" in text

@@ -17,7 +17,7 @@ from heredity.evolution.operators.evidence import shortened
 from heredity.gateway import Message, Model, Request
 from heredity.gateway.contract import Sampling
 from heredity.ids import seed_sequence
-from heredity.spans import span
+from heredity.spans import Span, span
 
 T = TypeVar("T")
 
@@ -171,6 +171,30 @@ class Failed:
 
     reason: str
     edits: Mapping[str, str | None] | None = None
+
+
+@dataclass
+class Steps:
+    """The steps in which a method asked its model, counted by their spans; call it with each span.
+
+    Attributes:
+        asked: how many steps there were.
+        failed: how many of them gave nothing to go on with.
+        reason: why the last of those did.
+    """
+
+    asked: int = 0
+    failed: int = 0
+    reason: str = ""
+
+    def __call__(self, span: Span) -> None:
+        """Count a span if it is such a step."""
+        if span.kind != "operator" or not {"place", "failed"} & span.attributes.keys():
+            return
+        self.asked += 1
+        if "failed" in span.attributes:
+            self.failed += 1
+            self.reason = str(span.attributes["failed"])
 
 
 class Dialogue:

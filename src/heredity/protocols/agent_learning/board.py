@@ -16,14 +16,14 @@ from heredity.results.suite import Claim
 
 
 def learning_board(tasksets: Sequence[TasksetScores]) -> list[BoardRow]:
-    """Return each evolver, best mean first; those that lack a taskset come last, without a mean.
+    """Return each evolver, best mean first; those that lack a taskset, or failed on it, come last, without a mean.
 
     Scores of worlds lie between 0 and their upper bound, so they share a scale; dividing by the best gain, which may be next to
     nothing, would blow up noise.
     """
     if not tasksets:
         return []
-    evolvers = list(dict.fromkeys(evolver for taskset in tasksets for evolver in taskset.cells))
+    evolvers = list(dict.fromkeys(evolver for t in tasksets for evolver in (*t.cells, *t.failed)))
     counts = {evolver: sum(evolver in taskset.cells for taskset in tasksets) for evolver in evolvers}
     whole = [evolver for evolver in evolvers if counts[evolver] == len(tasksets)]
     means = {evolver: _mean([taskset.cells[evolver].mean for taskset in tasksets]) for evolver in whole}

@@ -17,16 +17,17 @@ MEASURES = {
     "UVG": "update-validation (UVG)",
     "IDG": "in distribution (IDG)",
     "OODG": "out of distribution (OODG)",
-    "FR": "train tasks again (FR)",
+    "FR": "train tasks again",
 }
 """What measures are called, with SEAGym's abbreviations."""
 
 OF = {"final": "final", "best_validation": "best on validation"}
 _ABOUT_GAINS = (
-    "What a later harness scores more than A_0, the one before any update, on the same tasks. IDG is the gain in distribution, "
-    "OODG out of distribution; FR, the forgetting rate, is what is lost on train tasks. Tasks weigh alike; macro weighs domains "
-    "alike. What is said holds for the harnesses of this run, on new tasks: better or worse is what a corrected p-value of at most "
-    "0.05 finds. What the method does with other seeds, one run cannot tell."
+    "What a later harness scores more than A_0, the one before any update, on the same tasks. IDG is the gain in "
+    "distribution, OODG out of distribution. What is lost on train tasks again is the forgetting rate (FR), in a column of "
+    "its own. Tasks weigh alike; macro weighs domains alike. What is said holds for the harnesses of this run, on new tasks: "
+    "better or worse is what a corrected p-value of at most 0.05 finds. What the method does with other seeds, one run cannot "
+    "tell."
 )
 
 

@@ -51,9 +51,10 @@ _SETTINGS = {
 _ABOUT_METHODS = (
     "How much better harnesses do after evolution than A_0, the harness before any update, on the same tasks: on new tasks of "
     "the kinds they were trained on (in distribution, IDG), on tasks of other kinds (out of distribution, OODG), on the tasks "
-    "that choose between snapshots (update-validation gain, UVG), and on their train tasks again, where a loss is forgetting "
-    "(FR, the forgetting rate). The best on validation is chosen by its score there, so its UVG is no result. Each gain makes two "
-    "claims: of the method, for new runs, which takes six of them; and of the harnesses that these runs ended with, on new tasks."
+    "that choose between snapshots (update-validation gain, UVG), and on their train tasks again. Positive figures are gains "
+    "everywhere; what is lost on train tasks is the forgetting rate (FR), which stands below the gain. The best on validation "
+    "is chosen by its score there, so its UVG is no result. Each gain makes two claims: of the method, for new runs, which "
+    "takes six of them; and of the harnesses that these runs ended with, on new tasks."
 )
 _ABOUT_COLLAPSES = (
     "A collapse is a snapshot that solves nothing of what A_0 solved on a view. On every view, the harness no longer works; on "
@@ -132,7 +133,7 @@ def _cell(measured: Measured | None) -> Cell | None:
     if measured is None:
         return None
     counts = f"{text.plural(len(measured.runs), 'run')}, {text.plural(measured.tasks, 'task')}"
-    forgot = [f"FR {text.number(measured.forgetting, 3)}"] if measured.forgetting else []
+    forgot = [] if measured.forgetting is None else [f"forgetting (FR) {text.number(measured.forgetting, 3)}"]
     missing = [bounds_note(measured.if_missing)] if measured.if_missing else []
     return claimed(measured.mean, measured.evolvers, measured.candidates, OF_WHAT, [counts, *forgot, *missing])
 

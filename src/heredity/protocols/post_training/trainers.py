@@ -6,7 +6,7 @@ import asyncio
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from heredity.configuration.config import Cell
@@ -24,6 +24,7 @@ from heredity.posttraining.tasks.overlap import HiddenTexts
 from heredity.posttraining.tasks.registry import GRADED, HELDOUT, view_texts, workspace_files
 from heredity.posttraining.tasks.several import MULTI
 from heredity.protocols.contract import Evolver, RunContext
+from heredity.protocols.post_training.analysis.record import BASE_MODEL
 from heredity.protocols.post_training.gradings import RunGrading, inference_of
 from heredity.protocols.post_training.sections import TrainingSection
 from heredity.protocols.post_training.server.agent_run import train_with_agent
@@ -191,7 +192,9 @@ def build_trainer(context: RunContext, base: Base, reference: Reference, grading
             await train_with_agent(session, folder, terms, agent, door, grading.choose, hidden)
 
     training = {"base_model": base.name, "mode": mode, "base_digest": base.checkpoint.digest}
-    return Evolver(evolve, False, {**described(cell, agent), **training}, failure=failure_of)
+    return Evolver(
+        evolve, False, {**described(cell, agent), **training}, failure=partial(failure_of, answered=(BASE_MODEL,))
+    )
 
 
 def _equipped(agent: CommandAgent, task: PostTrainingTask | SeveralTasks, lease: Lease) -> CommandAgent:

@@ -39,7 +39,9 @@ def gain_section(rows: Sequence[GainRow]) -> Section:
         shown.append(Row((f"{text.short_task(taskset)}, {model}" if model else text.short_task(taskset),), "group"))
         for mode in dict.fromkeys(row.mode for row in own):
             by_level = {row.level: row for row in own if row.mode == mode}
-            shown.append(Row((_MODES[mode], *(_share(by_level.get(level)) for level in columns))))
+            failed = any(row.failed for row in by_level.values())
+            name = Cell(_MODES[mode], ("its evolution failed",), "bad") if failed else _MODES[mode]
+            shown.append(Row((name, *(_share(by_level.get(level)) for level in columns))))
             if any(row.gain is not None for row in by_level.values()):
                 shown.append(Row(("gain", *(_gain(by_level.get(level)) for level in columns))))
     if columns in ([1, 2, 3, 0], [1], [2], [3]):

@@ -12,7 +12,7 @@ from heredity.analysis.paired import compare_paired
 from heredity.analysis.samples import Clusters
 from heredity.analysis.statistics import evolver_mean
 from heredity.protocols.team_questions.results import GainRow, QuestionRow, TeamRun
-from heredity.results.run import RunResults
+from heredity.results.run import RunResults, RunStatus
 
 NONE = "none"
 _MODEL = "gateway.execution"
@@ -21,10 +21,11 @@ _ORDER = (NONE, "within", "across")
 
 @dataclass(frozen=True, slots=True)
 class _Arm:
-    """Runs that differ in their seeds alone: of each, the questions by their ids."""
+    """Runs that differ in their seeds alone: of each, the questions by their ids, and whether its evolution failed."""
 
     mode: str
     runs: Mapping[int | None, Mapping[str, QuestionRow]]
+    failed: Sequence[bool] = (False,)
 
 
 def gains(runs: Sequence[RunResults], *, ranked: bool = True) -> list[GainRow]:
@@ -50,12 +51,17 @@ def gains(runs: Sequence[RunResults], *, ranked: bool = True) -> list[GainRow]:
 def _grouped(runs: Sequence[RunResults]) -> dict[tuple[str, str], dict[str, _Arm]]:
     """Put runs together that differ in their evolution and their seeds alone."""
     groups: dict[tuple[str, str], dict[str, dict[int | None, Mapping[str, QuestionRow]]]] = {}
+    failed: dict[tuple[str, str, str], list[bool]] = {}
     for run in runs:
         if isinstance(run.part, TeamRun):
             mode = run.part.evolution.mode if run.part.evolution else NONE
             arms = groups.setdefault((run.taskset or "", repr(sorted(run.conditions.items()))), {})
             arms.setdefault(mode, {})[run.seed] = {row.id: row for row in run.part.questions}
-    return {key: {mode: _Arm(mode, own) for mode, own in arms.items()} for key, arms in groups.items()}
+            key = (run.taskset or "", repr(sorted(run.conditions.items())), mode)
+            failed.setdefault(key, []).append(run.status is RunStatus.FAILED)
+    return {
+        key: {mode: _Arm(mode, own, failed[(*key, mode)]) for mode, own in arms.items()} for key, arms in groups.items()
+    }
 
 
 def _row(arm: _Arm, plain: _Arm | None, level: int, *, ranked: bool) -> GainRow | None:
@@ -65,9 +71,10 @@ def _row(arm: _Arm, plain: _Arm | None, level: int, *, ranked: bool) -> GainRow 
     table = _table(arm, list(arm.runs), names)
     if not np.isfinite(table).any():
         return None
+    failed = all(arm.failed)
     estimate = evolver_mean([table], SHARE, [clusters]) if ranked else None
     seeds = [seed for seed in arm.runs if plain is not None and seed in plain.runs]
-    before = _table(plain, seeds, names) if plain is not None and seeds else None
+    before = _table(plain, seeds, names) if plain is not None and seeds and not failed else None
     difference = _table(arm, seeds, names) - before if before is not None else None
     compared = None if difference is None else compare_paired([difference], bounds=GAP, clusters=[clusters])
     share = float(np.nanmean(before)) if before is not None and np.isfinite(before).any() else 0.0
@@ -84,6 +91,7 @@ def _row(arm: _Arm, plain: _Arm | None, level: int, *, ranked: bool) -> GainRow 
         gain_ci=compared.interval if compared and ranked else None,
         p=compared.p if compared and ranked else None,
         percent=100.0 * compared.difference / share if compared and share > 0.0 else None,
+        failed=failed,
     )
 
 

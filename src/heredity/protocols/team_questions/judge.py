@@ -10,7 +10,7 @@ import asyncio
 import json
 import math
 import re
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,13 +31,14 @@ from heredity.protocols.team_questions.events import (
     TeamPractised,
 )
 from heredity.protocols.team_questions.shown import BROWSE, Evolution, shown
-from heredity.records.events import JUDGING_SCORED, JUDGING_SELECTED, JudgingScored
+from heredity.records.events import EVOLVER_FAILED, JUDGING_SCORED, JUDGING_SELECTED, JudgingScored
 from heredity.server.agent_models import models_for_agent
 from heredity.tasks import Task
 from heredity.tasks.questions import present, verify
 from heredity.tasks.questions.sites import Site
 from heredity.team.assembly import Equipment, equipped
 from heredity.team.evolution.checks import checks_after
+from heredity.team.evolution.evolving import UNUSABLE
 from heredity.team.evolution.trials import is_right
 from heredity.team.settings import TeamSettings
 from heredity.team.team import TeamResult, write_whole
@@ -127,8 +128,28 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
     }
     await bench.journal_once(JUDGING_SCORED.line(data))
     require(scores, "questions")
-    await conclude(bench, evolved.status)
-    return Verdict(evolved.status, None, digest, reason, {}, scores)
+    why = _unusable([row["evolution"] for row in _worked_on(bench, [*practice, *view.tasks])])
+    if why:
+        await bench.journal_once(EVOLVER_FAILED.line({"message": why, "traceback": ""}))
+    status = "failed" if why else evolved.status
+    await conclude(bench, status)
+    return Verdict(status, None, digest, reason, {}, scores)
+
+
+def _worked_on(bench: Bench, tasks: Sequence[Task]) -> Iterator[TeamAnswered | TeamPractised]:
+    for task in tasks:
+        row = bench.recorded(TEAM_ANSWERED, task=task.id) or bench.recorded(TEAM_PRACTISED, task=task.id)
+        if row is not None:
+            yield row
+
+
+def _unusable(evolutions: Iterable[TeamEvolved | None]) -> str:
+    """Say that nothing of what the optimizer replied could be used, in any task; `""` if something was, or nothing was asked."""
+    decisions = [decision for evolved in evolutions if evolved is not None for decision in evolved["decisions"]]
+    failed = [decision for decision in decisions if decision["what"] == UNUSABLE]
+    if not failed or any(decision["accepted"] is not None for decision in decisions):
+        return ""
+    return f"the optimizer was asked to mend {len(failed)} failures, and nothing of it could be used: {failed[-1]['reason']}"
 
 
 def _recorded(bench: Bench, task: Task) -> bool:

@@ -105,6 +105,7 @@ class GainRow(Result):
 
     Shares are means over runs and questions; their intervals, of 95%, take questions that were drawn together as one draw. `gain`
     is paired by question and seed, null without runs to pair with, `percent` the gain in per cent of the share without evolution.
+    `failed` is whether evolution failed in all runs; then there is no gain.
     """
 
     taskset: str
@@ -119,6 +120,7 @@ class GainRow(Result):
     gain_ci: Interval | None
     p: float | None
     percent: float | None
+    failed: bool = False
 
 
 class TeamSuite(Result):

@@ -14,12 +14,14 @@ from typing import Any
 from heredity.actors.contract import Programs
 from heredity.errors import ConfigError, HeredityError
 from heredity.evolution.contract import Decision, EvolverContext
+from heredity.evolution.operators.dialogue import Steps
 from heredity.evolution.registry import METHODS, method
 from heredity.gateway import Model
 from heredity.ids import digest_json
 from heredity.resources import Candidate, SourceTree
 from heredity.resources.assembly import changed_parts
 from heredity.resources.building import PROMPT
+from heredity.spans import watching
 from heredity.tasks import TasksetInfo
 from heredity.team.agent import Numbered, RecordedModel, SubAgent
 from heredity.team.bus import NOBODYS, Bus, describe
@@ -63,6 +65,9 @@ class _Task:
         assert self.context.message is not None
         return self.context.message.id
 
+
+UNUSABLE = "no edit: the optimizer's replies could not be used"
+"""What is on record of a failure for which the optimizer proposed nothing that could be read."""
 
 NO_EVOLUTION = EvolutionDesign(attempts=0)
 
@@ -207,8 +212,12 @@ class Evolving:
             options=options,
             model=optimizer,
         )
-        await method(settings.optimizer, options).evolve(session, evolver)
+        steps = Steps()
+        with watching(steps):
+            await method(settings.optimizer, options).evolve(session, evolver)
         task.left = session.left
+        if steps.asked and steps.failed == steps.asked:
+            await self._note(task, {"what": UNUSABLE, "reason": steps.reason, **about})
         if session.accepted is not None:
             await self._become(session.accepted)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from heredity.results.charts import Lines, Reference, Series
 from heredity.results.page import Cell, Fact, Facts, Number, Row, Table, Text, Value, columns_of
-from heredity.results.suite import SuiteResults
+from heredity.results.suite import Entry, SuiteResults
 from heredity.results.text import short_task
 from heredity.view.drawing import Block, Shown, View
 from heredity.view.pages.here import Run, Suite
@@ -128,7 +128,7 @@ def _side(suite: Suite) -> tuple[str, list[Shown]]:
     tasksets = ", ".join(dict.fromkeys(short_task(str(run.facts.get("taskset") or "")) for run in runs))
     facts = Facts(
         (
-            Fact("Runs ended", f"{ended} of {len(runs)}"),
+            Fact("Runs ended", f"{ended} of {len(runs)} begun"),
             Fact("Tasksets", tasksets[:300] or None),
             Fact("Rollouts", sum(run.facts.get("rollouts", 0) for run in runs)),
         )
@@ -138,7 +138,7 @@ def _side(suite: Suite) -> tuple[str, list[Shown]]:
         return suite.name, [facts, Text("It has no results yet.")]
     rows = tuple(
         Row(
-            (entry.evolver, entry.rank, Number(entry.rank_score), Number(entry.iqm)),
+            (_entrant(entry), entry.rank, Number(entry.rank_score), Number(entry.iqm)),
             "reference" if entry.reference else "",
         )
         for entry in results.leaderboard
@@ -146,11 +146,16 @@ def _side(suite: Suite) -> tuple[str, list[Shown]]:
     return suite.name, [
         facts,
         Table(
-            columns_of("Evolver", "Rank", "Rank score", "IQM"),
+            columns_of("Evolver", "Rank", "Rank score", "Normalised (IQM)"),
             rows,
             "Leaderboard" if results.ranked else "Nothing is ranked here",
         ),
     ]
+
+
+def _entrant(entry: Entry) -> Cell:
+    notes = (f"{entry.failed} of {entry.runs} runs failed",) if entry.failed else ()
+    return Cell(entry.evolver, notes, "bad" if entry.failed else None)
 
 
 def search_view(suites: Sequence[Suite], text: str) -> View:

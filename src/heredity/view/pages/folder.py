@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 from markupsafe import Markup
 
@@ -25,16 +26,13 @@ def folder_view(served: Place, root: str, actions: Actions | None, installed: Ma
         words = ", ".join(short_task(str(task)) for task in tasksets[:6]) if isinstance(tasksets, list) else ""
         folders = served.index(name).run_folders()
         ended = sum((folder / "metrics.json").is_file() for folder in folders.values())
-        working = holder(path) is not None
-        changed = max([path.stat().st_mtime, *(folder.stat().st_mtime for folder in folders.values())])
-        state = Cell("at\u00a0work", tone="good") if working else "at\u00a0rest"
-        age = f"{duration(max(0.0, time.time() - changed))} ago"
+        age = f"{duration(max(0.0, time.time() - _last_record(path, folders.values())))} ago"
         cells: list[Value | Cell] = [
             Named(name, run=f"{root}/s/{part(name)}"),
             str(run.get("protocol", "")),
             words,
             f"{ended} of {len(folders)}",
-            state,
+            _state(working=holder(path) is not None, begun=len(folders), ended=ended),
             age,
         ]
         lines.append(Row(tuple(cells)))
@@ -42,9 +40,9 @@ def folder_view(served: Place, root: str, actions: Actions | None, installed: Ma
         Column("Suite"),
         Column("Protocol"),
         Column("Tasksets", prose=True),
-        Column("Runs ended", "right"),
+        Column("Runs ended, of those begun", "right"),
         Column("State"),
-        Column("Changed", "right"),
+        Column("Last record", "right"),
     )
     table = Table(
         columns, tuple(lines), f"{plural(len(lines), 'suite')} in {served.folder}", "No suites yet: start one below."
@@ -57,6 +55,20 @@ def folder_view(served: Place, root: str, actions: Actions | None, installed: Ma
     if actions is not None:
         blocks += _start(root, actions, installed)
     return View("Suites", blocks, follow=f"{root}/live")
+
+
+def _last_record(suite: Path, runs: Iterable[Path]) -> float:
+    """Return when a suite's runs last recorded anything, or else when it was made; reports and indexes are no records."""
+    files = [journal for run in runs if (journal := run / "journal.jsonl").is_file()] or [suite / "suite.toml"]
+    return max((file.stat().st_mtime for file in files if file.is_file()), default=suite.stat().st_mtime)
+
+
+def _state(*, working: bool, begun: int, ended: int) -> Cell:
+    if working:
+        return Cell("at\u00a0work", tone="good")
+    if not begun:
+        return Cell("stopped", ("before any run began",), "bad")
+    return Cell("ended") if ended == begun else Cell("stopped", ("before all runs had ended",), "bad")
 
 
 def _start(root: str, actions: Actions, installed: Mapping[str, str]) -> list[Block]:
@@ -88,12 +100,11 @@ def suite_view(suite: Suite, actions: Actions | None) -> View:
     runs = suite.runs()
     recorded = [run for run in runs if run.facts.get("protocol")]
     ended = sum(run.state in ("finished", "failed") for run in runs)
-    expected = max(len(runs), 1)
     rollouts = sum(run.facts.get("rollouts", 0) for run in runs)
     last = max((run.facts.get("last", 0.0) for run in runs), default=0.0)
     first = min((run.facts.get("started", last) for run in runs), default=last)
     facts = (
-        Fact("Runs ended", f"{ended} of {expected}" if runs else None),
+        Fact("Runs ended", f"{ended} of {len(runs)} begun" if runs else None),
         Fact("Rollouts", rollouts),
         Fact("Candidates", sum(run.facts.get("candidates", 0) for run in runs)),
         Fact("From first to last line", Number(last - first if last else None, form="duration")),

@@ -13,6 +13,7 @@ from heredity.protocols.post_training.analysis.record import PostTraining, Step
 from heredity.protocols.post_training.analysis.routes import Code
 from heredity.protocols.post_training.results import Failure, FailureKind
 from heredity.results.run import Verdict
+from heredity.results.text import plural
 
 RULES: Mapping[FailureKind, str] = {
     FailureKind.ROLLOUT: (
@@ -65,7 +66,8 @@ def _early(record: PostTraining, codes: Mapping[int, Code]) -> Failure | None:
         copies = sum(map(record.is_copy, record.steps))
         refused = len(record.steps) - copies
         evidence.append(
-            f"no trained checkpoint was graded: {copies} copies of the base model, {refused} refused or failed"
+            f"no trained checkpoint was graded: the untouched base model was submitted {plural(copies, 'time')}, and "
+            f"{plural(refused, 'request')} refused or failed"
         )
     idle = len(codes) == len(record.revisions) and not _trains(codes)
     if codes and idle:

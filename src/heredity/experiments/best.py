@@ -77,6 +77,8 @@ def write_best(folder: Path, run: RunResults) -> None:
 def write_suite_best(folder: Path, suite: SuiteResults, runs: Sequence[RunResults]) -> list[Winner]:
     """Write the winner on each taskset into a suite's `best/`: of several tasksets, each into a folder of its own.
 
+    Evolvers all of whose runs failed have no winner.
+
     Args:
         folder: the suite's folder, whose runs have their own `best/`.
         suite: its results.
@@ -88,7 +90,8 @@ def write_suite_best(folder: Path, suite: SuiteResults, runs: Sequence[RunResult
     by_id = {str(run.run_id): run for run in runs if (folder / "runs" / str(run.run_id) / BEST).is_dir()}
     leaders: list[tuple[str, str, RunResults]] = []
     for taskset in suite.tasksets:
-        for cell in sorted((cell for cell in taskset.cells if not cell.reference), key=lambda cell: -cell.mean):
+        cells = [cell for cell in taskset.cells if not (cell.reference or cell.failed)]
+        for cell in sorted(cells, key=lambda cell: -cell.mean):
             ended = [by_id[str(seed.run_id)] for seed in cell.seeds if str(seed.run_id) in by_id]
             if ended:
                 leaders.append((taskset.taskset, cell.evolver, max(ended, key=_validated)))

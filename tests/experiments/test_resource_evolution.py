@@ -176,3 +176,12 @@ def test_replies_of_which_no_candidate_comes_change_the_exit_code(tmp_path: Path
     assert done.returncode == 1
     message = "the model replied 4 times, and no candidate came of it: reflect: the reply could not be used: "
     assert message in " ".join(done.stderr.split())
+    (run,) = (tmp_path / "runs" / "q" / "runs").iterdir()
+    events = {event.kind: event.data for event in read_journal(run / "journal.jsonl")}
+    assert events["evolver.failed"]["message"].startswith(message)
+    assert events["run.finished"]["status"] == "failed"
+    for report in (tmp_path / "runs" / "q" / "report.md", run / "report.md"):
+        assert "failed" in report.read_text()
+    text = (tmp_path / "runs" / "q" / "report.md").read_text()
+    assert "Nothing was learned: the evolver failed" in text
+    assert "Nothing was learned: the evolver failed" in " ".join(done.stdout.split())

@@ -94,8 +94,10 @@ def _facts(run: RunResults, words: Words) -> Facts:
     if run.selected is not None and run.selected.validation_mean is not None:
         where = f"submission {text.number(run.selected.index)}"
         if run.selection is not None:
-            corrected, gap = (text.number(v, places) for v in (run.selection.corrected, run.selection.gap))
-            where += f", best of {run.selection.candidates}; {corrected} when other cases pick; {gap} above held-out"
+            corrected, gap = text.number(run.selection.corrected, places), run.selection.gap
+            side = "above" if gap is None or gap >= 0 else "below"
+            apart = text.number(None if gap is None else abs(gap), places)
+            where += f", best of {run.selection.candidates}; {corrected} when other cases pick; {apart} {side} held-out"
         facts.append(Fact("Selected on validation", Number(run.selected.validation_mean, places), where))
     bought = "" if budget.episodes is None else f"of {text.number(budget.episodes)}"
     facts += [
@@ -216,7 +218,11 @@ def _problems(run: RunResults, words: Words) -> Section:
         inner = failure_parts(s.failure) if s.failure else (Text(one_by_one),)
         note = f"{kind} · {s.failures} of {s.episodes} {words.rollouts} failed"
         parts.append(Folded(f"Submission {s.index}", inner, note))
-    return Section("problems", "Failures", tuple(parts) or (Text("No submission failed."),), "detail", "page")
+    if not parts:
+        parts.append(Text("No submission failed."))
+    if run.evolver_failure:
+        parts.insert(0, Folded("The evolver", failure_parts(run.evolver_failure), "failed"))
+    return Section("problems", "Failures", tuple(parts), "detail", "page")
 
 
 def _agent(run: RunResults) -> list[Section]:

@@ -110,7 +110,8 @@ def _ungraded(suite: SuiteResults, words: Words) -> str:
         return "No run has been judged yet."
     failed = sum(run.status is RunStatus.FAILED for row in suite.problems for run in row.unfinished)
     if any(cell.failed for taskset in suite.tasksets for cell in taskset.cells):
-        everyone = "the evolver" if len(suite.evolvers) == 1 else f"all {len(suite.evolvers)} evolvers"
+        count = len(suite.evolvers)
+        everyone = {1: "the evolver", 2: "both evolvers"}.get(count, f"all {count} evolvers")
         return (
             f"Nothing was learned: {everyone} failed, so nothing is ranked. This is no finding about what they can do."
         )
@@ -308,7 +309,8 @@ def run_summary(run: RunResults, words: Words) -> str:
     interval = text.interval(*bounds, digits) if heldout.ci else f"(no interval: {heldout.ci_unknown or 'one score'})"
     score = f"{text.number(heldout.mean, digits)} {interval}"
     cases = plural(len(heldout.scores), words.case)
-    opening = f"After {used} of feedback the {words.chosen} {words.product} has a {words.score} of {score} over {cases}"
+    failed = "The evolver failed; what it had submitted before was judged. " if run.evolver_failure else ""
+    opening = f"{failed}After {used} of feedback the {words.chosen} {words.product} has a {words.score} of {score} over {cases}"
     if heldout.drawn:
         opening += f" of {plural(heldout.drawn, 'cluster')}, which the interval is over"
     if heldout.if_missing:

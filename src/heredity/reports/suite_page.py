@@ -323,7 +323,7 @@ class _Shown:
         shown = [[self._named(row.evolver), *self._counts(row), self._absent(row)] for row in troubled]
         none = () if shown else (Text("Nothing failed and nothing is missing."),)
         crashed = [
-            Folded(run.run_id or "unnamed run", failure_parts(run.evolver_failure), "the evolver stopped with an error")
+            Folded(run.run_id or "unnamed run", failure_parts(run.evolver_failure), "the evolver failed")
             for run in self._runs
             if run.evolver_failure
         ]

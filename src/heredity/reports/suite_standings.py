@@ -48,12 +48,13 @@ def leaderboard(suite: SuiteResults, words: Words, tones: Mapping[str, Tone]) ->
     if not suite.leaderboard:
         return Section("leaderboard", "Leaderboard", (Text("No run of this suite has been judged yet."),), "lead")
     rows: list[Row] = []
+    compared = any(e.tasksets for e in suite.leaderboard if not e.reference)
     for i, e in enumerate(suite.leaderboard):
         share, best = f"{e.tasksets} of {e.tasksets + e.absent} {words.tasksets}", text.number(e.rank_score_at_best)
         absent = (f"{share}; {best} at best",) if e.absent and e.tasksets else ()
         rank = Cell(Number(e.rank_score, 3), absent, strong=i == 0 and not e.reference and e.tasksets > 0)
         normalised = Mean(e.iqm, *(e.iqm_ci or (None, None)), decimals=3)
-        firsts = (e.wins, e.top2) if e.tasksets else (None, None)
+        firsts = (e.wins, e.top2) if e.tasksets and compared else (None, None)
         cells = (entry_cell(_named(e.evolver, tones), e, words), rank, normalised, *firsts)
         rows.append(Row(cells, "reference" if e.reference else ""))
     head = columns_of("evolver", "rank score", "normalised", "wins", "top 2")

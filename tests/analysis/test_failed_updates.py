@@ -1,0 +1,85 @@
+"""Replies of a method's model that could not be used: told apart from a model that found nothing to change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from heredity.analysis.failed_updates import unusable_replies
+from heredity.evolution.operators.dialogue import Steps
+from heredity.protocols.team_questions.judge import _unusable
+from heredity.spans import collecting, span, watching
+from heredity.team.evolution.evolving import UNUSABLE
+
+
+def steps(*failed: bool) -> Steps:
+    counted = Steps()
+    with watching(counted):
+        for i, wrong in enumerate(failed):
+            with span("improve", kind="operator", place=[i]) as step:
+                if wrong:
+                    step.set(failed=f"improve: reply {i} could not be used")
+        with span("evaluate", kind="operator", candidates=2):
+            pass
+        with span("route", kind="route", failed="a/model"):
+            pass
+    return counted
+
+
+def events(candidates: int, replies: int, errors: int = 0) -> list[dict[str, Any]]:
+    called = [{"kind": "model.called", "data": {"error": None}}] * replies
+    called += [{"kind": "model.called", "data": {"error": "server"}}] * errors
+    return [{"kind": "candidate", "data": {"digest": str(i)}} for i in range(candidates)] + called
+
+
+def test_steps_in_which_a_model_is_asked_are_counted_and_no_others() -> None:
+    counted = steps(True, False, True)
+    assert (counted.asked, counted.failed, counted.reason) == (3, 2, "improve: reply 2 could not be used")
+
+
+def test_who_watches_takes_no_span_from_who_collects() -> None:
+    collected: list[str] = []
+    watched: list[str] = []
+    with collecting(lambda s: collected.append(s.name)), watching(lambda s: watched.append(s.name)), span("step"):
+        pass
+    assert collected == watched == ["step"]
+
+
+@pytest.mark.parametrize(
+    ("counted", "candidates", "replies", "errors", "said"),
+    [
+        ((True, True), 1, 4, 0, "the model replied 4 times, and no candidate came of it: improve: reply 1"),
+        ((True, True), 9, 4, 0, "the model replied 4 times, and nothing of it could be used: improve: reply 1"),
+        ((True, False), 9, 4, 0, ""),
+        ((False, False), 1, 4, 0, ""),
+        ((True, True), 1, 0, 4, ""),
+        ((), 0, 4, 0, "the model replied 4 times, and nothing was made of it"),
+        ((), 3, 0, 0, ""),
+    ],
+    ids=[
+        "no candidate",
+        "candidates of its own",
+        "some used",
+        "nothing to change",
+        "an outage",
+        "nothing built",
+        "no model",
+    ],
+)
+def test_a_run_failed_if_nothing_of_the_replies_could_be_used(
+    counted: tuple[bool, ...], candidates: int, replies: int, errors: int, said: str
+) -> None:
+    found_out = unusable_replies(events(candidates, replies, errors), steps(*counted))
+    assert found_out.startswith(said)
+    assert bool(found_out) == bool(said)
+
+
+def test_a_team_failed_if_its_optimizer_gave_nothing_usable_for_any_failure() -> None:
+    def evolved(*whats: tuple[str, bool | None]) -> Any:
+        return {"decisions": [{"what": what, "accepted": accepted, "reason": "why"} for what, accepted in whats]}
+
+    unusable, again = (UNUSABLE, None), ("did not fail again", None)
+    assert "asked to mend 2 failures" in _unusable([evolved(unusable), None, evolved(again, unusable)])
+    assert _unusable([evolved(unusable), evolved(("edit", False))]) == "", "a refused edit was understood"
+    assert _unusable([evolved(again), None]) == ""

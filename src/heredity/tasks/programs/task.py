@@ -12,6 +12,7 @@ scorer.py        `verify(answer)`: judges what the program's `solve()` returned,
 from __future__ import annotations
 
 import ast
+import codecs
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -45,7 +46,8 @@ class Declared(BaseModel):
         title: for people.
         program: file that is evolved, and begun with.
         scorer: file that measures it.
-        metric: which of the scorer's metrics is the score; by default `combined_score`, or else the mean of all.
+        metric: which of the scorer's metrics is the score; by default `combined_score`, or else the mean of all, as
+            the start program has them.
         minimise: whether less is better; the score is then the metric with its sign turned.
         failure_score: what a program counts as, at most, that fails or is refused.
         best_known: the best value of the metric that has been published, and where.
@@ -122,6 +124,8 @@ def read_program_task(folder: Path) -> ProgramTask:
     with reading(path, "TOML", "correct it, see docs/evolve.md", model=Declared):
         declared = Declared.model_validate(toml_table(read_text(path)))
     statement, files = "", _files(folder, declared)
+    for name in files.keys() & {declared.program, declared.scorer, STATEMENT}:
+        files[name] = files[name].removeprefix(codecs.BOM_UTF8)
     for name, what in ((declared.program, "program"), (declared.scorer, "scorer")):
         if name not in files:
             raise ConfigError(f"{path}: {what} is {name!r}, and {folder} has no such file; correct the name or add it")

@@ -41,6 +41,7 @@ from heredity.records.events import (
     SubmissionCompleted,
 )
 from heredity.results.coverage import COVERAGE
+from heredity.results.status import Status
 
 
 @dataclass(slots=True)
@@ -89,8 +90,8 @@ class Submission:
 
     @property
     def mean(self) -> float | None:
-        """Mean of the train scores that are not missing."""
-        return mean(self.scores)
+        """Mean of the train scores that are not missing; None if an attempt failed and a failure has no score."""
+        return None if lost([o["status"] for o in self.outcomes], self.scores) else mean(self.scores)
 
 
 @dataclass(slots=True)
@@ -234,6 +235,11 @@ def read_run(events: Iterable[Mapping[str, Any]]) -> RunRecord:
         follow(reader.record.starts, event)
     reader.record.submissions = dict(sorted(reader.record.submissions.items()))
     return reader.record
+
+
+def lost(statuses: Sequence[str], scores: Sequence[Any]) -> bool:
+    """Return whether an attempt failed that has no score, so that the others' mean would hide it."""
+    return any(s is None and status != Status.MISSING for status, s in zip(statuses, scores, strict=False))
 
 
 def finite(value: Any) -> float | None:

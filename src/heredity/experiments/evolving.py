@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -127,11 +126,11 @@ def measure(task: ProgramTask, limits: Limits) -> Measured:
             await runner.close()
 
     score_of_start = asyncio.run(measured())
-    if score_of_start.score < task.declared.failure_score:
-        lower = math.floor(score_of_start.score - max(1.0, abs(score_of_start.score)))
+    if score_of_start.score < task.declared.failure_return:
+        given, value = task.declared.failure_score, task.declared.score_of(score_of_start.score)
         raise ConfigError(
-            f"the start program scores {score_of_start.score:g}, and one that fails counts {task.declared.failure_score:g}, more;"
-            f" say what failing is worth, such as --failure-score {lower}"
+            f"the start program has {value:g}, and one that fails counts {given:g}, which is better; leave "
+            "failure_score out, and what fails ranks below everything else"
         )
     return score_of_start
 

@@ -271,7 +271,7 @@ class _Suite:
             progress.end("failed", str(error))
         else:
             mean = verdict.heldout.mean if verdict.heldout else math.nan
-            progress.heldout = None if math.isnan(mean) else mean
+            progress.heldout = mean if math.isfinite(mean) else None
             if missing:
                 self.notes[cell.id] = "; ".join(filter(None, (self.notes.get(cell.id), missing)))
             failure = _evolver_failure(self._path(cell))

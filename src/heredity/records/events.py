@@ -136,7 +136,7 @@ class RunStarted(TypedDict):
     seed: int
     budget: Mapping[str, Any]
     views: Mapping[str, Any]
-    failure_return: float
+    failure_return: float | None
     isolation: str
     packages: Mapping[str, str]
     labels: NotRequired[Mapping[str, str]]

@@ -159,7 +159,7 @@ async def _measured(bench: _Bench, record: _Record) -> Trajectory:
             status=Status.NON_FINITE_RETURN,
             failure_source=FailureSource.CANDIDATE,
         )
-    return record.measured(-value if task.declared.minimise else value, metrics, texts)
+    return record.measured(task.declared.score_of(value), metrics, texts)
 
 
 async def _metrics_that_count(bench: _Bench, job: Job, task: ProgramTask) -> tuple[str, ...]:

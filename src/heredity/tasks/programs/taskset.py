@@ -67,7 +67,7 @@ class ProgramTaskset:
                 else "by an evaluator that runs the program",
             },
             description=f"# {declared.title}\n\n{task.statement.strip()}\n",
-            failure_return=declared.failure_score,
+            failure_return=declared.failure_return,
             group="programs",
             family="programs",
         )

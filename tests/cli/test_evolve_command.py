@@ -10,6 +10,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from heredity.cli.main import app
+from heredity.experiments.evolving import Outcome, outcome_line
+from heredity.results.run import Verdict
 from heredity.sandbox.bubblewrap_root import available
 
 pytestmark = pytest.mark.skipif(available() is not None, reason="needs bubblewrap")
@@ -57,7 +59,8 @@ def test_a_program_and_a_scorer_are_enough(tmp_path: Path) -> None:
     [
         (PROGRAM, "def verify(answer):\n    raise ValueError('too wide')\n", (), "too wide"),
         ("def solve():\n    return 1 / 0\n", SCORER, (), "ZeroDivisionError"),
-        (PROGRAM, "def verify(answer):\n    return -5.0\n", (), "--failure-score"),
+        (PROGRAM, "def verify(answer):\n    return -5.0\n", ("--failure-score", "0"), "leave failure_score out"),
+        (PROGRAM, "def verify(answer):\n    return {'score': '0.2'}\n", (), "no finite number"),
         (PROGRAM, "x = 1\n", (), "verify(answer)"),
         (PROGRAM, SCORER, ("--metric", "height"), "no finite number height"),
         (PROGRAM, SCORER, ("--cascade", "a"), "--cascade"),
@@ -129,3 +132,97 @@ def test_a_folder_is_given_with_all_that_is_in_it(tmp_path: Path) -> None:
     assert json.loads(ran.stdout)["start"] == 4.0
     (tmp_path / "data" / "deep" / "goal.txt").write_text("5")
     assert "data/deep/goal.txt" in str(evolve(*words).exception)
+
+
+LOSS = "def verify(answer):\n    return {'loss': (answer - 4) ** 2 + 0.3}\n"
+
+
+def test_a_positive_loss_is_minimised_and_shown_with_its_own_sign(tmp_path: Path) -> None:
+    program, scorer = files(tmp_path, scorer=LOSS)
+    words = (program, "--scorer", scorer, "--minimise", "--evaluations", "12", "--out", tmp_path / "out")
+    found = json.loads(evolve(*words, "--json").stdout)
+    assert found["start"] == pytest.approx(9.3)
+    assert 0.3 <= found["score"] < 9.3
+    again = evolve(*words)
+    assert f"best: {found['score']:.7g}, start 9.3" in again.stdout
+    given = evolve(program, "--scorer", scorer, "--minimise", "--failure-score", "5", "--out", tmp_path / "other")
+    assert "the start program has 9.3, and one that fails counts 5" in str(given.exception)
+    assert evolve(*words[:-1], tmp_path / "third", "--failure-score", "50").exit_code == 0
+
+
+FAILS = "def verify(answer):\n    if answer != 1.0:\n        raise ValueError('no')\n    return {'size': -5.0}\n"
+
+
+def test_what_fails_ranks_below_every_score_and_is_no_figure(tmp_path: Path) -> None:
+    program, scorer = files(tmp_path, scorer=FAILS)
+    ran = evolve(program, "--scorer", scorer, "--evaluations", "9", "--out", tmp_path / "out", "--json")
+    assert ran.exit_code == 0, ran.output
+    assert json.loads(ran.stdout)["score"] == -5.0
+    (metrics,) = (tmp_path / "out").glob("runs/*/metrics.json")
+    rows = json.loads(metrics.read_bytes())["submissions"]
+    failed = [row for row in rows if row["failures"]]
+    assert failed
+    assert {row["train_mean"] for row in failed} == {None}
+    assert {row["missing"] for row in rows} == {0}
+    checked = CliRunner().invoke(app, ["verify", str(tmp_path / "out"), "--replay"])
+    assert checked.exit_code == 0, checked.output
+
+
+NOISY = "import random\ndef verify(answer, seed):\n    return random.Random(f'{seed}-{answer}').gauss(0, 1)\n"
+
+
+def test_the_last_line_says_of_noise_what_the_report_says(tmp_path: Path) -> None:
+    program, scorer = files(tmp_path, scorer=NOISY)
+    words = (program, "--scorer", scorer, "--seeds", "2", "--evaluations", "12", "--out", tmp_path / "out")
+    ran = evolve(*words, "-q")
+    assert ran.exit_code == 0, ran.output
+    metrics = json.loads((tmp_path / "out" / "metrics.json").read_bytes())
+    (cell,) = [cell for cell in metrics["tasksets"][0]["cells"] if not cell["reference"]]
+    found = json.loads(evolve(*words, "--json").stdout)
+    assert found["score"] == pytest.approx(cell["mean"])
+    assert found["seeds"] == pytest.approx([seed["mean"] for seed in cell["seeds"]])
+    line = ran.stdout.splitlines()[0].replace("\u2212", "-")
+    assert line.startswith("best: ")
+    assert float(line.split()[1]) == pytest.approx(cell["mean"], abs=0.006)
+    assert line.endswith(": not to be told yet")
+
+
+WITHIN = Outcome("a", 0.12, (-0.12, 0.34), (0.38, -0.1), 0.38, -0.1, Verdict.WITHIN_NOISE)
+EXACT = Outcome("a", 9.044883, None, (9.044883,), 9.044883, 10.3, None)
+FEW = Outcome("a", 0.5, None, (0.4, 0.6), 0.6, None, None)
+GAIN = Outcome("a", 1.5, (1.0, 2.0), (1.5,), 1.5, 0.5, Verdict.BETTER)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "line"),
+    [
+        (WITHIN, "0.12 [−0.12, 0.34] over 2 seeds, start −0.10: within noise"),
+        (EXACT, "9.044883, start 10.3"),
+        (FEW, "0.5000 (mean of seeds 0.4000, 0.6000)"),
+        (GAIN, "1.50 [1.00, 2.00] over hidden cases, start 0.50: a gain beyond noise"),
+    ],
+)
+def test_an_outcome_in_a_line(outcome: Outcome, line: str) -> None:
+    assert outcome_line(outcome) == line
+
+
+def test_what_a_scorer_says_reaches_no_terminal_as_it_is(tmp_path: Path) -> None:
+    program, scorer = files(tmp_path, scorer="def verify(answer):\n    return {'\\x1b[2Ja': 1.0}, '\\x1b]0;b\\x07'\n")
+    ran = evolve(program, "--scorer", scorer, "--evaluations", "3", "--out", tmp_path / "out")
+    assert ran.exit_code == 0, ran.output
+    scorer.write_text("def verify(answer):\n    raise OSError('\\x1b[2J' + 'e' * 3_000_000 + '\\ud800 the end')\n")
+    failed = evolve(program, "--scorer", scorer, "--evaluations", "3", "--out", tmp_path / "failed")
+    assert "the end" in str(failed.exception)
+    assert len(str(failed.exception)) < 10_000
+    assert "\x1b" not in ran.output + failed.output + str(failed.exception)
+
+
+def test_a_folder_needs_to_say_which_files_are_which(tmp_path: Path) -> None:
+    program, scorer = files(tmp_path)
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "__init__.py").write_text(program.read_text())
+    for words in ((tmp_path / "package", "--scorer", scorer), (tmp_path / "package",)):
+        ran = evolve(*words, "--out", tmp_path / "out")
+        assert "task.toml" in str(ran.exception)
+        assert "\n" not in str(ran.exception)
+    assert not (tmp_path / "out").exists()

@@ -132,6 +132,10 @@ def read_program_task(folder: Path) -> ProgramTask:
         ConfigError: if something is missing or wrong in it.
     """
     path = folder / FILE
+    if not path.exists():
+        raise ConfigError(
+            f"{folder} has no {FILE}, so it is no task; write one that names program and scorer, see docs/evolve.md"
+        )
     with reading(path, "TOML", "correct it, see docs/evolve.md", model=Declared):
         declared = Declared.model_validate(toml_table(read_text(path)))
     statement, files = "", _files(folder, declared)

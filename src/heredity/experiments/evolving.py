@@ -188,10 +188,10 @@ class Outcome:
 
 def outcome_of(task: ProgramTask, suite: SuiteResults, winners: Sequence[Winner]) -> Outcome | None:
     """Return what an evolution came to; None if no program has a held-out score."""
-    cells = [(taskset, cell) for taskset in suite.tasksets for cell in taskset.cells if not cell.reference]
+    cells = [cell for taskset in suite.tasksets for cell in taskset.cells if not cell.reference]
     if not cells or not winners:
         return None
-    (taskset, cell), (winner, *_) = cells[0], winners
+    cell, winner = cells[0], winners[0]
     turned = task.declared.score_of
     bounds = None if cell.ci is None or few_seeds(cell) else sorted(map(turned, cell.ci))
     verdict = next((_verdict(c, cell) for c in suite.comparisons.tasksets if cell.evolver in (c.a, c.b)), None)

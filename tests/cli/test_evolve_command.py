@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import venv
 from pathlib import Path
 
@@ -226,3 +227,42 @@ def test_a_folder_needs_to_say_which_files_are_which(tmp_path: Path) -> None:
         assert "task.toml" in str(ran.exception)
         assert "\n" not in str(ran.exception)
     assert not (tmp_path / "out").exists()
+
+
+def rules(folder: Path, first: str, again: str) -> str:
+    """Write a scripted model: what it replies, and what where its reply could not be used."""
+    written = [("could not be used", again), ("(?s).", first)]
+    text = "".join(f"[[rule]]\nwhen = {{any = '{when}'}}\nreply = '''{reply}'''\n" for when, reply in written)
+    (folder / "rules.toml").write_text(text)
+    return f"scripted/{folder / 'rules.toml'}"
+
+
+def test_a_model_of_which_nothing_can_be_used_is_no_result(tmp_path: Path) -> None:
+    program, scorer = files(tmp_path)
+    words = (program, "--scorer", scorer, "--model", rules(tmp_path, "Wider.", "Much wider."), "--evaluations", "8")
+    ran = evolve(*words, "--out", tmp_path / "out")
+    assert ran.exit_code == 1, ran.output
+    assert "nothing of it could be used" in ran.stderr
+    report = (tmp_path / "out" / "report.md").read_text()
+    assert "Nothing failed and nothing is missing" not in report
+    assert "nothing could be used" in report
+    page = next((tmp_path / "out").glob("runs/*/report.md")).read_text()
+    assert "nothing could be used" in page
+    calls = next((tmp_path / "out").glob("runs/*/journal.jsonl")).read_text()
+    assert calls.count('"reply.unused"') == calls.count('"model.called"') > 0
+    again = evolve(*words, "--out", tmp_path / "out")
+    assert again.exit_code == 1
+    assert next((tmp_path / "out").glob("runs/*/journal.jsonl")).read_text() == calls
+
+
+def test_the_share_of_replies_that_were_used_is_told(tmp_path: Path) -> None:
+    program, scorer = files(tmp_path)
+    block = "<<<<<<< SEARCH\nWIDTH = 1.0 \n=======\nWIDTH = 4.0\n>>>>>>> REPLACE"
+    model = rules(tmp_path, "Wider.", block)
+    ran = evolve(program, "--scorer", scorer, "--model", model, "--evaluations", "8", "--out", tmp_path / "out")
+    assert ran.exit_code == 0, ran.output
+    assert "best: 10, start 7" in ran.stdout
+    counted = re.search(r"of (\d+) of (\d+) replies of the model nothing could be used", " ".join(ran.stderr.split()))
+    assert counted is not None
+    assert 0 < int(counted[1]) < int(counted[2])
+    assert f"{counted[0]}" in (tmp_path / "out" / "report.md").read_text()

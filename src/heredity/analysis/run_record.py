@@ -20,6 +20,7 @@ from heredity.records.events import (
     JUDGING_SELECTED,
     MODEL_CALLED,
     REFERENCE_SCORED,
+    REPLY_UNUSED,
     RUN_FINISHED,
     RUN_RESUMED,
     RUN_STARTED,
@@ -36,6 +37,7 @@ from heredity.records.events import (
     ModelCalled,
     OutcomeData,
     ReferenceScored,
+    ReplyUnused,
     RunStarted,
     SubmissionAdmitted,
     SubmissionCompleted,
@@ -111,6 +113,7 @@ class RunRecord:
         usage: by source, one entry for each `agent.usage`.
         decisions: the data of each `candidate.decided`, in order.
         calls: the data of each `model.called`.
+        unused: the data of each `reply.unused`.
         wall_seconds: run clock at the last thing that says it; None if nothing does.
         starts: of a coding agent, in order.
     """
@@ -129,6 +132,7 @@ class RunRecord:
     usage: dict[str, list[TokenUsage]] = field(default_factory=dict[str, list[TokenUsage]])
     decisions: list[CandidateDecided] = field(default_factory=list[CandidateDecided])
     calls: list[ModelCalled] = field(default_factory=list[ModelCalled])
+    unused: list[ReplyUnused] = field(default_factory=list[ReplyUnused])
     wall_seconds: float | None = None
     starts: list[Start] = field(default_factory=list[Start])
 
@@ -191,6 +195,8 @@ class _Reader:
             record.decisions.append(data)
         elif data := MODEL_CALLED.of(event):
             record.calls.append(data)
+        elif data := REPLY_UNUSED.of(event):
+            record.unused.append(data)
         elif data := EVOLVER_FAILED.of(event):
             record.evolver_failure = data
         elif data := RUN_FINISHED.of(event):

@@ -216,8 +216,8 @@ def _conclude(task: ProgramTask, result: SuiteResult, *, json_output: bool) -> N
         if outcome is None:
             typer.echo("no program has a held-out score; the report says why")
         else:
-            known = task.declared.best_known
-            typer.echo(f"best: {outcome_line(outcome)}{'' if known is None else f'; best known {known:.7g}'}")
+            record = task.declared.best_known
+            typer.echo(f"best: {outcome_line(outcome)}{'' if record is None else f'; best known {record:.7g}'}")
             own = outcome.own if len(outcome.seeds) > 1 and not task.seeded else None
             typer.echo(f"program: {best / task.declared.program}{'' if own is None else f', {own:.7g}'}")
         typer.echo(f"report: {page}")

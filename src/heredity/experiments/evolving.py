@@ -46,7 +46,7 @@ _MOST_SAID = 4_000
 
 @dataclass(frozen=True)
 class Measured:
-    """What a scorer said of a program: its score, all metrics, the texts, and processor seconds."""
+    """What a scorer line of a program: its score, all metrics, the texts, and processor seconds."""
 
     score: float
     metrics: Mapping[str, float | None]
@@ -113,7 +113,7 @@ def measure(task: ProgramTask, limits: Limits) -> Measured:
     """Measure the program that a task begins with, in the sandbox.
 
     Raises:
-        ConfigError: if it fails; with what the scorer or the program said.
+        ConfigError: if it fails; with what the scorer or the program line.
     """
     taskset = ProgramTaskset(f"{PREFIX}{task.folder}", task)
     (drawn,) = taskset.draw("train", 1, 0)
@@ -224,12 +224,12 @@ def outcome_line(outcome: Outcome) -> str:
     def shown(value: float) -> str:
         return f"{value:.7g}" if exact else text.number(value, digits)
 
-    said = shown(outcome.score)
+    line = shown(outcome.score)
     if bounds:
         over = f"{len(seeds)} seeds" if len(seeds) > 1 else "hidden cases"
-        said += f" {text.interval(*bounds, digits)} over {over}"
+        line += f" {text.interval(*bounds, digits)} over {over}"
     elif len(seeds) > 1:
-        said += f" (mean of seeds {', '.join(map(shown, seeds))})"
+        line += f" (mean of seeds {', '.join(map(shown, seeds))})"
     if outcome.start is not None:
-        said += f", start {shown(outcome.start)}"
-    return said if outcome.verdict is None else f"{said}: {JUDGED[outcome.verdict]}"
+        line += f", start {shown(outcome.start)}"
+    return line if outcome.verdict is None else f"{line}: {JUDGED[outcome.verdict]}"

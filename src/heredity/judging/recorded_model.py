@@ -70,11 +70,11 @@ class RecordedModel:
 
     async def unused(self, request: Request, why: str) -> None:
         """Put on record, once, that nothing of the reply to a request could be used."""
-        place = self._asked[request.digest] - 1
-        if (request.digest, place) in self._unused:
+        occurrence = self._asked[request.digest] - 1
+        if (request.digest, occurrence) in self._unused:
             return
-        self._unused.add((request.digest, place))
-        data: ReplyUnused = {"request": request.digest, "place": place, "why": why}
+        self._unused.add((request.digest, occurrence))
+        data: ReplyUnused = {"request": request.digest, "place": occurrence, "why": why}
         await self._records.commit([REPLY_UNUSED.line(data)])
 
     async def _ask(self, request: Request, occurrence: int) -> dict[str, Any]:

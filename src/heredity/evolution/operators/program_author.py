@@ -98,18 +98,18 @@ def object_of(text: str, form: Mapping[str, Any]) -> Mapping[str, Any]:
             "why": why,
         }
     try:
-        found = _json(text, form)
+        reply = _json(text, form)
     except ConfigError as error:
-        found, problem = {}, error
+        reply, problem = {}, error
     else:
-        if found.keys() & {"edits", "program"}:
-            return found
+        if reply.keys() & {"edits", "program"}:
+            return reply
         problem = ConfigError("it has neither edits nor a program; give one of them")
     if hunks := _HUNK.findall(text):
         return {"edits": [_hunk(hunk) for hunk in hunks], "why": why}
     programs = [content for _, name, content in _FENCE.findall(text) if name.strip().lower() not in _DATA]
     if programs:
-        return {"program": max(programs, key=len), "why": found.get("why", why)}
+        return {"program": max(programs, key=len), "why": reply.get("why", why)}
     raise problem
 
 

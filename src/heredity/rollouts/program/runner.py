@@ -150,7 +150,7 @@ async def _measured(bench: _Bench, record: _Record) -> Trajectory:
     _check_marks(task, own)
     start = own == {task.declared.program: task.program.encode()}
     counted = () if start else await _metrics_that_count(bench, record.job, task)
-    metrics, texts = await _said(bench, record, task, own)
+    metrics, texts = await _judged(bench, record, task, own)
     counted = counted or _counted.setdefault((task.digest, task.program), _names(task, metrics))
     value = score_of(metrics, counted)
     if value is None:
@@ -170,7 +170,7 @@ async def _metrics_that_count(bench: _Bench, job: Job, task: ProgramTask) -> tup
     async with bench.lock:
         if key not in _counted:
             try:
-                metrics, _ = await _said(bench, _Record(job), task, {task.declared.program: task.program.encode()})
+                metrics, _ = await _judged(bench, _Record(job), task, {task.declared.program: task.program.encode()})
             except RolloutError as error:
                 raise RolloutError(
                     f"the start program cannot be scored, so nothing says which metrics count ({error}); name one as metric"
@@ -187,7 +187,7 @@ def _names(task: ProgramTask, metrics: Mapping[str, float | None]) -> tuple[str,
     return tuple(sorted(name for name, value in metrics.items() if value is not None))
 
 
-async def _said(
+async def _judged(
     bench: _Bench, record: _Record, task: ProgramTask, own: Mapping[str, bytes]
 ) -> tuple[dict[str, float | None], dict[str, str]]:
     """Return the metrics and the texts that the scorer gives for a program's files."""
@@ -339,10 +339,8 @@ def _unscored(counted: Sequence[str], metrics: Mapping[str, float | None], texts
     if not missing:
         given = ", ".join(f"{name} is {text!r:.60}" for name, text in texts.items()) or "nothing at all"
         return f"the scorer gave no finite number, but {given}; return numbers, not truth values or texts"
-    said = "; ".join(f"{name} is {texts[name]!r:.100}" for name in missing if name in texts)
-    return (
-        f"the scorer gave no finite number {', '.join(missing)} ({said or 'it gave ' + (', '.join(metrics) or 'none')})"
-    )
+    texts_given = "; ".join(f"{name} is {texts[name]!r:.100}" for name in missing if name in texts)
+    return f"the scorer gave no finite number {', '.join(missing)} ({texts_given or 'it gave ' + (', '.join(metrics) or 'none')})"
 
 
 def _broken(who: str, what: str, reply: Mapping[str, Any]) -> RolloutError:

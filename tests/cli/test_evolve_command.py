@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 import venv
 from pathlib import Path
 
@@ -266,3 +269,58 @@ def test_the_share_of_replies_that_were_used_is_told(tmp_path: Path) -> None:
     assert counted is not None
     assert 0 < int(counted[1]) < int(counted[2])
     assert f"{counted[0]}" in (tmp_path / "out" / "report.md").read_text()
+
+
+@pytest.mark.parametrize("words", [["evolve", "q", "--evaluations", "2"], ["run", "q/suite.toml", "-q"]])
+def test_a_folder_whose_name_is_no_text_is_refused_in_a_line(tmp_path: Path, words: list[str]) -> None:
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
+    try:
+        folder.mkdir()
+    except OSError as error:
+        pytest.skip(f"this file system takes text alone: {error}")
+    for command, code in ((["init", "program", str(folder / "q")], 0), (words, 2)):
+        ran = subprocess.run(
+            [sys.executable, "-m", "heredity", *command], cwd=folder, capture_output=True, stdin=subprocess.DEVNULL
+        )
+        assert ran.returncode == code, ran.stderr
+    (line,) = ran.stderr.decode().splitlines()
+    assert "caf\\udce9" in line
+    assert "rename it" in line
+
+
+HANGING = """
+import hashlib, os, signal, subprocess, sys, time
+def evaluate(path):
+    text = open(path, "rb").read()
+    if int(hashlib.sha256(text).hexdigest(), 16) % 2 == 0 and b"WIDTH = 1.0" not in text:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        for _ in range(3):
+            subprocess.Popen(["setsid", "sleep", "{mark}"], stdin=subprocess.DEVNULL)
+        if os.fork() == 0:
+            os.setsid()
+            while True:
+                pass
+        {wait}
+    return {{"combined_score": 1.0}}
+"""
+
+
+@pytest.mark.parametrize("wait", ["time.sleep(600)", "while True: pass"])
+def test_nothing_is_left_of_an_evaluator_that_hangs(tmp_path: Path, wait: str) -> None:
+    mark = f"6{os.getpid()}"
+    program, scorer = files(tmp_path, scorer=HANGING.format(mark=mark, wait=wait))
+    words = (program, "--scorer", scorer, "--seconds", "0.5", "--evaluations", "6", "--out", tmp_path / "out")
+    ran = evolve(*words, "--json")
+    assert ran.exit_code == 0, ran.output
+    (metrics,) = (tmp_path / "out").glob("runs/*/metrics.json")
+    statuses = {row["status"] for row in json.loads(metrics.read_bytes())["submissions"]}
+    assert "rollout_timeout" in statuses
+    left = [p for p in Path("/proc").glob("[0-9]*/cmdline") if f"sleep\0{mark}" in read_quietly(p)]
+    assert left == []
+
+
+def read_quietly(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""

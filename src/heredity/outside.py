@@ -66,13 +66,13 @@ def read_bytes(path: Path, limit: int = MAX_BYTES) -> bytes:
 
 
 def read_text(path: Path, limit: int = MAX_BYTES) -> str:
-    """Return a plain file's text, with a line feed as its only line break.
+    """Return a plain file's text, without a byte order mark and with a line feed as its only line break.
 
     Raises:
         OSError: as `read_bytes`.
         UnicodeDecodeError: if it is not UTF-8.
     """
-    return read_bytes(path, limit).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+    return read_bytes(path, limit).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def resolved(path: Path) -> Path:
@@ -81,13 +81,13 @@ def resolved(path: Path) -> Path:
 
 
 def json_value(text: str | bytes) -> Any:
-    """Return a JSON value: numbers are finite and texts can be encoded.
+    """Return a JSON value: numbers are finite and texts can be encoded; a byte order mark before it is passed over.
 
     Raises:
         ValueError: if it is none.
     """
     try:
-        decoded = text if isinstance(text, str) else text.decode("utf-8")
+        decoded = text if isinstance(text, str) else text.decode("utf-8-sig")
         value = json.loads(decoded, parse_constant=_refuse, parse_float=_finite)
         if decoded.count("[") + decoded.count("{") > MAX_DEPTH:
             _check_depth(value)

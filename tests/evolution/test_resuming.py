@@ -26,6 +26,7 @@ from tests.evolution.sums import (
 from heredity.evolution import Budget, Decision
 from heredity.evolution.registry import method
 from heredity.gateway import Model, Reply, Request
+from heredity.ids import digest_bytes
 from heredity.judging import Session, SessionRules
 from heredity.judging.schedule import Schedule, draw_plan
 from heredity.records import BlobStore, Committer, Journal
@@ -132,6 +133,53 @@ def test_an_interrupted_run_takes_the_same_decisions_and_pays_for_nothing_twice(
 @pytest.mark.fast(1)
 def test_so_does_one_under_a_schedule_with_a_contract_gate(name: str, tmp_path: Path) -> None:
     interrupted(name, *SCHEDULED[name], tmp_path, BATCHES)
+
+
+class Late:
+    """A model whose replies to requests that are made at once arrive in another order for each `order`."""
+
+    def __init__(self, model: Played, order: int) -> None:
+        self.name, self._model, self._order = model.name, model, order
+
+    async def reply(self, request: Request) -> Reply:
+        for _ in range(int(digest_bytes(f"{self._order} {request.digest}".encode())[:2], 16)):
+            await asyncio.sleep(0)
+        return await self._model.reply(request)
+
+
+@pytest.mark.parametrize(
+    "name", [*CASES, *(f"{name}, scheduled" for name in SCHEDULED), "best-of-n-edits", "sequential-edits"]
+)
+@pytest.mark.fast(2)
+def test_what_a_method_does_does_not_hang_on_the_order_in_which_replies_arrive(name: str, tmp_path: Path) -> None:
+    plain, _, scheduled = name.partition(", ")
+    edits = (lambda: proposing(taught), {"batch": 4, "confirm": 2}, 0)
+    play, options, _ = (SCHEDULED if scheduled else CASES).get(plain, edits)
+    method_name = plain.partition(":")[0]
+    if method_name == "gepa":
+        pytest.importorskip("gepa")
+    journals: list[list[str]] = []
+    for order in range(3):
+        folder = tmp_path / str(order)
+        folder.mkdir()
+        evolve(folder, method_name, Late(play(), order), SumsRunner(), options, BATCHES if scheduled else None)
+        journals.append(lasting(folder / "journal.jsonl"))
+    assert journals[0] == journals[1] == journals[2]
+
+
+def lasting(journal: Path) -> list[str]:
+    """Return a journal's events without times, those of calls apart: they are on record as their replies arrive."""
+    events = [json.loads(line) for line in journal.read_bytes().splitlines()]
+    kept = [
+        json.dumps(
+            [
+                event["kind"],
+                {key: value for key, value in event["data"].items() if not key.endswith(("at_s", "seconds"))},
+            ]
+        )
+        for event in events
+    ]
+    return [e for e in kept if "model.called" not in e] + sorted(e for e in kept if "model.called" in e)
 
 
 def interrupted(

@@ -99,3 +99,36 @@ def test_nothing_is_left_after_twenty_kills(what: str, tmp_path: Path) -> None:
     assert belonging(tmp_path) == []
     assert list(scratch.iterdir()) == []
     assert not [entry for entry in tmp_path.rglob("*") if entry.is_socket()]
+
+
+MADE_BY_HAND = ("mkdtemp(prefix=", "mkstemp(", "TemporaryDirectory(", "NamedTemporaryFile(")
+
+
+def test_temporary_folders_are_engine_folders_which_are_swept() -> None:
+    """A temporary file outlives a kill unless it is in an engine folder, which the next process sweeps."""
+    found: list[str] = []
+    for path in sorted((sample.SOURCE / "heredity").rglob("*.py")):
+        if "agents" in path.parts or path.name in ("engine_folder.py", "process_groups.py"):
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if any(call in line for call in MADE_BY_HAND) and "dir=" not in line:
+                found.append(f"{path.name}:{number}: {line.strip()}")
+    assert found == []
+
+
+def test_what_a_killed_process_measured_with_is_swept(tmp_path: Path) -> None:
+    scratch = tmp_path / "tmp"
+    scratch.mkdir()
+    code = (
+        "import os, signal\n"
+        "from heredity.sandbox.engine_folder import EngineFolder\n"
+        "from heredity.rollouts.program.runner import _written\n"
+        "_written(EngineFolder().path, {'program.py': b'A = 1'})\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    environment = {**os.environ, "TMPDIR": str(scratch), "PYTHONPATH": str(sample.SOURCE)}
+    subprocess.run([sys.executable, "-c", code], env=environment, check=False)
+    assert [path.name for path in scratch.glob("*/*/program.py")] == ["program.py"]
+    later = "from heredity.sandbox.engine_folder import EngineFolder\nEngineFolder().remove()\n"
+    subprocess.run([sys.executable, "-c", later], env=environment, check=True)
+    assert list(scratch.iterdir()) == []

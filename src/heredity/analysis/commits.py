@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -88,6 +89,8 @@ def model_usage(record: RunRecord) -> ModelUsage | None:
         ),
         judging=_tokens(_total(data.get("usage") for data in views.values())),
         failed_calls=sum(c["error"] is not None for c in record.calls),
+        unused_replies=len(record.unused),
+        unused_because=Counter(data["why"] for data in record.unused).most_common(1)[0][0] if record.unused else None,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from heredity.evolution.operators.dialogue import Steps
-from heredity.records.events import BATCH_STARTED, CANDIDATE, MODEL_CALLED
+from heredity.records.events import BATCH_STARTED, CANDIDATE, MODEL_CALLED, REPLY_UNUSED
 
 
 def failed_updates(events: Iterable[Mapping[str, Any]]) -> str:
@@ -61,3 +61,11 @@ def unusable_replies(events: Iterable[Mapping[str, Any]], steps: Steps) -> str:
     if steps.failed == steps.asked:
         return f"the model replied {replies} times, and nothing of it could be used: {steps.reason}"
     return ""
+
+
+def unused(events: Iterable[Mapping[str, Any]]) -> tuple[int, int, str]:
+    """Return of how many replies nothing could be used, how many replies there were, and the most common reason."""
+    events = list(events)
+    replies = sum(e["kind"] == MODEL_CALLED.name and e["data"]["error"] is None for e in events)
+    reasons = Counter(str(e["data"]["why"]) for e in events if e["kind"] == REPLY_UNUSED.name)
+    return sum(reasons.values()), replies, reasons.most_common(1)[0][0] if reasons else ""

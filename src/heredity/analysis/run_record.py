@@ -20,6 +20,7 @@ from heredity.records.events import (
     JUDGING_SELECTED,
     MODEL_CALLED,
     REFERENCE_SCORED,
+    REPLY_UNUSED,
     RUN_FINISHED,
     RUN_RESUMED,
     RUN_STARTED,
@@ -36,11 +37,13 @@ from heredity.records.events import (
     ModelCalled,
     OutcomeData,
     ReferenceScored,
+    ReplyUnused,
     RunStarted,
     SubmissionAdmitted,
     SubmissionCompleted,
 )
 from heredity.results.coverage import COVERAGE
+from heredity.results.status import Status
 
 
 @dataclass(slots=True)
@@ -89,8 +92,8 @@ class Submission:
 
     @property
     def mean(self) -> float | None:
-        """Mean of the train scores that are not missing."""
-        return mean(self.scores)
+        """Mean of the train scores that are not missing; None if an attempt failed and a failure has no score."""
+        return None if lost([o["status"] for o in self.outcomes], self.scores) else mean(self.scores)
 
 
 @dataclass(slots=True)
@@ -110,6 +113,7 @@ class RunRecord:
         usage: by source, one entry for each `agent.usage`.
         decisions: the data of each `candidate.decided`, in order.
         calls: the data of each `model.called`.
+        unused: the data of each `reply.unused`.
         wall_seconds: run clock at the last thing that says it; None if nothing does.
         starts: of a coding agent, in order.
     """
@@ -128,6 +132,7 @@ class RunRecord:
     usage: dict[str, list[TokenUsage]] = field(default_factory=dict[str, list[TokenUsage]])
     decisions: list[CandidateDecided] = field(default_factory=list[CandidateDecided])
     calls: list[ModelCalled] = field(default_factory=list[ModelCalled])
+    unused: list[ReplyUnused] = field(default_factory=list[ReplyUnused])
     wall_seconds: float | None = None
     starts: list[Start] = field(default_factory=list[Start])
 
@@ -190,6 +195,8 @@ class _Reader:
             record.decisions.append(data)
         elif data := MODEL_CALLED.of(event):
             record.calls.append(data)
+        elif data := REPLY_UNUSED.of(event):
+            record.unused.append(data)
         elif data := EVOLVER_FAILED.of(event):
             record.evolver_failure = data
         elif data := RUN_FINISHED.of(event):
@@ -234,6 +241,11 @@ def read_run(events: Iterable[Mapping[str, Any]]) -> RunRecord:
         follow(reader.record.starts, event)
     reader.record.submissions = dict(sorted(reader.record.submissions.items()))
     return reader.record
+
+
+def lost(statuses: Sequence[str], scores: Sequence[Any]) -> bool:
+    """Return whether an attempt failed that has no score, so that the others' mean would hide it."""
+    return any(s is None and status != Status.MISSING for status, s in zip(statuses, scores, strict=False))
 
 
 def finite(value: Any) -> float | None:

@@ -20,7 +20,7 @@ from heredity.analysis.contract import CommonMetrics, Metrics
 from heredity.analysis.edits import EditClassifier, phases
 from heredity.analysis.evidence import LoadCandidate, RunEvidence
 from heredity.analysis.mechanisms import stand_ins
-from heredity.analysis.run_record import RunRecord, Submission, finite, mean
+from heredity.analysis.run_record import RunRecord, Submission, finite, lost, mean
 from heredity.analysis.samples import Clusters, clustered, finite_values
 from heredity.analysis.selection import best_corrected, gap
 from heredity.analysis.statistics import case_mean
@@ -29,6 +29,7 @@ from heredity.analysis.traces import trace
 from heredity.analysis.usage import accounts, best_known
 from heredity.errors import RecordError
 from heredity.launchers.starts import Start
+from heredity.records.events import Scored
 from heredity.results.agents import AgentStart
 from heredity.results.base import SCHEMA_VERSION
 from heredity.results.run import (
@@ -53,6 +54,7 @@ from heredity.results.run import (
     Trace,
 )
 from heredity.results.selection import Selection
+from heredity.results.status import Status
 
 _COMMON = CommonMetrics()
 
@@ -175,7 +177,7 @@ def _submission_rows(record: RunRecord, load: Callable[[str], Bundle | None]) ->
         used += submission.charge
         bundle = load(submission.candidate)
         scored = record.scores_of("validation", submission.id, submission.candidate)
-        validation = mean(map(finite, scored["scores"])) if scored and submission.status == "ok" else None
+        validation = _mean_of(scored) if scored and submission.status == "ok" else None
         raised = None if validation is None else best is not None and validation > best
         edit = classifier.next(bundle, raised) if bundle is not None and submission.status == "ok" else None
         if validation is not None:
@@ -206,8 +208,8 @@ def _submission_row(
         train_mean=submission.mean,
         train_scores=submission.scores,
         lengths=lengths,
-        failures=sum(o.get("status") != "ok" and o.get("score") is not None for o in outcomes),
-        missing=sum(o.get("score") is None for o in outcomes),
+        failures=sum(o.get("status") not in (Status.OK, Status.MISSING) for o in outcomes),
+        missing=sum(o.get("status") == Status.MISSING for o in outcomes),
         failure=_failure(submission),
         invalid_steps=sum(invalid) if invalid is not None else None,
         invalid_rate=_ratio(sum(invalid), sum(lengths)) if invalid is not None else None,
@@ -251,8 +253,13 @@ def _selected(record: RunRecord) -> Selected | None:
     return Selected(
         index=chosen["submit_id"],
         candidate=candidate,
-        validation_mean=mean(map(finite, scored["scores"])) if scored else None,
+        validation_mean=_mean_of(scored) if scored else None,
     )
+
+
+def _mean_of(scored: Scored) -> float | None:
+    """Return the mean of what is not missing; None if an attempt failed that has no score."""
+    return None if lost(scored["statuses"], scored["scores"]) else mean(map(finite, scored["scores"]))
 
 
 def _validated(record: RunRecord, row: SubmissionRow) -> list[float | None] | None:
@@ -297,6 +304,8 @@ def _heldout(evidence: RunEvidence, reference: Reference | None, terms: Metrics)
     record = evidence.record
     chosen = record.selected or {}
     scored = record.scores_of("heldout", chosen.get("submit_id"), chosen.get("candidate"))
+    if scored is not None and lost(scored.get("statuses", ()), scored["scores"]):
+        return None
     if scored is not None:
         return _held_out(scored["scores"], scored.get("statuses"), terms, scored.get("clusters"))
     selected_nothing = record.selected is not None and chosen.get("candidate") is None

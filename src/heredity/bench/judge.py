@@ -13,11 +13,11 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from subprocess import PIPE, Popen
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from heredity.rollouts.code.judge import Judge
 from heredity.rollouts.code.verdicts import Tests, Verdict
+from heredity.sandbox.engine_folder import EngineFolder
 from heredity.sandbox.native import NativeRuns
 from heredity.tasks.code.languages import LANGUAGES
 from heredity.tasks.code.problem import problem
@@ -45,9 +45,9 @@ async def _measure(seconds: float, repeats: int, workers: int) -> dict[str, Any]
     source = next(source for one, source in asked.accepted.values() if one is language)
     text = asked.signature.encoded(example.case).encode()
     rates: dict[str, list[float]] = {"verdicts": [], "bare": [], "cpu_ms": []}
-    with TemporaryDirectory(prefix="heredity-bench-judge-") as folder:
+    with EngineFolder() as folder:
         async with NativeRuns(workers) as runs:
-            judge = Judge(runs, Path(folder))
+            judge = Judge(runs, folder)
             began = time.monotonic()
             await _judged(judge, source, 1)
             compiled_s = time.monotonic() - began
@@ -99,8 +99,8 @@ def _processor_s() -> float:
     return time.process_time() + ticks / os.sysconf("SC_CLK_TCK")
 
 
-def _binary(folder: str) -> str:
-    return str(next(Path(folder).glob("*/main")))
+def _binary(folder: Path) -> str:
+    return str(next(folder.glob("*/main")))
 
 
 def _bare(binary: str, text: bytes, count: int, workers: int) -> float:

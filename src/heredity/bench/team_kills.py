@@ -13,7 +13,6 @@ import os
 import re
 import select
 import signal
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -27,6 +26,7 @@ from heredity.ids import generator
 from heredity.records import read_journal
 from heredity.resources import Candidate, SourceTree
 from heredity.resources.store import Store
+from heredity.sandbox.engine_folder import EngineFolder
 from heredity.team.agent import SubAgent, TeamTool
 from heredity.team.design import EvolutionDesign, TeamParts, read_team
 from heredity.team.events import EFFECT_DONE
@@ -58,7 +58,7 @@ def measure(kills: int = 100, seed: int = 0) -> dict[str, Any]:
     draws = generator(seed, "bench", "team-kills")
     tally: dict[str, Any] = {"kills": 0, "twice": 0, "sent_twice": 0, "other_answers": 0, "other_versions": 0}
     tenths = [0] * 10
-    with tempfile.TemporaryDirectory(prefix="heredity-team-kills-") as top:
+    with EngineFolder() as top:
         whole = Path(top, "whole")
         started = time.monotonic()
         _finish(whole, 0)

@@ -10,7 +10,6 @@ import random
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +22,7 @@ from heredity.records import RunFolder
 from heredity.records.events import CANDIDATE, RUN_STARTED, SUBMISSION_ADMITTED, SUBMISSION_COMPLETED, OutcomeData
 from heredity.records.journal import Line
 from heredity.resources import Candidate, SourceTree
+from heredity.sandbox.engine_folder import EngineFolder
 from heredity.view.index import Index, open_index
 
 RUNS, OUTCOMES = 10, 50
@@ -43,8 +43,8 @@ def measure(rollouts: int, repeats: int = 5) -> dict[str, Any]:
         submission; `index_s` and `index_cpu_s`, to make the index of a folder that has none; `start_ms`, from the command to the
         printed address; `index_mb` and `journals_mb`, sizes; `load`, of the machine.
     """
-    with tempfile.TemporaryDirectory(prefix="heredity-bench-view-") as home:
-        folder = Path(home) / "many"
+    with EngineFolder() as home:
+        folder = home / "many"
         with keeping_index(folder):
             write_suite(folder, rollouts)
             while _indexed(folder) < rollouts:
@@ -59,7 +59,7 @@ def measure(rollouts: int, repeats: int = 5) -> dict[str, Any]:
         journals = sum(file.stat().st_size for file in folder.glob("runs/*/journal.jsonl"))
         size = index.path.stat().st_size
         began = time.perf_counter(), time.process_time()
-        with Index(folder, Path(home) / "foreign.sqlite") as foreign:
+        with Index(folder, home / "foreign.sqlite") as foreign:
             foreign.update()
         made = time.perf_counter() - began[0], time.process_time() - began[1]
         return {

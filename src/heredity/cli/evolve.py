@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from heredity.errors import CandidateError, ConfigError
+from heredity.errors import CandidateError, ConfigError, clean
 
 if TYPE_CHECKING:
-    from heredity.experiments.evolving import Measured, Winner
+    from heredity.experiments.evolving import Measured
+    from heredity.experiments.suite import SuiteResult
     from heredity.tasks.programs.task import ProgramTask
 
 _SERVER, _KEY = "server", "OPENAI_API_KEY"
@@ -25,6 +26,9 @@ _PYTHON = typer.Option(
 _BASE_URL = typer.Option("", "--base-url", help="Server that has the model and speaks as OpenAI's does.")
 _MODEL = typer.Option("", "--model", help="Writes edits, such as openai/gpt-5; by default constants and syntax alone.")
 _QUIET = typer.Option(False, "--quiet", "-q", help="Show no progress; print the result alone.")
+_FAILURE = typer.Option(
+    None, "--failure-score", help="Metric that a failed program counts as (default: it ranks below every other)."
+)
 _STATEMENT = typer.Option(None, "--statement", help="Markdown that says what is asked, for models and agents.")
 
 
@@ -53,8 +57,8 @@ def evolve(
     metric: str = typer.Option(
         "", "--metric", help="The metric that is the score; combined_score, or the mean of all."
     ),
-    minimise: bool = typer.Option(False, "--minimise", help="Less of the metric is better."),
-    failure_score: float | None = typer.Option(None, "--failure-score", help="What a program counts that fails (0)."),
+    minimise: bool = typer.Option(False, "--minimise", help="Minimize the metric."),
+    failure_score: float | None = _FAILURE,
     cascade: str = typer.Option("", "--cascade", help="Thresholds of evaluate_stage1 and so on, such as 0.5,0.75."),
     statement: Path | None = _STATEMENT,
     seconds: float = typer.Option(60.0, "--seconds", min=0.1, help="Processor seconds that an evaluation may take."),
@@ -73,6 +77,11 @@ def evolve(
         return
     if not program:
         raise ConfigError("name a program and its --scorer, or a task of `heredity evolve --tasks`")
+    if scorer and Path(program).expanduser().is_dir():
+        raise ConfigError(
+            f"{program} is a folder; --scorer goes with the file of a program. Of a folder, task.toml says which files are which: "
+            f"write one (see docs/evolve.md), then: heredity evolve {program}"
+        )
     name = Path(program).stem if scorer else Path(program).name
     folder = out or Path("runs") / f"evolve-{name}-{time.strftime('%Y%m%d-%H%M%S')}"
     declared = _declared(metric, minimise, failure_score, cascade)
@@ -93,9 +102,9 @@ def evolve(
 def _run(
     folder: Path, task: ProgramTask, sections: dict[str, dict[str, Any]], *, json_output: bool, quiet: bool
 ) -> None:
-    from heredity.cli.runs import execute, require_all, say_problems
+    from heredity.cli.runs import execute, require_all
     from heredity.experiments.config import load
-    from heredity.experiments.evolving import StartError, measure, winner, write_configuration
+    from heredity.experiments.evolving import StartError, measure, write_configuration
     from heredity.experiments.suite import open_suite
 
     asked = "optimisation" in sections.get("gateway", {}) or "launcher" in sections["evolver"]
@@ -113,8 +122,7 @@ def _run(
         if not quiet:
             _tell(start, task)
     result = execute(folder, open_suite(folder, config), silent=json_output or quiet)
-    _conclude(folder, task, winner(folder), json_output=json_output)
-    say_problems(result)
+    _conclude(task, result, json_output=json_output)
 
 
 def _named(model: str, base_url: str) -> str:
@@ -189,35 +197,37 @@ def _task(
     return write_task(folder / TASK, Path(program).expanduser(), scorer, beside, declared, text), f"{PREFIX}./{TASK}"
 
 
-def _conclude(folder: Path, task: ProgramTask, best: Winner | None, *, json_output: bool) -> None:
-    from heredity.records.run_folder import write_atomic
+def _conclude(task: ProgramTask, result: SuiteResult, *, json_output: bool) -> None:
+    """Say what the runs came to, as the report does; without a program that has a score, nothing was done."""
+    from heredity.cli.runs import say_problems
+    from heredity.experiments.best import BEST
+    from heredity.experiments.evolving import outcome_line, outcome_of
 
-    page = folder / "report.html"
-    if best is not None:
-        for name, content in best.files.items():
-            path = folder / "best" / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomic(path, content.encode())
+    page, outcome = result.folder / "report.html", outcome_of(task, result.metrics, result.winners)
+    best = result.folder / BEST
     if json_output:
         import json
 
-        figures = {"score": best.score, "start": best.start, "run": best.run_id} if best else {"score": None}
-        best_folder = str(folder / "best") if best else None
-        typer.echo(json.dumps({"folder": str(folder), "report": str(page), "best": best_folder, **figures}))
-        return
-    if best is None:
-        typer.echo("no program was selected; the report says why")
+        keys = ("score", "interval", "seeds", "start", "verdict")
+        figures = {key: getattr(outcome, key) for key in keys} if outcome else {"score": None}
+        where = {"best": str(best), "run": outcome.run_id} if outcome else {"best": None}
+        typer.echo(json.dumps({"folder": str(result.folder), "report": str(page), **where, **figures}))
     else:
-        figures = task.declared.best_known
-        against = "" if figures is None else f"; best known {figures:.7g}"
-        start = "" if best.start is None else f", start {_shown(best.start, task)}"
-        typer.echo(f"best: {_shown(best.score, task)}{start}{against}")
-        typer.echo(f"program: {folder / 'best' / task.declared.program}")
-    typer.echo(f"report: {page}")
+        if outcome is None:
+            typer.echo("no program has a held-out score; the report says why")
+        else:
+            record = task.declared.best_known
+            typer.echo(f"best: {outcome_line(outcome)}{'' if record is None else f'; best known {record:.7g}'}")
+            own = outcome.own if len(outcome.seeds) > 1 and not task.seeded else None
+            typer.echo(f"program: {best / task.declared.program}{'' if own is None else f', {own:.7g}'}")
+        typer.echo(f"report: {page}")
+    say_problems(result)
+    if outcome is None:
+        raise typer.Exit(1)
 
 
 def _shown(score: float, task: ProgramTask) -> str:
-    return f"{-score if task.declared.minimise else score:.7g}"
+    return f"{task.declared.score_of(score):.7g}"
 
 
 def _list(json_output: bool) -> None:
@@ -246,7 +256,7 @@ def _list(json_output: bool) -> None:
 
 
 def _say(line: str) -> None:
-    typer.echo(line, err=True)
+    typer.echo(clean(line), err=True)
 
 
 def _tell(start: Measured, task: ProgramTask) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import itertools
+import re
 import sys
 
 import typer
@@ -23,7 +25,10 @@ from heredity.cli.trace import trace
 from heredity.cli.verify import verify
 from heredity.cli.view import view
 from heredity.cli.whole_help import WholeHelp
-from heredity.errors import CandidateError, HeredityError
+from heredity.errors import CandidateError, HeredityError, clean
+
+_UNDECODED = re.compile(r"[^\s\"']{0,200}[\udc80-\udcff][^\s\"']{0,200}")
+"""Around a byte of a file's name that is not UTF-8, as Python decodes it."""
 
 EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130
@@ -78,6 +83,8 @@ def _version(version: bool = typer.Option(False, "--version", help="Print the ve
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="surrogateescape")  # a file's name need not be text
     arguments = sys.argv[1:]
     name = " ".join(["heredity", *itertools.takewhile(lambda word: word.isidentifier(), arguments[:2])])
     try:
@@ -88,7 +95,7 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)
-    except (HeredityError, OSError, ExceptionGroup) as error:
+    except (HeredityError, OSError, ExceptionGroup, UnicodeEncodeError) as error:
         line = explanation(error)
         if line is None:
             raise
@@ -110,6 +117,8 @@ def explanation(error: BaseException) -> str | None:
         return str(error)
     if isinstance(error, HeredityError):
         return " ".join(str(error).splitlines())
+    if isinstance(error, UnicodeEncodeError) and (path := _UNDECODED.search(error.object)):
+        return f"the name {clean(path[0])} is not UTF-8, and records hold UTF-8 alone; rename it, or work elsewhere"
     if isinstance(error, OSError):
         return f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
     return None

@@ -11,7 +11,7 @@ import typer
 
 from heredity.cli import completion
 from heredity.cli.signals import InterruptedRunError, run_interruptibly
-from heredity.errors import ConfigError, IsolationError, MissingExtraError, RecordError, RunLockedError
+from heredity.errors import ConfigError, IsolationError, MissingExtraError, RecordError, RunLockedError, clean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -269,7 +269,7 @@ def show_winners(winners: Sequence[Winner]) -> None:
 
 
 def _say(line: str) -> None:
-    typer.echo(" ".join(line.splitlines()), err=True)
+    typer.echo(clean(" ".join(line.splitlines())), err=True)
 
 
 def _show(metrics: RunResults | SuiteResults) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import tempfile
 import webbrowser
 from pathlib import Path
 from typing import Annotated
@@ -57,15 +56,16 @@ def view(
 
 
 async def _serve(app: object, port: int, token: str, *, browser: bool) -> None:
+    from heredity.sandbox.engine_folder import EngineFolder
     from heredity.view.app import ViewApp
     from heredity.view.serving import serve_view
 
     assert isinstance(app, ViewApp)
     async with serve_view(app, port=port, token=token) as address:
         typer.echo(f"page: {address}")
-        with tempfile.TemporaryDirectory(prefix="heredity-view-") as folder:
+        with EngineFolder() as folder:
             if browser:
-                await asyncio.to_thread(webbrowser.open, leading_to(address, Path(folder)).as_uri())
+                await asyncio.to_thread(webbrowser.open, leading_to(address, folder).as_uri())
             await asyncio.Event().wait()
 
 

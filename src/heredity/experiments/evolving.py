@@ -1,9 +1,8 @@
-"""Evolving one's own program: from a program and a scorer to a suite, and from its results to the program that won."""
+"""Evolving one's own program: from a program and a scorer to a suite, and from its results to what they say of the program."""
 
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,11 +11,16 @@ from typing import Any
 import tomli_w
 
 from heredity.errors import ConfigError, HeredityError
-from heredity.experiments.sources import sources_of
+from heredity.evolution.operators.evidence import shortened
+from heredity.experiments.best import Winner
 from heredity.outside import read_bytes
 from heredity.records.run_folder import write_atomic
 from heredity.refusals import reading
-from heredity.results.run import RunResults
+from heredity.reports.cells import few_seeds
+from heredity.reports.sentences import JUDGED
+from heredity.results import text
+from heredity.results.run import Verdict
+from heredity.results.suite import CellResults, SuiteResults, TasksetComparison
 from heredity.rollouts.contract import Job
 from heredity.rollouts.kind import Opening, Workers
 from heredity.rollouts.program.kind import KIND, start_program
@@ -36,11 +40,13 @@ from heredity.tasks.programs.taskset import PREFIX, ProgramTaskset
 
 CONFIGURATION = "evolve.toml"
 TASK = "task"
+_MOST_SAID = 4_000
+"""Characters that are shown of a traceback; of a message half as many."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What a scorer said of a program: its score, all metrics, the texts, and processor seconds."""
+    """What a scorer line of a program: its score, all metrics, the texts, and processor seconds."""
 
     score: float
     metrics: Mapping[str, float | None]
@@ -107,7 +113,7 @@ def measure(task: ProgramTask, limits: Limits) -> Measured:
     """Measure the program that a task begins with, in the sandbox.
 
     Raises:
-        ConfigError: if it fails; with what the scorer or the program said.
+        ConfigError: if it fails; with what the scorer or the program line.
     """
     taskset = ProgramTaskset(f"{PREFIX}{task.folder}", task)
     (drawn,) = taskset.draw("train", 1, 0)
@@ -117,8 +123,9 @@ def measure(task: ProgramTask, limits: Limits) -> Measured:
         try:
             async for _, trajectory in runner.run([Job(taskset.info, start_program(taskset.info), drawn)], limits):
                 if trajectory.failure is not None:
-                    trace = f"\n{trajectory.failure.traceback}" if trajectory.failure.traceback else ""
-                    message = f"{trajectory.failure.message}{remedy_of(trajectory.failure.message)}"
+                    trace = f"\n{trajectory.failure.traceback[-_MOST_SAID:]}" if trajectory.failure.traceback else ""
+                    message = trajectory.failure.message
+                    message = f"{shortened(message, _MOST_SAID // 2)}{remedy_of(message)}"
                     raise StartError(f"the start program cannot be scored: {message}{trace}")
                 metrics, texts = trajectory.columns["info/metrics"][0], trajectory.columns["info/texts"][0]
                 return Measured(trajectory.total_reward, metrics, texts, trajectory.cost["cpu_s"])
@@ -127,11 +134,11 @@ def measure(task: ProgramTask, limits: Limits) -> Measured:
             await runner.close()
 
     score_of_start = asyncio.run(measured())
-    if score_of_start.score < task.declared.failure_score:
-        lower = math.floor(score_of_start.score - max(1.0, abs(score_of_start.score)))
+    if score_of_start.score < task.declared.failure_return:
+        given, value = task.declared.failure_score, task.declared.score_of(score_of_start.score)
         raise ConfigError(
-            f"the start program scores {score_of_start.score:g}, and one that fails counts {task.declared.failure_score:g}, more;"
-            f" say what failing is worth, such as --failure-score {lower}"
+            f"the start program has {value:g}, and one that fails counts {given:g}, which is better; leave "
+            "failure_score out, and what fails ranks below everything else"
         )
     return score_of_start
 
@@ -156,24 +163,73 @@ def write_configuration(folder: Path, table: Mapping[str, Mapping[str, Any]]) ->
 
 
 @dataclass(frozen=True)
-class Winner:
-    """The program that scored best held out, of all runs of a suite: its run, its score, that of the start, and its files."""
+class Outcome:
+    """What an evolution came to, as its report says it, with the metric's own sign.
+
+    Attributes:
+        run_id: the run whose program is the winner: of several seeds, the one with the best validation score.
+        score: held-out mean over seeds.
+        interval: of that mean, over new seeds, or of a single seed over hidden cases; None where there is none.
+        seeds: held-out score of each seed.
+        own: the winner's held-out score.
+        start: held-out score of the start program; None if it is not known.
+        verdict: on the difference between the two: of the method where there are several seeds, else of the program; None where
+            there is one case, or nothing to compare with.
+    """
 
     run_id: str
     score: float
+    interval: tuple[float, float] | None
+    seeds: tuple[float, ...]
+    own: float | None
     start: float | None
-    files: Mapping[str, str]
+    verdict: Verdict | None
 
 
-def winner(folder: Path) -> Winner | None:
-    """Return the program that won, or None if none was selected."""
-    best: Winner | None = None
-    for path in sorted(folder.glob("runs/*/metrics.json")):
-        run = RunResults.model_validate_json(path.read_bytes())
-        score = run.heldout.mean if run.heldout else None
-        if run.selected is None or score is None or (best is not None and score <= best.score):
-            continue
-        source = sources_of(path.parent)(run.selected.candidate)
-        start = run.reference.heldout_mean if run.reference else None
-        best = Winner(path.parent.name, score, start, source.files) if source else best
-    return best
+def outcome_of(task: ProgramTask, suite: SuiteResults, winners: Sequence[Winner]) -> Outcome | None:
+    """Return what an evolution came to; None if no program has a held-out score."""
+    cells = [cell for taskset in suite.tasksets for cell in taskset.cells if not cell.reference]
+    if not cells or not winners:
+        return None
+    cell, winner = cells[0], winners[0]
+    turned = task.declared.score_of
+    bounds = None if cell.ci is None or few_seeds(cell) else sorted(map(turned, cell.ci))
+    verdict = next((_verdict(c, cell) for c in suite.comparisons.tasksets if cell.evolver in (c.a, c.b)), None)
+    own = winner.run.heldout.mean if winner.run.heldout else None
+    return Outcome(
+        str(winner.run.run_id),
+        turned(cell.mean),
+        None if bounds is None else (bounds[0], bounds[1]),
+        tuple(turned(seed.mean) for seed in cell.seeds),
+        None if own is None else turned(own),
+        None if cell.reference_mean is None else turned(cell.reference_mean),
+        verdict if task.seeded or len(cell.seeds) > 1 else None,
+    )
+
+
+def _verdict(comparison: TasksetComparison, cell: CellResults) -> Verdict:
+    """Return what a comparison with the start says of an evolver, or with a single seed of its program."""
+    verdict = (comparison.evolvers if len(cell.seeds) > 1 else comparison.candidates).verdict
+    if comparison.a == cell.evolver:
+        return verdict
+    return {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}.get(verdict, verdict)
+
+
+def outcome_line(outcome: Outcome) -> str:
+    """Write an outcome in one line, to follow "best: "."""
+    seeds, bounds = outcome.seeds, outcome.interval
+    exact = len(seeds) == 1 and bounds is None
+    digits = text.decimals_for(text.spread_of([bounds or (None, None)]), outcome.score)
+
+    def shown(value: float) -> str:
+        return f"{value:.7g}" if exact else text.number(value, digits)
+
+    line = shown(outcome.score)
+    if bounds:
+        over = f"{len(seeds)} seeds" if len(seeds) > 1 else "hidden cases"
+        line += f" {text.interval(*bounds, digits)} over {over}"
+    elif len(seeds) > 1:
+        line += f" (mean of seeds {', '.join(map(shown, seeds))})"
+    if outcome.start is not None:
+        line += f", start {shown(outcome.start)}"
+    return line if outcome.verdict is None else f"{line}: {JUDGED[outcome.verdict]}"

@@ -15,7 +15,7 @@ from typing import Any
 
 import tomli_w
 
-from heredity.analysis.failed_updates import failed_updates, unusable_replies
+from heredity.analysis.failed_updates import failed_updates, unusable_replies, unused
 from heredity.configuration.config import Cell, Config
 from heredity.errors import ConfigError, HeredityError, RecordError
 from heredity.evolution.operators.dialogue import Steps
@@ -261,7 +261,7 @@ class _Suite:
                 context = RunContext(cell, self.context, engine, store.hidden_cases, judgements, lease, asked)
                 verdict = await self._judged(context, engine)
             await asyncio.to_thread(rebuild_run, self._path(cell))
-            missing = _missing(self._path(cell), verdict)
+            missing = "; ".join(filter(None, (_missing(self._path(cell), verdict), _unused(self._path(cell)))))
         except asyncio.CancelledError:
             progress.end("stopped")
             raise
@@ -271,7 +271,7 @@ class _Suite:
             progress.end("failed", str(error))
         else:
             mean = verdict.heldout.mean if verdict.heldout else math.nan
-            progress.heldout = None if math.isnan(mean) else mean
+            progress.heldout = mean if math.isfinite(mean) else None
             if missing:
                 self.notes[cell.id] = "; ".join(filter(None, (self.notes.get(cell.id), missing)))
             failure = _evolver_failure(self._path(cell))
@@ -373,3 +373,9 @@ def _evolver_failure(folder: Path) -> str:
     events = [event.to_json() for event in read_journal(folder / "journal.jsonl")]
     failed = next((str(e["data"]["message"]) for e in events if e["kind"] == EVOLVER_FAILED.name), "")
     return failed or failed_updates(events)
+
+
+def _unused(folder: Path) -> str:
+    """Say of how many replies of the method's model nothing could be used; `""` if all were used."""
+    count, replies, why = unused(event.to_json() for event in read_journal(folder / "journal.jsonl"))
+    return f"of {count} of {replies} replies of the model nothing could be used: {why}" if count else ""

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from heredity.errors import ProviderError
 from heredity.gateway import Model, Reply, Request, Usage
 from heredity.records import Blob, Committer
-from heredity.records.events import MODEL_CALLED, ModelCalled
+from heredity.records.events import MODEL_CALLED, REPLY_UNUSED, ModelCalled, ReplyUnused
 
 
 class Pay(Protocol):
@@ -45,6 +45,7 @@ class RecordedModel:
         calls = MODEL_CALLED.all(records.journal.events)
         self._recorded = {(call["request"], call["place"]): call for call in calls}
         self._asked: Counter[str] = Counter()
+        self._unused = {(data["request"], data["place"]) for data in REPLY_UNUSED.all(records.journal.events)}
 
     async def reply(self, request: Request) -> Reply:
         """Answer a request, from the journal if it was asked before.
@@ -66,6 +67,15 @@ class RecordedModel:
         reply = Reply.from_json(answer["reply"])
         self._pay(reply.usage, fresh=recorded is None)
         return reply
+
+    async def unused(self, request: Request, why: str) -> None:
+        """Put on record, once, that nothing of the reply to a request could be used."""
+        occurrence = self._asked[request.digest] - 1
+        if (request.digest, occurrence) in self._unused:
+            return
+        self._unused.add((request.digest, occurrence))
+        data: ReplyUnused = {"request": request.digest, "place": occurrence, "why": why}
+        await self._records.commit([REPLY_UNUSED.line(data)])
 
     async def _ask(self, request: Request, occurrence: int) -> dict[str, Any]:
         model, failure, usage = self.name, None, None

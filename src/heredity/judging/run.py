@@ -28,7 +28,7 @@ from heredity.judging.open_batch import journal_plan
 from heredity.judging.rollouts import Rollouts, encodable
 from heredity.judging.schedule import BatchPlan
 from heredity.judging.session import Publish, Session, SessionRules
-from heredity.judging.session_log import cut_torn_request
+from heredity.judging.session_log import cut_torn_request, score_to_json
 from heredity.judging.views import ViewPlan
 from heredity.records import Committer, Event, RunFolder, config_digest
 from heredity.records.events import (
@@ -238,7 +238,7 @@ def _started(plan: RunPlan, conditions: Conditions, opening: Opening) -> RunStar
         "seed": plan.seed,
         "budget": budget,
         "views": {view.name: view.count for view in plan.views},
-        "failure_return": info.failure_return,
+        "failure_return": score_to_json(info.failure_return),
         "isolation": plan.isolation,
         "packages": dict(plan.packages),
         "commitment": opening.commitment,

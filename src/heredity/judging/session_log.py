@@ -26,6 +26,7 @@ from heredity.records.events import (
     SubmissionAdmitted,
     SubmissionCompleted,
 )
+from heredity.results.status import Status
 from heredity.rollouts.trajectory import Failure, Trajectory
 
 
@@ -201,7 +202,7 @@ def decision_from_json(data: CandidateDecided) -> Decision:
 
 
 def outcome_to_json(outcome: Outcome) -> OutcomeData:
-    """Return an outcome as JSON values; the score of a missing rollout is null."""
+    """Return an outcome as JSON values (see `score_to_json`)."""
     return {
         "task": outcome.task,
         "score": score_to_json(outcome.score),
@@ -212,8 +213,15 @@ def outcome_to_json(outcome: Outcome) -> OutcomeData:
 
 
 def score_to_json(score: float) -> float | None:
-    """Return a score as a JSON value; a missing one (NaN) is null."""
-    return None if math.isnan(score) else score
+    """Return a score as a JSON value; null for one that is missing (NaN), and for a failure that counts as less than any score."""
+    return score if math.isfinite(score) else None
+
+
+def score_from_json(score: float | None, status: str) -> float:
+    """Return a score as `score_to_json` was given it."""
+    if score is not None:
+        return float(score)
+    return math.nan if status == Status.MISSING else -math.inf
 
 
 def cut_torn_request(journal: Journal) -> int:
@@ -241,7 +249,7 @@ def cut_torn_request(journal: Journal) -> int:
 
 
 def _outcome(data: OutcomeData) -> Outcome:
-    score = math.nan if data["score"] is None else data["score"]
+    score = score_from_json(data["score"], data["status"])
     return Outcome(data["task"], score, data["length"], data["status"], _failure(data["failure"]))
 
 

@@ -22,7 +22,7 @@ from heredity.judging.rollouts import (
     restarts_of,
     total_usage,
 )
-from heredity.judging.session_log import score_to_json
+from heredity.judging.session_log import score_from_json, score_to_json
 from heredity.records.events import Clustered, Scored
 from heredity.resources import Candidate
 from heredity.results.status import Status
@@ -134,7 +134,7 @@ class ViewScores:
     @classmethod
     def from_json(cls, data: Scored) -> ViewScores:
         """Read what `to_json` gave."""
-        scores = tuple(math.nan if s is None else float(s) for s in data["scores"])
+        scores = tuple(map(score_from_json, data["scores"], data["statuses"]))
         usage = Usage(**data["usage"]) if "usage" in data else None
         lengths, statuses = tuple(data["lengths"]), tuple(data["statuses"])
         restarts, compared = tuple(data.get("restarts", ())), comparisons_of(data)

@@ -136,7 +136,7 @@ class RunStarted(TypedDict):
     seed: int
     budget: Mapping[str, Any]
     views: Mapping[str, Any]
-    failure_return: float
+    failure_return: float | None
     isolation: str
     packages: Mapping[str, str]
     labels: NotRequired[Mapping[str, str]]
@@ -236,6 +236,14 @@ class ModelCalled(TypedDict):
     blob: str
     error: str | None
     usage: UsageData | None
+
+
+class ReplyUnused(TypedDict):
+    """A reply of the method's model of which nothing could be used: which call gave it (see `ModelCalled`), and why."""
+
+    request: str
+    place: int
+    why: str
 
 
 class TaskLabels(TypedDict):
@@ -362,6 +370,7 @@ SUBMISSION_ADMITTED = EventKind("submission.admitted", SubmissionAdmitted)
 SUBMISSION_COMPLETED = EventKind("submission.completed", SubmissionCompleted)
 SUBMISSION_REJECTED = EventKind("submission.rejected", SubmissionRejected)
 MODEL_CALLED = EventKind("model.called", ModelCalled)
+REPLY_UNUSED = EventKind("reply.unused", ReplyUnused)
 SCHEDULE_PLANNED = EventKind("schedule.planned", SchedulePlanned)
 BATCH_STARTED = EventKind("batch.started", BatchStarted)
 SESSION_CLOSED = EventKind("session.closed", SessionClosed)
@@ -381,6 +390,6 @@ EVENTS = by_name(
     RUN_STARTED, RUN_RESUMED, RUN_FINISHED, CANDIDATE, CANDIDATE_DECIDED, CANDIDATE_PROBED, SUBMISSION_ADMITTED,
     SUBMISSION_COMPLETED, SUBMISSION_REJECTED, MODEL_CALLED, SCHEDULE_PLANNED, BATCH_STARTED, SESSION_CLOSED, HEARTBEAT,
     EVOLVER_FAILED, JUDGING_SELECTED, JUDGING_SCORED, REFERENCE_SCORED, CASES_JUDGED, AGENT_USAGE, AGENT_STARTED, AGENT_ENDED,
-    AGENT_TOOL, GPU_LEASED,
+    AGENT_TOOL, GPU_LEASED, REPLY_UNUSED,
 )  # fmt: skip
 """The events of every protocol; each protocol has its own besides."""

@@ -112,6 +112,10 @@ def _facts(run: RunResults, words: Words) -> Facts:
     return Facts(tuple(facts))
 
 
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."
+
+
 def _warnings(run: RunResults, words: Words) -> tuple[Part, ...]:
     warnings: list[Part] = []
     if run.status is not RunStatus.FINISHED and not run.evolver_failure:
@@ -124,6 +128,8 @@ def _warnings(run: RunResults, words: Words) -> tuple[Part, ...]:
         if run.heldout.if_missing:
             missing += f" The mean is within {between(run.heldout.if_missing)}."
         warnings.append(Text(missing, "warning"))
+    if run.model_usage and run.model_usage.unused:
+        warnings.append(Text(text.clean(_sentence(run.model_usage.unused)), "warning"))
     if run.evolver_failure:
         warnings += failure_parts(run.evolver_failure)
     return tuple(warnings)

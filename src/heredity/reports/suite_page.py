@@ -321,7 +321,12 @@ class _Shown:
         head += ["held-out failures", "held-out missing"]
         columns = (*columns_of(*head), Column("runs that failed, did not finish, or have no score"))
         shown = [[self._named(row.evolver), *self._counts(row), self._absent(row)] for row in troubled]
-        none = () if shown else (Text("Nothing failed and nothing is missing."),)
+        unused = [
+            Text(text.clean(f"{run.run_id}: {run.model_usage.unused}."), "item")
+            for run in self._runs
+            if run.model_usage and run.model_usage.unused
+        ]
+        none = () if shown or unused else (Text("Nothing failed and nothing is missing."),)
         crashed = [
             Folded(run.run_id or "unnamed run", failure_parts(run.evolver_failure), "the evolver failed")
             for run in self._runs
@@ -330,6 +335,7 @@ class _Shown:
         parts = (
             Text(about, "about"),
             Table(columns, tuple(Row(tuple(row)) for row in shown), "Counts over runs"),
+            *unused,
             *none,
             *crashed,
         )

@@ -81,7 +81,7 @@ def read_contract(text: str, *, where: str) -> Contract:
         ConfigError: if it has no front matter, or this is not YAML, too large, too deep, or with aliases, tags or repeated keys.
         UnknownNameError: if a key is a slip of the pen for one that SKILL.md has; other keys are kept.
     """
-    lines = text.replace("\r\n", "\n").split("\n")
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
     if lines[0].rstrip() != "---" or "---" not in [line.rstrip() for line in lines[1:]]:
         raise ConfigError(f"{where} has no front matter; begin with ---, name: …, description: …, ---")
     end = [line.rstrip() for line in lines].index("---", 1)

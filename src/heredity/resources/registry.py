@@ -377,7 +377,7 @@ class Registry:
 
 def _plain_file(file: Path) -> str:
     try:
-        return read_bytes(file).decode("utf-8", "replace")
+        return read_bytes(file).decode("utf-8-sig", "replace")
     except OSError as error:
         raise ConfigError(f"{file} cannot be read: {error.strerror}; give a tool's {SKILL}") from error
 

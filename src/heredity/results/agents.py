@@ -64,9 +64,26 @@ class MethodTokens(ModelTokens):
 
 
 class ModelUsage(Result):
-    """What model calls used: of rollouts on train tasks, of the method, of judging; `failed_calls` are the method's."""
+    """What model calls used: of rollouts on train tasks, of the method, of judging.
+
+    Attributes:
+        failed_calls: calls of the method that had no reply.
+        unused_replies: replies to the method of which nothing could be used; `unused_because` is the most common reason.
+    """
 
     rollouts: ModelTokens
     method: MethodTokens
     judging: ModelTokens
     failed_calls: int
+    unused_replies: int = 0
+    unused_because: str | None = None
+
+    @property
+    def unused(self) -> str:
+        """Say how many replies could not be used, and why; `""` if all were."""
+        if not self.unused_replies:
+            return ""
+        replies = self.method.calls - self.failed_calls
+        return (
+            f"of {self.unused_replies} of {replies} replies of the model nothing could be used: {self.unused_because}"
+        )

@@ -51,6 +51,7 @@ class TasksetInfo:
         public: what evolvers may know, as JSON: spaces, horizon, units, reward components.
         description: the task in Markdown, for people and coding agents.
         failure_return: the return that a failed rollout counts as, at most; a lower bound of what a rollout can score.
+            Minus infinity where scores have none: a candidate that fails once then ranks below every one that does not.
         group: `"synthesis"` or `"tuning"` (EvoPolicyGym, section 5.1), or another label to aggregate by.
         family: label of the simulator family, to aggregate by.
         labels: what else it may be told apart by, such as `{"observation": "partial"}`.

@@ -7,13 +7,13 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from heredity.errors import ConfigError
+from heredity.sandbox.engine_folder import EngineFolder
 from heredity.view.index.tail import size_of
 
 _OVERRIDE = re.compile(r"[A-Za-z_][\w.\"-]{0,200}=.{0,2000}", re.DOTALL)
@@ -52,6 +52,7 @@ class Actions:
 
     folder: Path
     started: list[Started] = field(default_factory=list[Started])
+    _logs: EngineFolder | None = None
 
     def start(self, suite: str, overrides: str) -> Started:
         """Start a suite.
@@ -102,13 +103,14 @@ class Actions:
 
     def close(self) -> None:
         """Remove the logs; what was started goes on."""
-        for started in self.started:
-            with suppress(OSError):
-                started.log.unlink()
+        if self._logs is not None:
+            self._logs.remove()
+            self._logs = None
 
     def _run(self, title: str, arguments: Sequence[str]) -> Started:
-        descriptor, path = tempfile.mkstemp(prefix="heredity-view-", suffix=".log")
-        with os.fdopen(descriptor, "wb") as log:
+        self._logs = self._logs or EngineFolder()
+        path = self._logs.path / f"{len(self.started) + 1}.log"
+        with path.open("xb") as log:
             process = subprocess.Popen(
                 [sys.executable, "-m", "heredity", *arguments],
                 stdin=subprocess.DEVNULL,
@@ -116,7 +118,7 @@ class Actions:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        self.started.append(Started(title, process, Path(path)))
+        self.started.append(Started(title, process, path))
         return self.started[-1]
 
 

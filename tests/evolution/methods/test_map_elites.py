@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +13,9 @@ import pytest
 from heredity.errors import ClosedError, ConfigError
 from heredity.evolution.contract import Budget, EvolverContext, Feedback, Outcome, Trial
 from heredity.evolution.methods.map_elites import MapElites
+from heredity.gateway import Reply, Request
 from heredity.gateway.scripted import Scripted
+from heredity.ids import digest_bytes
 from heredity.resources import Candidate, SourceTree
 from heredity.tasks import TasksetInfo
 
@@ -101,3 +104,30 @@ def test_a_start_that_cannot_be_scored_is_no_end() -> None:
     session = Session(30)
     evolved(session, program="A = 1.0\nB = 1 / (A - 1.0)\n\n\ndef solve():\n    return A, B\n")
     assert len(session.trials) >= 20
+
+
+class Late:
+    """A model whose replies to requests that are made at once arrive in another order for each `order`."""
+
+    name = "late"
+
+    def __init__(self, order: int) -> None:
+        self.order, self.requests = order, list[str]()
+
+    async def reply(self, request: Request) -> Reply:
+        self.requests.append(request.digest)
+        for _ in range(int(digest_bytes(f"{self.order} {request.digest}".encode())[:2], 16)):
+            await asyncio.sleep(0)
+        program = json.loads(request.messages[1].content.split("```json\n")[1].split("```")[0])["current"]["program"]
+        value = 2 + int(request.digest[:6], 16) % 3  # so several replies are the same program, of other parents
+        return Reply(json.dumps({"program": re.sub(r"A = .*", f"A = {value}.0", program), "why": request.digest[:4]}))
+
+
+def test_what_is_bred_does_not_hang_on_the_order_in_which_replies_arrive() -> None:
+    bred: list[list[tuple[str, tuple[str, ...], str]]] = []
+    for order in range(4):
+        session, model = Session(60), Late(order)
+        evolved(session, model=model, options={"islands": 2})
+        bred.append([(t.candidate.digest, tuple(t.parents), t.note) for t in session.trials[:60]])
+        assert sum("written" in note for _, _, note in bred[-1]) < len(model.requests)
+    assert bred == [bred[0]] * 4

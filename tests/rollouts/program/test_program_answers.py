@@ -19,16 +19,18 @@ from heredity.tasks.registry import taskset
 pytestmark = pytest.mark.skipif(available() is not None, reason="needs bubblewrap")
 
 WRITTEN = {
-    "not a number": '{"answer": [[NaN, 0.5, 0.5]]}',
-    "infinity": '{"answer": [[Infinity, 0.5, 0.5]]}',
-    "a number that is infinite": '{"answer": 1e999}',
-    "more digits than a number may have": '{"answer": 1' + "0" * 5000 + "}",
-    "depth": '{"answer": ' + "[" * 100000 + "]" * 100000 + "}",
+    "not a number": "answer\\n[[NaN, 0.5, 0.5]]",
+    "infinity": "answer\\n[[Infinity, 0.5, 0.5]]",
+    "a number that is infinite": "answer\\n1e999",
+    "more digits than a number may have": "answer\\n1" + "0" * 5000,
+    "depth": "answer\\n" + "[" * 100000 + "]" * 100000,
     "metrics": '{"metrics": {"sum_of_radii": 9.0}, "texts": {}}',
-    "metrics beside an answer": '{"answer": [], "metrics": {"sum_of_radii": 9.0}}',
+    "metrics beside an answer": 'answer\\n{"answer": [], "metrics": {"sum_of_radii": 9.0}}',
     "the scorer's failure": '{"error": "HostError", "message": "the host failed", "where": "scorer"}',
-    "half of an answer": '{"answer": [[0.5, 0.5',
-    "two answers": '{"answer": []}{"answer": []}',
+    "half of an answer": "answer\\n[[0.5, 0.5",
+    "half of a surrogate pair": 'answer\\n["\\\\ud800"]',
+    "no text": "answer\\n",
+    "two answers": "answer\\n[][]",
 }
 PROGRAM = """
 import os

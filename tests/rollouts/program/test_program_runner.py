@@ -87,6 +87,10 @@ CHEATS = {
     ),
     "is a number of its own kind": "class N(float):\n    def __gt__(self, o): return True\ndef solve():\n    return N('nan')\n",
     "brings modules that the scorer's process would load": "def solve():\n    return 1\n",
+    "writes an answer of its own before": (
+        "import os\ndef solve():\n    [os.write(fd, b'answer\\n99\\n') for fd in range(3, 9) if _open(fd)]\n    return 1\n"
+        "def _open(fd):\n    try:\n        os.fstat(fd)\n    except OSError:\n        return False\n    return True\n"
+    ),
     "stays behind": (
         "import os, time\ndef solve():\n    if os.fork() == 0:\n        time.sleep(30)\n        os._exit(0)\n    return 1\n"
     ),
@@ -150,12 +154,13 @@ def evaluate_stage2(program_path):
 
 
 def test_evaluators_of_openevolve_are_scorers_as_they_are(tmp_path: Path) -> None:
-    plain = task(tmp_path / "a", EVALUATOR, toml="")
+    begin = "def run():\n    return 1.0\n"
+    plain = task(tmp_path / "a", EVALUATOR, begin, toml="")
     one, broken = measured(plain, ["def run():\n    return 4.0\n", "def run():\n    return None\n"])
     assert one.total_reward == 4.0
     assert one.columns["info/texts"][0] == {"said": "of 4.0"}
     assert broken.status == "non_finite_return"
-    staged = task(tmp_path / "b", EVALUATOR, toml="stages = [0.5]")
+    staged = task(tmp_path / "b", EVALUATOR, begin, toml="stages = [0.5]")
     low, high = measured(staged, ["def run():\n    return 4.0\n", "def run():\n    return 6.0\n"])
     assert (low.total_reward, high.total_reward) == (0.4, 6.0)
 
@@ -167,10 +172,122 @@ def test_less_is_better_turns_the_sign(tmp_path: Path) -> None:
     assert one.total_reward == -6.0
 
 
-def test_which_metric_counts() -> None:
-    assert score_of({"a": 1.0, "combined_score": 5.0}, "") == 5.0
-    assert score_of({"a": 1.0, "b": 2.0, "c": None}, "") == 1.5
-    assert score_of({"a": 1.0, "b": 2.0}, "b") == 2.0
-    assert score_of({"a": 1.0}, "b") is None
-    assert score_of({"combined_score": None, "a": 1.0}, "") is None
-    assert json.dumps(score_of({}, "")) == "null"
+def test_the_score_is_the_mean_of_the_metrics_that_count() -> None:
+    assert score_of({"a": 1.0, "b": 2.0, "c": None}, ("a", "b")) == 1.5
+    assert score_of({"a": 1.0, "b": 2.0}, ("b",)) == 2.0
+    assert score_of({"a": 1.0}, ("b",)) is None
+    assert score_of({"combined_score": None, "a": 1.0}, ("combined_score",)) is None
+    assert score_of({"a": 1.0}, ("a", "b")) is None
+    assert score_of({}, ()) is None
+
+
+OF_ITS_TEXT = """
+import ast
+def evaluate(program_path):
+    return ast.literal_eval(open(program_path).read())
+"""
+
+
+def test_which_metrics_count_is_settled_by_the_start_program(tmp_path: Path) -> None:
+    combined = task(tmp_path / "a", OF_ITS_TEXT, "{'combined_score': 0.25, 'valid': 1.0}\n", toml="")
+    other, dear, true = measured(
+        combined,
+        [
+            "{'combined_score': 'very good', 'valid': 1.0, 'size': 900.0}\n",
+            "{'valid': 1.0, 'size': 900.0}\n",
+            "{'combined_score': True}\n",
+        ],
+    )
+    assert [t.status for t in (other, dear, true)] == ["non_finite_return"] * 3
+    assert other.failure is not None
+    assert "combined_score" in other.failure.message
+    assert "very good" in other.failure.message
+    plain = task(tmp_path / "b", OF_ITS_TEXT, "{'size': 1.0, 'valid': True, 'name': '7'}\n", toml="")
+    same, more, less = measured(
+        plain,
+        [
+            "{'size': 1.0, 'valid': True, 'name': '7'} # same\n",
+            "{'size': 3.0, 'bonus': 900.0, 'combined_score': 900.0}\n",
+            "{'bonus': 900.0}\n",
+        ],
+    )
+    assert (same.total_reward, more.total_reward, less.status) == (1.0, 3.0, "non_finite_return")
+    assert same.columns["info/texts"][0] == {"valid": "True", "name": "7"}
+
+
+@pytest.mark.parametrize("given", ["True", "'0.2'", "{'score': '0.2'}", "{'valid': True}", "b'1'", "{}"])
+def test_truth_values_and_texts_are_no_scores(tmp_path: Path, given: str) -> None:
+    name = task(tmp_path / "a", f"def evaluate(path):\n    return {given}\n", toml="")
+    (one,) = measured(name, ["def solve():\n    return 1\n"])
+    assert one.status == "non_finite_return"
+    assert one.failure is not None
+    assert "no finite number" in one.failure.message
+
+
+def test_stages_are_passed_by_the_metric_that_counts_in_its_direction(tmp_path: Path) -> None:
+    scorer = (
+        "def evaluate_stage1(path):\n    return {'loss': float(open(path).read()), 'speed': 50.0}\n"
+        "def evaluate_stage2(path):\n    return {'loss': float(open(path).read()) + 100.0}\n"
+    )
+    name = task(tmp_path / "a", scorer, "9.0\n", toml='metric = "loss"\nminimise = true\nstages = [5.0]')
+    low, high = measured(name, ["4.0\n", "6.0\n"])
+    assert (low.total_reward, high.total_reward) == (-104.0, -6.0)
+
+
+RAISING = {
+    "half of a surrogate pair": ("Exception('half \\ud800 of one')", "half \\ud800 of one"),
+    "three million characters": ("Exception('e' * 3_000_000 + 'the end')", "the end"),
+    "a text that raises": ("type('Odd', (Exception,), {'__str__': lambda self: 1 / 0})()", "cannot be shown"),
+}
+
+
+@pytest.mark.parametrize("kind", RAISING)
+@pytest.mark.parametrize("form", ["evaluate", "verify"])
+def test_the_reason_is_told_whatever_an_error_says(tmp_path: Path, kind: str, form: str) -> None:
+    raised, said = RAISING[kind]
+    name = task(tmp_path / "a", f"def {form}(given):\n    raise {raised}\n", toml="")
+    (one,) = measured(name, ["def solve():\n    return 1\n"])
+    assert one.failure is not None
+    assert said in one.failure.message
+    assert len(one.failure.message) < 20_000
+    assert len(one.failure.traceback) < 20_000
+    one.failure.message.encode()
+
+
+def test_names_and_texts_of_metrics_may_hold_anything(tmp_path: Path) -> None:
+    scorer = "def evaluate(path):\n    return {'combined_score': 1.0, 'half \\ud800': 2.0, 'n' * 9_000: 3.0, 'said': '\\udfff'}\n"
+    (one,) = measured(task(tmp_path / "a", scorer, toml=""), ["def solve():\n    return 1\n"])
+    assert (one.status, one.total_reward) == ("ok", 1.0)
+    assert one.columns["info/metrics"][0]["half \\ud800"] == 2.0
+    assert one.columns["info/texts"][0]["said"] == "\\udfff"
+    assert max(map(len, one.columns["info/metrics"][0])) == 200
+
+
+def test_an_answer_is_handed_on_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+
+    def counted(text: str | bytes) -> object:
+        read.append(len(text))
+        return json.loads(text)
+
+    monkeypatch.setattr("heredity.rollouts.program.runner.json_value", counted)
+    name = task(tmp_path / "a", "def verify(answer):\n    return {'size': len(answer)}\n")
+    (one,) = measured(name, ["def solve():\n    return list(range(300_000))\n"])
+    assert one.total_reward == 300_000.0
+    assert sum(read) < 1_000
+
+
+def test_what_is_too_long_to_be_read_is_refused(tmp_path: Path) -> None:
+    scorer = "def evaluate(path):\n    return {str(i): float(i) for i in range(300_000)}\n"
+    (one,) = measured(task(tmp_path / "a", scorer, toml='metric = "1"'), ["def solve():\n    return 1\n"])
+    assert one.failure is not None
+    assert "bytes of metrics and texts" in one.failure.message
+
+
+def test_nothing_is_left_in_the_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    name = task(tmp_path / "a", VERIFY)
+    measured(name, ["def solve():\n    return 3\n"])
+    assert list(temporary.iterdir()) == []

@@ -217,7 +217,8 @@ class _Search:
         brood += [child for _ in range(others - len(brood)) if (child := self._edited(island))]
         if self.author and written:
             asked = [self._written(island, (number, island.number, slot)) for slot in range(written)]
-            brood += [child for child in await together(asked) if child]
+            # In the order of the requests: which of two equal replies is first may not hang on which arrives first.
+            brood += [child for child in await together(asked) if child and self._new(child.program)]
         return brood
 
     def _tunable(self, island: _Island) -> bool:
@@ -282,7 +283,7 @@ class _Search:
             return None
         text, why = proposal
         child = parent.program.with_source(text)
-        return _Child(child, (parent.digest,), f"written: {why}") if self._new(child) else None
+        return _Child(child, (parent.digest,), f"written: {why}")
 
     def _parent(self, island: _Island) -> _Elite:
         elites = sorted(island.elites.values(), key=lambda e: e.cell)

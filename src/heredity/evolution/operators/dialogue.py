@@ -10,7 +10,7 @@ import asyncio
 import json
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from heredity.errors import ConfigError, ProviderError
 from heredity.evolution.operators.evidence import shortened
@@ -197,11 +197,26 @@ class Steps:
             self.reason = str(span.attributes["failed"])
 
 
+@runtime_checkable
+class Noting(Protocol):
+    """A model that is told of which replies nothing could be used."""
+
+    async def unused(self, request: Request, why: str) -> None:
+        """Take note of it."""
+        ...
+
+
 class Dialogue:
     """Asks a model, reads its JSON, and asks once more if that cannot be read."""
 
     def __init__(
-        self, model: Model | None, seed: int, name: str, temperature: float | None = None, system: str = SYSTEM
+        self,
+        model: Model | None,
+        seed: int,
+        name: str,
+        temperature: float | None = None,
+        system: str = SYSTEM,
+        objects: Callable[[str, Mapping[str, Any]], Mapping[str, Any]] | None = None,
     ) -> None:
         """Begin a dialogue.
 
@@ -211,6 +226,7 @@ class Dialogue:
             name: the method's name.
             temperature: passed to the model; None leaves it.
             system: what the model is told of its part.
+            objects: finds what was asked for in a reply, given its form; `object_in` by default.
 
         Raises:
             ConfigError: if there is no model.
@@ -220,7 +236,7 @@ class Dialogue:
                 f"method {name!r} has no model that proposes edits; set [gateway] optimisation to the name of one"
             )
         self._model, self._seed, self._name, self._temperature = model, seed, name, temperature
-        self._system = system
+        self._system, self._objects = system, objects or object_in
 
     async def ask(
         self, task: str, data: Mapping[str, Any], read: Callable[[Mapping[str, Any]], T], position: tuple[int, ...]
@@ -256,11 +272,14 @@ class Dialogue:
         for attempt in range(2):
             words = seed_sequence(self._seed, "method", self._name, "model", task, *position, attempt).generate_state(1)
             sampling = Sampling(temperature=self._temperature, seed=int(words[0]) >> 1)
-            reply = await self._model.reply(Request(tuple(messages), sampling=sampling, purpose="optimisation"))
+            request = Request(tuple(messages), sampling=sampling, purpose="optimisation")
+            reply = await self._model.reply(request)
             try:
-                return read(object_in(reply.text, FORMS[task].reply))
+                return read(self._objects(reply.text, FORMS[task].reply))
             except ConfigError as error:
                 problem = str(error)
+            if isinstance(self._model, Noting):
+                await self._model.unused(request, shortened(encodable(problem), 300))
             # Providers refuse an assistant's message without words.
             messages += [Message("assistant", encodable(reply.text))] if reply.text.strip() else []
             messages.append(Message("user", encodable(_AGAIN.format(problem=problem))))

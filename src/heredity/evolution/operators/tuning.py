@@ -34,8 +34,8 @@ class Tunable:
 
     @property
     def source(self) -> str:
-        """Text of the program."""
-        return self.candidate.agent.text(self.path)
+        """Text of the program, without a byte order mark."""
+        return self.candidate.agent.text(self.path).removeprefix("\ufeff")
 
     @cached_property
     def values(self) -> np.ndarray:
@@ -65,7 +65,7 @@ def has_constants(candidate: Candidate, path: str = POLICY) -> bool:
         ConfigError: if it is not valid Python.
     """
     program = candidate.parts.get(AGENT)
-    return program is not None and path in program and bool(find_constants(program.text(path)))
+    return program is not None and path in program and bool(find_constants(Tunable(candidate, path).source))
 
 
 def starting_point(context: EvolverContext, rng: np.random.Generator) -> Tunable:

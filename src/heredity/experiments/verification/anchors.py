@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,6 +18,7 @@ from heredity.errors import ConfigError
 from heredity.experiments.verification.findings import Finding, failed, failed_on, passed
 from heredity.outside import read_bytes
 from heredity.results.card import RunCard
+from heredity.sandbox.engine_folder import EngineFolder
 
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 _SECONDS = 60.0
@@ -130,10 +130,10 @@ def _in_token(path: Path, statements: Mapping[Statement, str], authority: Path) 
             )
     answers: list[str] = []
     for kind, text in statements.items():
-        with tempfile.NamedTemporaryFile() as file:
-            file.write(text.encode())
-            file.flush()
-            done = _run(["openssl", "ts", "-verify", "-data", file.name, "-in", str(path), "-CAfile", str(authority)])
+        with EngineFolder() as folder:
+            data = folder / "data"
+            data.write_bytes(text.encode())
+            done = _run(["openssl", "ts", "-verify", "-data", str(data), "-in", str(path), "-CAfile", str(authority)])
         if done.returncode == 0:
             return passed(f"{path} is a token of the {kind}s, of {_time_of(path)}")
         answers.append(_last(done))

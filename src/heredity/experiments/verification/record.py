@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -221,9 +222,10 @@ _EACH, _LISTS = ("score", "length", "status"), ("scores", "lengths", "statuses")
 
 def _misscored(run: RunRecords, data: Mapping[str, Any], listed: Mapping[str, list[Any]]) -> list[str]:
     named = data.get("taskset", run.started["taskset"])
-    floor = run.started["failure_return"] if named == run.started["taskset"] else taskset(named).info.failure_return
+    own = run.started["failure_return"] if named == run.started["taskset"] else taskset(named).info.failure_return
+    floor = -math.inf if own is None else own
     if data["blob"] is None:
-        wrong = [score for score in listed["scores"] if score != floor]
+        wrong = [score for score in listed["scores"] if score != score_to_json(floor)]
         return [f"scores: {wrong[0]} without any trajectory; expected {floor}"] if wrong else []
     trajectories = decode_many(run.blobs.get(data["blob"]))
     problems = [

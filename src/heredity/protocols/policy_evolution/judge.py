@@ -95,8 +95,10 @@ def _select(
     ranked = [
         (scores.mean, checkpoints[digest].submit_id, digest)
         for digest, scores in validation.items()
-        if covers(scores.scores, coverage)
+        if covers(scores.scores, coverage) and scores.mean > -math.inf
     ]
+    if not ranked and any(scores.mean == -math.inf for scores in validation.values()):
+        return None, None, "every candidate failed on validation, and a failure has no score"
     if not ranked and validation:
         return None, None, f"no candidate has {coverage:.0%} of its validation scores: the others are missing"
     if not ranked:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from heredity.protocols.policy_evolution.briefing import submitting
 from heredity.resources import SourceTree
 from heredity.server.terms import Briefing, RunTerms
@@ -22,6 +24,8 @@ Score: {public["metric"]}. It is judged {public["judged"]}. Hidden: {public["hid
 def agent_text(terms: RunTerms) -> str:
     """Return `AGENTS.md`: the goal, the budget, what is to be written, how to submit, and how to read feedback."""
     public, limits, digits = terms.taskset.public, terms.limits, "N" * terms.width
+    floor = terms.taskset.failure_return
+    failed = f"which counts {floor:g} at most" if math.isfinite(floor) else "which ranks below every one that does not"
     entry = f" Its function `{public['entry']}()` is called; what it returns is what counts." if public["entry"] else ""
     return f"""# Improve the program {public["program_file"]}
 
@@ -41,7 +45,7 @@ measured again, and one of them is the result. Whatever you compute inside of th
 
 An evaluation may take {limits.episode_s:g} s of the processor and {limits.memory_bytes >> 20} MiB. In the feedback,
 `trajectory.jsonl` of each evaluation has one line: `reward` is the score, `info.metrics` are the scorer's metrics,
-`info.texts` what it says besides; `error.txt` says why a program failed, which counts {terms.taskset.failure_return:g} at most.
+`info.texts` what it says besides; `error.txt` says why a program failed, {failed}.
 
 {submitting(terms)}"""
 

@@ -12,11 +12,9 @@ from __future__ import annotations
 
 import asyncio
 import re
-import tempfile
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 from heredity.actors.contract import RoundFeedback
@@ -24,6 +22,7 @@ from heredity.ids import digest_json
 from heredity.rollouts.code.judge import Judge
 from heredity.rollouts.code.ranks import Rank, Ranker
 from heredity.rollouts.code.verdicts import VERDICTS, Judgement, Tests, Verdict
+from heredity.sandbox.engine_folder import EngineFolder
 from heredity.sandbox.native import NativeRuns
 from heredity.tasks.code.languages import Language, language
 from heredity.tasks.code.problem import Problem, problem
@@ -167,6 +166,6 @@ async def code_judge(workers: int | None = None) -> AsyncGenerator[Judge]:
     Raises:
         IsolationError: if this machine cannot confine programs.
     """
-    with tempfile.TemporaryDirectory(prefix="heredity-code-") as folder:
+    with EngineFolder() as folder:
         async with NativeRuns(workers) as runs:
-            yield Judge(runs, Path(folder))
+            yield Judge(runs, folder)

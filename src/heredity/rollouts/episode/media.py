@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
-import tempfile
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +10,9 @@ import gymnasium
 import numpy as np
 
 from heredity.errors import MissingExtraError
+from heredity.sandbox.engine_folder import EngineFolder
+
+_VIDEO = "video.mp4"
 
 
 class MediaRecorder:
@@ -24,7 +25,7 @@ class MediaRecorder:
     def __init__(self, wanted: Mapping[str, Any]) -> None:
         self._every = int(wanted.get("frames") or 0)
         self._video: Any = None
-        self._path = ""
+        self._folder: EngineFolder | None = None
         self._wants_video = bool(wanted.get("video"))
         self._files: dict[str, bytes] = {}
         self._count = 0
@@ -45,17 +46,16 @@ class MediaRecorder:
         """Finish the video and return every file: name to content."""
         if self._video is not None:
             self._video.close()
-            with open(self._path, "rb") as file:
-                self._files["video.mp4"] = file.read()
-            os.unlink(self._path)
+            assert self._folder is not None
+            self._files[_VIDEO] = (self._folder.path / _VIDEO).read_bytes()
+            self._folder.remove()
             self._video = None
         return self._files
 
     def _open(self, env: gymnasium.Env[Any, Any]) -> Any:
-        fd, self._path = tempfile.mkstemp(suffix=".mp4")
-        os.close(fd)
+        self._folder = EngineFolder()
         fps = env.metadata.get("render_fps") or 30
-        return _imageio().get_writer(self._path, fps=fps, macro_block_size=2)
+        return _imageio().get_writer(self._folder.path / _VIDEO, fps=fps, macro_block_size=2)
 
 
 def _imageio() -> Any:

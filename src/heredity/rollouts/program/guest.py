@@ -1,7 +1,8 @@
 """What calls programs and scorers inside of the sandbox; it imports nothing but the standard library.
 
-One JSON request on stdin: `do` (`"evaluate"`, `"solve"` or `"verify"`), `program`, `scorer`, `seed`, `stages`, `answer`. One JSON
-answer on what was stdout; whatever is printed goes to stderr.
+One line of JSON on stdin: `do` (`"evaluate"`, `"solve"` or `"verify"`), `program`, `scorer`, `seed`, `stages`, `metric` and
+`minimise`; for `verify` the answer of `solve` follows. One JSON object on what was stdout; for `solve` a line `answer`, then
+the answer as JSON. Whatever is printed goes to stderr.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ import types
 from typing import Any
 
 MOST_TEXT = 8_000
+MOST_NAME = 200
+MOST_DEPTH = 100
 
 
 class EvaluationResult:
@@ -41,27 +44,31 @@ def main() -> None:
     """Answer the request."""
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    request = json.load(sys.stdin)
+    header, _, given = sys.stdin.buffer.read().partition(b"\n")
+    request = json.loads(header)
     _offer_names()
     random.seed(request["seed"] or 0)
     where = "scorer"
     try:
         if request["do"] == "evaluate":
-            answer = _evaluated(_module("evaluator", request["scorer"]), request)
+            text = json.dumps(_evaluated(_module("evaluator", request["scorer"]), request), allow_nan=False)
         elif request["do"] == "solve":
             where = "program"
-            answer = {"answer": _plain(_called(_module("program", request["program"]).solve, (), request["seed"]))}
+            solved = _called(_module("program", request["program"]).solve, (), request["seed"])
+            text = "answer\n" + json.dumps(_plain(solved), allow_nan=False)
         else:
+            where = "answer"
+            answer = _answered(given)
+            where = "scorer"
             verify = _module("scorer", request["scorer"]).verify
-            answer = _read(_called(verify, (request["answer"],), request["seed"]))
-        text = json.dumps(answer, allow_nan=False)
+            text = json.dumps(_read(_called(verify, (answer,), request["seed"])), allow_nan=False)
     except BaseException as error:  # noqa: BLE001 - whatever it is, it is told
         refused = request["do"] == "verify" and isinstance(error, ValueError)
         text = json.dumps(
             {
                 "error": type(error).__name__,
-                "message": str(error)[:MOST_TEXT],
-                "traceback": traceback.format_exc()[-MOST_TEXT:],
+                "message": _text(error),
+                "traceback": _encodable(traceback.format_exc())[-MOST_TEXT:],
                 "where": "answer" if refused else where,
             }
         )
@@ -115,24 +122,25 @@ def _evaluated(scorer: Any, request: dict[str, Any]) -> dict[str, Any]:
         metrics |= result["metrics"]
         texts |= result["texts"]
         reached += 1
-        if reached > len(stages) or not _passes(result["metrics"], stages[reached - 1]):
+        if reached > len(stages) or not _passes(result["metrics"], stages[reached - 1], request):
             break
     return {"metrics": metrics, "texts": texts, "stages": reached}
 
 
-def _passes(metrics: dict[str, Any], threshold: float) -> bool:
+def _passes(metrics: dict[str, Any], threshold: float, request: dict[str, Any]) -> bool:
     numbers = [value for value in metrics.values() if value is not None]
-    value = metrics.get("combined_score")
+    name = next((name for name in (request["metric"], "combined_score") if name in metrics), None)
+    value = metrics[name] if name is not None else sum(numbers) / len(numbers) if numbers else None
     if value is None:
-        value = sum(numbers) / len(numbers) if numbers else -math.inf
-    return value >= threshold
+        return False
+    return bool(value <= threshold if request["minimise"] else value >= threshold)
 
 
 def _read(result: Any) -> dict[str, Any]:
-    """Return what a scorer said: numbers by name, None for what is not finite, and texts."""
+    """Return what a scorer said: numbers by name, None for what is not finite or ought to be a number, and texts."""
     texts: dict[str, Any] = {}
     if hasattr(result, "metrics"):
-        texts = {str(k): _text(v) for k, v in dict(getattr(result, "artifacts", None) or {}).items()}
+        texts = {_name(k): _text(v) for k, v in dict(getattr(result, "artifacts", None) or {}).items()}
         result = result.metrics
     if isinstance(result, tuple) and len(result) == 2 and isinstance(result[1], str):
         result, texts = result[0], {"feedback": _text(result[1])}
@@ -140,20 +148,81 @@ def _read(result: Any) -> dict[str, Any]:
         result = {"score": result}
     metrics: dict[str, float | None] = {}
     for key, value in result.items():
-        try:
-            number = float(value)
-        except (TypeError, ValueError, OverflowError):
-            texts[str(key)] = _text(value)
-            if value is None:
-                metrics[str(key)] = None
+        name, number = _name(key), _number(value)
+        if number is None:
+            texts[name] = _text(value)
+            if value is None or name == "combined_score":
+                metrics[name] = None
         else:
-            metrics[str(key)] = number if math.isfinite(number) else None
+            metrics[name] = number if math.isfinite(number) else None
     return {"metrics": metrics, "texts": texts}
 
 
+def _number(value: Any) -> float | None:
+    """Return a number of whatever library; None for what is none: a truth value is not, nor is the text of a number."""
+    if isinstance(value, (bool, str, bytes, bytearray)) or type(value).__name__ in ("bool", "bool_"):
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
+    except OverflowError:
+        return math.inf
+
+
+def _name(key: Any) -> str:
+    return _text(key)[:MOST_NAME]
+
+
 def _text(value: Any) -> str:
-    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    try:
+        text = value.decode("utf-8", "replace") if isinstance(value, bytes) else _encodable(str(value))
+    except Exception as error:  # noqa: BLE001 - the text is the author's own code
+        text = f"a {type(value).__name__} that cannot be shown: its text raises {type(error).__name__}"
     return text if len(text) <= MOST_TEXT else f"{text[: MOST_TEXT // 2]}\n… cut …\n{text[-MOST_TEXT // 2 :]}"
+
+
+def _encodable(text: str) -> str:
+    """Return a text with halves of surrogate pairs, which no JSON may hold, as their escapes."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _answered(data: bytes) -> Any:
+    """Return what a program answered; what it wrote need not be JSON. Raises ValueError then."""
+    try:
+        answer = json.loads(data, parse_constant=_refuse, parse_float=_finite)
+        if data.count(b"[") + data.count(b"{") > MOST_DEPTH:
+            _check_depth(answer)
+        if b"\\u" in data:
+            json.dumps(answer, ensure_ascii=False).encode()
+    except RecursionError as error:
+        raise ValueError("the answer is nested too deeply") from error
+    return answer
+
+
+def _check_depth(value: Any) -> None:
+    level = [value]
+    for _ in range(MOST_DEPTH):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, (dict, list))
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+        if not level:
+            return
+    raise ValueError(f"the answer is nested more than {MOST_DEPTH} deep")
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text[:40]} is too large")
+    return value
 
 
 def _plain(value: Any) -> Any:

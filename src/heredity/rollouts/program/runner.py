@@ -26,6 +26,7 @@ from heredity.rollouts.program.interpreter import Interpreter, interpreter_of
 from heredity.rollouts.rollout import RolloutError, attributed
 from heredity.rollouts.streams import as_completed
 from heredity.rollouts.trajectory import Column, Failure, Trajectory
+from heredity.sandbox.engine_folder import EngineFolder
 from heredity.sandbox.limits import Limits
 from heredity.sandbox.native import WORK, Bounds, Ended, NativeRuns
 from heredity.tasks.programs.blocks import check_fixed
@@ -37,6 +38,9 @@ _START_S = 5.0
 _CLOCK = 4.0
 """Seconds by the clock for each of the processor's: what takes longer waits, or sleeps."""
 _OUTPUT_BYTES = 16 << 20
+_MOST_REPLY = 2 << 20
+"""Bytes of metrics and texts, which are read where everything else waits; an answer is handed on as it is."""
+_ANSWER = b"answer\n"
 _DISK_BYTES = 256 << 20
 _SCRIPT = "cp -r /source/. . && exec {python} -B -P .guest.py"
 
@@ -94,14 +98,18 @@ class ProgramRunner:
     def __init__(self, workers: int | None) -> None:
         self._workers = workers
         self._runs: NativeRuns | None = None
+        self._folder: EngineFolder | None = None
+        self._lock = asyncio.Lock()
 
     def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
         """Measure programs (see `Runner.run`): each may take `limits.episode_s` of the processor and `limits.memory_bytes`."""
-        runs = self._runs = self._runs or NativeRuns(self._workers)
+        self._runs = self._runs or NativeRuns(self._workers)
+        self._folder = self._folder or EngineFolder()
+        bench = _Bench(self._runs, self._folder.path, limits, self._lock)
 
         async def attempt(position: int, job: Job) -> tuple[int, Trajectory]:
             record = _Record(job)
-            return position, await attributed(record, _measured(runs, record, limits))
+            return position, await attributed(record, _measured(bench, record))
 
         return as_completed(attempt(position, job) for position, job in enumerate(jobs))
 
@@ -110,37 +118,115 @@ class ProgramRunner:
         if self._runs is not None:
             self._runs.close()
             self._runs = None
+        if self._folder is not None:
+            self._folder.remove()
+            self._folder = None
 
 
-async def _measured(runs: NativeRuns, record: _Record, limits: Limits) -> Trajectory:
+@dataclass(frozen=True)
+class _Bench:
+    """What programs are measured with.
+
+    Attributes:
+        runs: starts sandboxes.
+        folder: where their files are put.
+        limits: of each measurement.
+        lock: held while it is found out which metrics count.
+    """
+
+    runs: NativeRuns
+    folder: Path
+    limits: Limits
+    lock: asyncio.Lock
+
+
+_counted: dict[tuple[str, str], tuple[str, ...]] = {}
+"""The metrics that count, by the digest of a task that names none and its start program."""
+
+
+async def _measured(bench: _Bench, record: _Record) -> Trajectory:
     task = read_task(str(record.job.task.spec["folder"]), str(record.job.task.spec["digest"]))
+    own = dict(record.job.candidate.agent.items())
+    _check_marks(task, own)
+    start = own == {task.declared.program: task.program.encode()}
+    counted = () if start else await _metrics_that_count(bench, record.job, task)
+    metrics, texts = await _judged(bench, record, task, own)
+    counted = counted or _counted.setdefault((task.digest, task.program), _names(task, metrics))
+    value = score_of(metrics, counted)
+    if value is None:
+        raise RolloutError(
+            _unscored(counted, metrics, texts),
+            status=Status.NON_FINITE_RETURN,
+            failure_source=FailureSource.CANDIDATE,
+        )
+    return record.measured(task.declared.score_of(value), metrics, texts)
+
+
+async def _metrics_that_count(bench: _Bench, job: Job, task: ProgramTask) -> tuple[str, ...]:
+    """Return the metrics whose mean is the score: those of the start program, so that no other program can choose its own."""
+    if task.declared.metric:
+        return (task.declared.metric,)
+    key = task.digest, task.program
+    async with bench.lock:
+        if key not in _counted:
+            try:
+                metrics, _ = await _judged(bench, _Record(job), task, {task.declared.program: task.program.encode()})
+            except RolloutError as error:
+                raise RolloutError(
+                    f"the start program cannot be scored, so nothing says which metrics count ({error}); name one as metric"
+                ) from error
+            _counted[key] = _names(task, metrics)
+        return _counted[key]
+
+
+def _names(task: ProgramTask, metrics: Mapping[str, float | None]) -> tuple[str, ...]:
+    if task.declared.metric:
+        return (task.declared.metric,)
+    if "combined_score" in metrics:
+        return ("combined_score",)
+    return tuple(sorted(name for name, value in metrics.items() if value is not None))
+
+
+async def _judged(
+    bench: _Bench, record: _Record, task: ProgramTask, own: Mapping[str, bytes]
+) -> tuple[dict[str, float | None], dict[str, str]]:
+    """Return the metrics and the texts that the scorer gives for a program's files."""
     request: dict[str, Any] = {
         "do": "evaluate",
         "program": f"{WORK}/{task.declared.program}",
         "scorer": f"{WORK}/{task.declared.scorer}",
         "seed": record.job.task.spec.get("seed"),
         "stages": task.declared.stages,
+        "metric": task.declared.metric,
+        "minimise": task.declared.minimise,
     }
-    own = dict(record.job.candidate.agent.items())
-    _check_marks(task, own)
     files = {name: data for name, data in task.files.items() if name != task.declared.program}
     python = await asyncio.to_thread(interpreter_of, task.python)
-    call = partial(_call, runs, record, limits, python)
+    call = partial(_call, bench, record, python)
     if task.form == "evaluate":
-        reply = await call(request, {**own, **files})
+        ended = await call(request, {**own, **files})
+        reply = _reply(ended, "the program", FailureSource.CANDIDATE, bench.limits)
     else:
         solved = await call({**request, "do": "solve"}, own)
-        if "answer" not in solved:
-            raise _broken("the program", "an answer", solved)
+        if not solved.stdout.startswith(_ANSWER):
+            raise _broken(
+                "the program", "an answer", _reply(solved, "the program", FailureSource.CANDIDATE, bench.limits)
+            )
         # Nothing of the program is where its answer is judged.
-        reply = await call({**request, "do": "verify", "answer": solved["answer"]}, files)
-    return _scored(record, task, reply)
+        answer = solved.stdout.removeprefix(_ANSWER)
+        ended = await call({**request, "do": "verify"}, files, answer)
+        reply = _reply(ended, "the scorer", FailureSource.ENVIRONMENT, bench.limits)
+    metrics, texts = reply.get("metrics"), reply.get("texts", {})
+    if not isinstance(metrics, dict) or not isinstance(texts, dict):
+        raise _broken("the scorer", "metrics", reply)
+    numbers = {name: _number(value) for name, value in cast("dict[str, Any]", metrics).items()}
+    return numbers, {name: str(text) for name, text in cast("dict[str, Any]", texts).items()}
 
 
 def _check_marks(task: ProgramTask, own: Mapping[str, bytes]) -> None:
     """Refuse a program whose author, an outside agent for one, changed what its marks say is to stay."""
     try:
-        check_fixed(task.program, own.get(task.declared.program, b"").decode())
+        check_fixed(task.program, own.get(task.declared.program, b"").decode("utf-8-sig"))
     except (ConfigError, UnicodeDecodeError) as error:
         raise RolloutError(
             f"{task.declared.program}: {error}", status=Status.INVALID_ACTION, failure_source=FailureSource.CANDIDATE
@@ -148,25 +234,26 @@ def _check_marks(task: ProgramTask, own: Mapping[str, bytes]) -> None:
 
 
 async def _call(
-    runs: NativeRuns,
+    bench: _Bench,
     record: _Record,
-    limits: Limits,
     python: Interpreter,
     request: Mapping[str, Any],
     files: Mapping[str, bytes],
-) -> dict[str, Any]:
+    answer: bytes = b"",
+) -> Ended:
     """Call the guest in a sandbox of its own, with these files in its folder."""
+    limits = bench.limits
     seconds = limits.episode_s + _START_S
     bounds = Bounds(
         seconds, _CLOCK * seconds, limits.memory_bytes, _OUTPUT_BYTES, max(_DISK_BYTES, limits.scratch_bytes)
     )
-    folder = await asyncio.to_thread(_written, files)
+    folder = await asyncio.to_thread(_written, bench.folder, files)
     try:
-        ended = await runs.run(
+        ended = await bench.runs.run(
             ("/bin/sh", "-c", _SCRIPT.format(python=shlex.quote(str(python.program)))),
             bounds,
             work=folder,
-            stdin=json.dumps(request).encode(),
+            stdin=json.dumps(request).encode() + b"\n" + answer,
             shown=python.shown,
             environment={
                 "PYTHONPATH": ":".join(map(str, python.packages)),
@@ -181,12 +268,11 @@ async def _call(
     record.cpu_s += ended.cpu_s
     record.peak_bytes = max(record.peak_bytes, ended.peak_bytes)
     record.log = (record.log + ended.stderr)[-limits.output_bytes :]
-    judging = request["do"] == "verify"
-    return _answer(ended, "the scorer" if judging else "the program", judging, limits)
+    return ended
 
 
-def _written(files: Mapping[str, bytes]) -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="heredity-program-"))
+def _written(parent: Path, files: Mapping[str, bytes]) -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="program-", dir=parent))
     for name, data in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -195,9 +281,8 @@ def _written(files: Mapping[str, bytes]) -> Path:
     return folder
 
 
-def _answer(ended: Ended, who: str, judging: bool, limits: Limits) -> dict[str, Any]:
-    """Return what the guest answered; raise what it met."""
-    source = FailureSource.ENVIRONMENT if judging else FailureSource.CANDIDATE
+def _reply(ended: Ended, who: str, source: FailureSource, limits: Limits) -> dict[str, Any]:
+    """Return the object that the guest gave; raise what it met."""
     if ended.reason in ("cpu", "wall"):
         waited = "" if ended.reason == "cpu" else ", most of which it waited"
         raise RolloutError(
@@ -205,59 +290,57 @@ def _answer(ended: Ended, who: str, judging: bool, limits: Limits) -> dict[str, 
             status=Status.ROLLOUT_TIMEOUT,
             failure_source=source,
         )
-    try:
-        reply = json_value(ended.stdout) if ended.reason == "exited" else None
-    except ValueError:
-        reply = None
-    if not isinstance(reply, dict):
+    reply, unread = _object(ended)
+    if unread:
         last = ended.stderr.strip().splitlines()[-1:] or ["nothing"]
         memory = ended.reason == "memory" or ended.code == -9 or "MemoryError" in last[0]
         raise RolloutError(
-            f"{who} ended without an answer (exit code {ended.code}, {ended.reason}); it said last: {last[0]:.300}",
+            f"{who} ended without an answer ({unread}); it said last: {last[0]:.300}",
             ended.stderr[-4000:],
             status=Status.OOM if memory else Status.ACT_ERROR,
             failure_source=source,
         )
-    answer = cast(dict[str, Any], reply)
-    if "error" not in answer:
-        return answer
-    if answer.get("where") == "scorer" and judging:
-        raise RolloutError(
-            f"the scorer failed: {answer['error']}: {answer['message']}", str(answer.get("traceback", ""))
-        )
-    status = Status.INVALID_ACTION if answer.get("where") == "answer" else Status.ACT_ERROR
-    raise RolloutError(
-        f"{answer['error']}: {answer['message']}",
-        str(answer.get("traceback", "")),
-        status=status,
-        failure_source=FailureSource.CANDIDATE,
-    )
+    if "error" not in reply:
+        return reply
+    judging = source is FailureSource.ENVIRONMENT
+    named = f"{reply['error']}: {reply.get('message')}"
+    if reply.get("where") == "scorer" and judging:
+        raise RolloutError(f"the scorer failed: {named}", str(reply.get("traceback", "")))
+    status = Status.INVALID_ACTION if reply.get("where") == "answer" else Status.ACT_ERROR
+    raise RolloutError(named, str(reply.get("traceback", "")), status=status, failure_source=FailureSource.CANDIDATE)
 
 
-def _scored(record: _Record, task: ProgramTask, reply: Mapping[str, Any]) -> Trajectory:
-    metrics, texts = reply.get("metrics"), reply.get("texts", {})
-    if not isinstance(metrics, dict) or not isinstance(texts, dict):
-        raise _broken("the scorer", "metrics", reply)
-    values = cast(dict[str, float | None], metrics)
-    value = score_of(values, task.declared.metric)
-    if value is None:
-        name = task.declared.metric or "of the metrics"
-        raise RolloutError(
-            f"the scorer gave no finite number {name} (it gave {', '.join(values) or 'none'})",
-            status=Status.NON_FINITE_RETURN,
-            failure_source=FailureSource.CANDIDATE,
-        )
-    return record.measured(-value if task.declared.minimise else value, values, cast(dict[str, str], texts))
+def _object(ended: Ended) -> tuple[dict[str, Any], str]:
+    """Return the JSON object that a guest wrote, and what is wrong if it wrote none."""
+    if ended.reason != "exited" or not ended.stdout:
+        return {}, f"exit code {ended.code}, {ended.reason}"
+    if len(ended.stdout) > _MOST_REPLY:
+        return {}, f"it wrote {len(ended.stdout)} bytes of metrics and texts, and {_MOST_REPLY} are read"
+    try:
+        reply = json_value(ended.stdout)
+    except ValueError as error:
+        return {}, f"what it wrote is no JSON: {error!s:.200}"
+    return (cast("dict[str, Any]", reply), "") if isinstance(reply, dict) else ({}, "what it wrote is no JSON object")
 
 
-def score_of(metrics: Mapping[str, float | None], metric: str) -> float | None:
-    """Return the metric that counts: the one that is named, `combined_score`, or the mean of all; None if there is none."""
-    if metric:
-        return metrics.get(metric)
-    if "combined_score" in metrics:
-        return metrics["combined_score"]
-    numbers = [value for value in metrics.values() if value is not None]
-    return sum(numbers) / len(numbers) if numbers else None
+def _number(value: Any) -> float | None:
+    """Return a number that an evaluator wrote; None for what is none, which a program in its process may have put there."""
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def score_of(metrics: Mapping[str, float | None], counted: Sequence[str]) -> float | None:
+    """Return the mean of the metrics that count; None if there are none, or one of them is no finite number."""
+    numbers = [value for name in counted if (value := metrics.get(name)) is not None]
+    return sum(numbers) / len(numbers) if numbers and len(numbers) == len(counted) else None
+
+
+def _unscored(counted: Sequence[str], metrics: Mapping[str, float | None], texts: Mapping[str, str]) -> str:
+    missing = [name for name in counted if metrics.get(name) is None]
+    if not missing:
+        given = ", ".join(f"{name} is {text!r:.60}" for name, text in texts.items()) or "nothing at all"
+        return f"the scorer gave no finite number, but {given}; return numbers, not truth values or texts"
+    texts_given = "; ".join(f"{name} is {texts[name]!r:.100}" for name in missing if name in texts)
+    return f"the scorer gave no finite number {', '.join(missing)} ({texts_given or 'it gave ' + (', '.join(metrics) or 'none')})"
 
 
 def _broken(who: str, what: str, reply: Mapping[str, Any]) -> RolloutError:

@@ -50,17 +50,90 @@ def fixed_text(source: str) -> tuple[str, ...]:
 def applied(source: str, edits: list[tuple[str, str]]) -> str:
     """Return a program with each `search` text, which stands in it once, replaced by its `replace` text.
 
+    Where a text is not there as it is, the lines are taken that differ from it in line ends, blanks at the end of lines and tabs of
+    indentation alone, if there is one such place; what replaces them is written as the program is.
+
     Raises:
         ConfigError: if one is not there, or more than once, or what may not change would.
     """
     changed = source
     for search, replace in edits:
         count = changed.count(search) if search else 0
-        if count != 1:
-            raise ConfigError(f"the text to replace stands {count} times in the program, not once: {search[:200]!r}")
-        changed = changed.replace(search, replace)
-    check_fixed(source, changed)
-    return changed
+        if count > 1 or not search:
+            raise _not_once(count, search)
+        changed = changed.replace(search, replace) if count else _replaced(changed, search, replace)
+    return kept(source, changed)
+
+
+def kept(source: str, changed: str) -> str:
+    """Return a version of a program with the lines that may not change exactly as they are.
+
+    Line ends become those of `source`, and so do line ends and blanks at the end of lines that may not change.
+
+    Raises:
+        ConfigError: if something else changed that may not.
+    """
+    changed = _ended(changed, source)
+    mine, theirs = fixed_text(source), fixed_text(changed)
+    if mine == theirs:
+        return changed
+    if [_bare(text) for text in mine] != [_bare(text) for text in theirs]:
+        check_fixed(source, changed)
+    lines, blocks = changed.split("\n"), open_lines(changed)
+    inner = ["\n".join(lines[block.start - 1 : block.stop - 1]) for block in blocks]
+    parts = [mine[0]]
+    for block, text, fixed in zip(blocks, inner, mine[1:], strict=True):
+        parts += [text, fixed] if len(block) else [fixed]
+    return "\n".join(parts)
+
+
+def _bare(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.rstrip().split("\n"))
+
+
+def _ended(text: str, like: str) -> str:
+    """Return a text with the line ends of another."""
+    plain = text.replace("\r\n", "\n")
+    return plain.replace("\n", "\r\n") if "\r\n" in like and "\n" not in like.replace("\r\n", "") else plain
+
+
+def _not_once(count: int, search: str) -> ConfigError:
+    return ConfigError(f"the text to replace stands {count} times in the program, not once: {search[:200]!r}")
+
+
+def _replaced(source: str, search: str, replace: str) -> str:
+    """Replace the one place whose lines are alike (see `applied`)."""
+    plain, sought, instead = (text.replace("\r\n", "\n") for text in (source, search, replace))
+    if plain.count(sought) != 1:
+        lines, unit = plain.split("\n"), _indent(plain)
+        wanted = [_alike(line, unit) for line in sought.strip("\n").split("\n")]
+        alike = [_alike(line, unit) for line in lines]
+        places = [i for i in range(len(lines) - len(wanted) + 1) if alike[i : i + len(wanted)] == wanted]
+        if len(places) != 1 or not any(wanted):
+            raise _not_once(max(len(places), plain.count(sought)), search)
+        tabs = any(line.startswith("\t") for line in lines)
+        written = (
+            [_indented(line, unit, tabs=tabs) for line in instead.strip("\n").split("\n")] if instead.strip() else []
+        )
+        return _ended("\n".join([*lines[: places[0]], *written, *lines[places[0] + len(wanted) :]]), source)
+    return _ended(plain.replace(sought, instead), source)
+
+
+def _indent(source: str) -> int:
+    """Return how many blanks a level of indentation has."""
+    widths = [len(line) - len(line.lstrip(" ")) for line in source.split("\n") if line.strip()]
+    return min((width for width in widths if width > 0), default=4)
+
+
+def _alike(line: str, unit: int) -> str:
+    return _indented(line, unit, tabs=False).rstrip()
+
+
+def _indented(line: str, unit: int, *, tabs: bool) -> str:
+    """Return a line indented by blanks, or by tabs."""
+    text = line.lstrip(" \t")
+    width = len(line[: len(line) - len(text)].expandtabs(unit))
+    return ("\t" * (width // unit) + " " * (width % unit) if tabs else " " * width) + text
 
 
 def check_fixed(source: str, changed: str) -> None:

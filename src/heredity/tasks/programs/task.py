@@ -12,6 +12,8 @@ scorer.py        `verify(answer)`: judges what the program's `solve()` returned,
 from __future__ import annotations
 
 import ast
+import codecs
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -45,9 +47,11 @@ class Declared(BaseModel):
         title: for people.
         program: file that is evolved, and begun with.
         scorer: file that measures it.
-        metric: which of the scorer's metrics is the score; by default `combined_score`, or else the mean of all.
+        metric: which of the scorer's metrics is the score; by default `combined_score`, or else the mean of all, as
+            the start program has them.
         minimise: whether less is better; the score is then the metric with its sign turned.
-        failure_score: what a program counts as, at most, that fails or is refused.
+        failure_score: what the metric counts as, at best, of a program that fails or is refused; by default such a program has no
+            score and ranks below every other.
         best_known: the best value of the metric that has been published, and where.
         stages: thresholds of an evaluator that has `evaluate_stage1` and so on: a stage follows where the one before reached its.
         folders: folders beside the scorer that it reads from; files beside it are always there.
@@ -62,12 +66,21 @@ class Declared(BaseModel):
     scorer: Annotated[str, Field(pattern=_PLAIN)] = "scorer.py"
     metric: Annotated[str, Field(max_length=200)] = ""
     minimise: bool = False
-    failure_score: Annotated[float, Field(allow_inf_nan=False)] = 0.0
+    failure_score: Annotated[float, Field(allow_inf_nan=False)] | None = None
     best_known: Annotated[float, Field(allow_inf_nan=False)] | None = None
     best_known_source: str = ""
     stages: tuple[Annotated[float, Field(allow_inf_nan=False)], ...] = ()
     folders: tuple[Annotated[str, Field(pattern=_PLAIN)], ...] = ()
     python: str = ""
+
+    def score_of(self, value: float) -> float:
+        """Return the score that a value of the metric is, or the value that a score is."""
+        return -value if self.minimise else value
+
+    @property
+    def failure_return(self) -> float:
+        """The score of a program that fails, at most."""
+        return -math.inf if self.failure_score is None else self.score_of(self.failure_score)
 
 
 @dataclass(frozen=True)
@@ -119,9 +132,15 @@ def read_program_task(folder: Path) -> ProgramTask:
         ConfigError: if something is missing or wrong in it.
     """
     path = folder / FILE
+    if not path.exists():
+        raise ConfigError(
+            f"{folder} has no {FILE}, so it is no task; write one that names program and scorer, see docs/evolve.md"
+        )
     with reading(path, "TOML", "correct it, see docs/evolve.md", model=Declared):
         declared = Declared.model_validate(toml_table(read_text(path)))
     statement, files = "", _files(folder, declared)
+    for name in files.keys() & {declared.program, declared.scorer, STATEMENT}:
+        files[name] = files[name].removeprefix(codecs.BOM_UTF8)
     for name, what in ((declared.program, "program"), (declared.scorer, "scorer")):
         if name not in files:
             raise ConfigError(f"{path}: {what} is {name!r}, and {folder} has no such file; correct the name or add it")

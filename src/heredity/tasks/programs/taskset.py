@@ -21,7 +21,7 @@ from heredity.tasks.programs.task import ProgramTask, library_folder, read_progr
 PREFIX = "program/"
 KIND = "program"
 
-VERSION = 2
+VERSION = 3
 """Grows whenever a program may be scored otherwise than before."""
 
 
@@ -57,7 +57,7 @@ class ProgramTaskset:
                 "statement": task.statement,
                 "program_file": declared.program,
                 "entry": "solve" if task.form == "verify" else "",
-                "metric": f"{declared.metric or 'combined_score, or else the mean of all metrics'}; {better}",
+                "metric": f"{declared.metric or 'combined_score, or else the mean of all that the start program has'}; {better}",
                 "best_known": declared.best_known,
                 "best_known_source": declared.best_known_source,
                 "hidden": hidden,
@@ -67,7 +67,7 @@ class ProgramTaskset:
                 else "by an evaluator that runs the program",
             },
             description=f"# {declared.title}\n\n{task.statement.strip()}\n",
-            failure_return=declared.failure_score,
+            failure_return=declared.failure_return,
             group="programs",
             family="programs",
         )

@@ -299,6 +299,8 @@ def _revision(revision: Revision, *, is_last: bool) -> Folded:
     notes += ["the model writes answers"] if revision.samples else []
     notes += ["steps through an environment"] if revision.environment else []
     parts: list[Part] = []
+    if revision.files is not None and revision.reason:
+        parts.append(Text(f"Not on record: {revision.reason}", "warning"))
     if revision.unreadable:
         parts.append(Text(f"Cannot be parsed: {', '.join(revision.unreadable)}", "warning"))
     if revision.evidence:

@@ -65,11 +65,7 @@ class Registry:
     def init(self, folder: AnyPath) -> list[Version]:
         """Register what a folder holds, `TYPE/NAME/…` with an optional `resource.json` (a manifest); return what is new.
 
-        What is registered already and differs is updated; what does not differ stays as it is. If anything cannot be
-        built, nothing is registered.
-
-        Raises:
-            ConfigError: if something cannot be built; the message names all that cannot.
+        What differs from what is registered is updated. If anything cannot be built, nothing is, and all of it is named.
         """
         folder, drafts, faults = Path(folder), list[Draft](), list[str]()
         if not folder.is_dir():

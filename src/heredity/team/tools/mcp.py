@@ -322,8 +322,8 @@ class McpServer:
 
     def _spec(self, tool: types.Tool) -> ToolSpec:
         own = re.sub(r"[^A-Za-z0-9_-]", "_", f"{self.name}_{tool.name}")[:_NAME]
-        told = "".join(c if c.isprintable() or c in "\n\t" else " " for c in tool.description or "").strip()
-        description = self._descriptions.get(tool.name) or shortened(told, _DESCRIPTION)
+        words = "".join(c if c.isprintable() or c in "\n\t" else " " for c in tool.description or "").strip()
+        description = self._descriptions.get(tool.name) or shortened(words, _DESCRIPTION)
         return ToolSpec(own, description or f"{tool.name} of {self.name}", dict(tool.input_schema))
 
 

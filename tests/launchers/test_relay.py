@@ -6,12 +6,14 @@ import signal
 import sys
 from asyncio.subprocess import PIPE, Process
 
+import pytest
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from heredity.sandbox.agent_bubblewrap import RELAY
+from heredity.sandbox.engine_folder import EngineFolder
 from heredity.server import serve
 
 
@@ -75,3 +77,69 @@ async def test_an_unreachable_host_closes_the_connection() -> None:
     process = await start(f"/tmp/no-such-socket-{os.getpid()}", sys.executable, "-c", code)
     out, _ = await process.communicate()
     assert out == b"closed\n"
+
+
+_HALF_OPEN = """
+import os, resource, socket, sys, urllib.parse, urllib.request
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 2048), hard))
+url = os.environ["EVOPOLICYGYM_SUBMIT_URL"]
+door, said = ("127.0.0.1", urllib.parse.urlsplit(url).port), sys.argv[1].encode()
+held = []
+for _ in range(400):
+    held.append(socket.create_connection(door, timeout=30))
+    held[-1].sendall(said)
+print(urllib.request.urlopen(url, data=b"still", timeout=60).read().decode())
+print(len(os.listdir(f"/proc/{os.getppid()}/task")))
+"""
+
+
+@pytest.mark.parametrize("said", ["", "POST /submit HTTP/1.1\r\nContent-Le"])
+@pytest.mark.parametrize("descriptors", [64, 1024])
+async def test_the_session_answers_beside_hundreds_of_half_open_connections(said: str, descriptors: int) -> None:
+    async with serve(APP) as endpoints:
+        relay = ("-I", str(RELAY), "--socket", str(endpoints.unix), "--", sys.executable, "-c", _HALF_OPEN, said)
+        bounded = ("/bin/sh", "-c", f'ulimit -Sn {descriptors}; exec "$0" "$@"', sys.executable, *relay)
+        process = await asyncio.create_subprocess_exec(*bounded, stdout=PIPE, stderr=PIPE)
+        out, err = await process.communicate()
+    assert out.split() == [b"STILL", b"1"], err
+
+
+async def test_a_connection_that_is_cut_ends_alone() -> None:
+    code = (
+        "import os, socket, struct, urllib.parse, urllib.request as u\n"
+        "url = os.environ['EVOPOLICYGYM_SUBMIT_URL']\n"
+        "for i in range(50):\n"
+        "    s = socket.create_connection(('127.0.0.1', urllib.parse.urlsplit(url).port))\n"
+        "    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))\n"
+        "    s.sendall(b'POST /submit HTTP/1.1\\r\\n' if i % 2 else b'')\n"
+        "    s.close()\n"
+        "print(u.urlopen(url, data=b'after').read().decode())"
+    )
+    async with serve(APP) as endpoints:
+        process = await start(str(endpoints.unix), sys.executable, "-c", code)
+        out, err = await process.communicate()
+    assert out == b"AFTER\n", err
+
+
+async def test_an_answer_reaches_a_command_that_says_no_more() -> None:
+    code = (
+        "import os, socket, urllib.parse\n"
+        "s = socket.create_connection(('127.0.0.1', urllib.parse.urlsplit(os.environ['HEREDITY_URL']).port))\n"
+        "s.sendall(b'whole')\n"
+        "s.shutdown(socket.SHUT_WR)\n"
+        "answer = b''\n"
+        "while data := s.recv(1 << 16): answer += data\n"
+        "print(len(answer))"
+    )
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(len(await reader.read()) * b"x" * 400_000)
+        await writer.drain()
+        writer.close()
+
+    with EngineFolder() as folder:
+        async with await asyncio.start_unix_server(answer, folder / "own.sock"):
+            process = await start(str(folder / "own.sock"), sys.executable, "-c", code)
+            out, err = await process.communicate()
+    assert out == b"2000000\n", err

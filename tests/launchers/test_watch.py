@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -240,3 +241,24 @@ async def test_a_watch_that_fails_ends_the_run(run: Run, monkeypatch: pytest.Mon
     with pytest.raises(ZeroDivisionError):
         await run.agent("time.sleep(60)", unsafe=True)
     assert time.monotonic() - began < 50
+
+
+async def test_a_look_that_fails_ends_no_watch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "MEMORY_S", 0.0)
+    monkeypatch.setattr(watch, "DISK_S", 3600.0)
+    looks = iter(
+        [OSError(24, "no descriptor is free"), RuntimeError("can't start new thread"), 10, OSError(24), 2 * MIB]
+    )
+
+    def look(_root: int, _bound: int, _files: int) -> int:
+        seen = next(looks)
+        if isinstance(seen, Exception):
+            raise seen
+        return seen
+
+    monkeypatch.setattr(watch, "memory_of", look)
+    with watch.Watch(watch.Bounds(MIB, MIB), tmp_path, (), os.getpid()) as watching:
+        assert await watching.exceeded() == "memory_limit"
+        monkeypatch.setattr(watch, "memory_of", lambda *_: (_ for _ in ()).throw(OSError(24)))
+        with pytest.raises(OSError, match="24"):
+            await watching.exceeded()

@@ -332,6 +332,9 @@ class ScriptedSpace:
     def remaining(self) -> float:
         return 1000.0
 
+    def elapsed(self) -> float:
+        return 1.0
+
     def log(self, text: str) -> None:
         self.lines.append(text)
 

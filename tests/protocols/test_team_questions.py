@@ -13,6 +13,7 @@ from heredity.cli.main import app
 from heredity.gateway.contract import Usage
 from heredity.protocols.team_questions.judge import without_browser
 from heredity.protocols.team_questions.shown import Shown
+from heredity.team.assembly import equipped
 from heredity.team.settings import TeamSettings
 
 PLANNER = r"""
@@ -113,6 +114,58 @@ def test_a_team_answers_and_what_its_record_lacks_is_said(suite: Path, monkeypat
     assert "not tried: it needs a browser, and there is none" in page
     assert (out / "runs").exists()
     assert next(out.glob("runs/*/teams/a/plan.md")).exists()
+
+
+def test_a_question_comes_with_its_own_files_alone(suite: Path) -> None:
+    """The reader asks for the first question's file; that it is not there is the answer to the second."""
+    folder, out = suite.parent, suite.parent / "out"
+    step = '[[rule]]\nwhen = { user = "Which number" }\nreply = \'{"steps": [{"id": "s1", "agent": "reader", "task": "Read."}]}\'\n'
+    (folder / "planner.toml").write_text(
+        PLANNER.replace("[[rule]]", f"{step}\n[[rule]]", 2).replace(f"{step}\n", "", 1)
+    )
+    (folder / "reader.toml").write_text(
+        f"{READER}\n[[rule]]\nwhen = {{ last = 'there is no document' }}\nreply = '8'\n"
+    )
+    (folder / "others.csv").write_text("number\n8\n")
+    (folder / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    rows = [dict(row) for row in QUESTIONS[:3]]
+    rows[2]["files"] = [str(folder / "others.csv")]
+    (folder / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    suite.write_text(suite.read_text().replace("heldout = 3", "heldout = 2"))
+    ran = heredity("run", str(suite), "--out", str(out))
+    assert ran.exit_code == 0, ran.output
+    results = json.loads(next(out.glob("runs/*/metrics.json")).read_text())
+    rights = {row["id"]: row["correct"] for row in results["part"]["questions"]}
+    assert rights == {"a": True, "b": True}, [path.read_text() for path in out.glob("runs/*/teams/b/plan.md")]
+
+
+async def test_what_comes_with_a_task_is_seen_by_whoever_works_on_it_alone(tmp_path: Path) -> None:
+    (tmp_path / "shared").mkdir()
+    for name in ("shared/all.txt", "one.txt", "one.png", "two.txt", "two.png"):
+        (tmp_path / name).write_text(f"of {name}")
+    settings = TeamSettings.model_validate(
+        {
+            "planner": {"model": "m/p"},
+            "agents": {"a": {"description": "d", "model": "m/a"}},
+            "corpus": {"folder": str(tmp_path / "shared")},
+        }
+    )
+    async with equipped(settings) as shared:
+        for task in ("one", "two"):
+            own = await shared.for_task(
+                {f"{task}.txt": tmp_path / f"{task}.txt", f"{task}.png": tmp_path / f"{task}.png"}
+            )
+            assert set(own.corpus.documents) == {"all.txt", f"{task}.txt", f"{task}.png"}
+            assert own.pictures == (("image/png", f"of {task}.png".encode()),)
+            assert set(own.coding.files) == {f"{task}.txt", f"{task}.png"}
+        assert (set(shared.corpus.documents), shared.pictures) == ({"all.txt"}, ())
+
+
+def test_a_file_that_is_missing_is_named_before_a_model_is_asked(suite: Path) -> None:
+    (suite.parent / "bridges.csv").unlink()
+    ran = heredity("run", str(suite), "--out", str(suite.parent / "out"))
+    assert ran.exit_code != 0
+    assert "bridges.csv, which is not there" in f"{ran.exception} {ran.output}".replace("\n", " ")
 
 
 @pytest.mark.parametrize(

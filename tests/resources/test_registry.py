@@ -8,6 +8,7 @@ import pytest
 
 from heredity.errors import ConfigError, DamagedRecordError, IsolationError, UnknownNameError
 from heredity.resources import OPERATORS, TYPES, Registry, Store
+from heredity.resources.assembly import candidate_from_folder
 
 FILES: dict[str, Any] = {
     "prompt": "Answer {{question}} in one word.",
@@ -314,3 +315,19 @@ def test_a_path_may_be_given_as_a_text(registry: Registry, tmp_path: Path) -> No
         (tmp_path / "folder" / "prompt" / "new").mkdir(parents=True)
         (tmp_path / "folder" / "prompt" / "new" / "prompt.md").write_text("hello")
         assert [version.name for version in other.init(f"{tmp_path}/folder")] == ["new"]
+
+
+def test_every_resource_of_a_folder_that_cannot_be_built_is_named(tmp_path: Path) -> None:
+    for name, about in (("sound", '{"description": "d"}'), ("silent", "{}"), ("odd", "[]")):
+        folder = tmp_path / "given" / "tool" / name
+        folder.mkdir(parents=True)
+        (folder / "SKILL.md").write_text("Do it.")
+        (folder / "resource.json").write_text(about)
+    with Store(tmp_path / "kept.db") as store, pytest.raises(ConfigError) as refused:
+        Registry(store).init(tmp_path / "given")
+    with pytest.raises(ConfigError) as unusable:
+        candidate_from_folder(tmp_path / "given")
+    for error in (refused, unusable):
+        assert "tool/silent" in str(error.value)
+        assert "odd" in str(error.value)
+        assert "sound" not in str(error.value)

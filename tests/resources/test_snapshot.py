@@ -90,3 +90,11 @@ def test_a_name_no_program_may_use_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a\nb.py").write_text("")
     with pytest.raises(ConfigError, match="characters"):
         snapshot(tmp_path)
+
+
+def test_a_file_with_holes_beyond_the_limit_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with (tmp_path / "data.bin").open("wb") as file:
+        file.truncate(1 << 30)
+    monkeypatch.setattr("os.fdopen", lambda *_: pytest.fail("it was opened to be read"))
+    with pytest.raises(ConfigError, match=r"exceeds its size limit at data\.bin"):
+        snapshot(tmp_path)

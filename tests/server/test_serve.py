@@ -5,6 +5,7 @@ import signal
 import socket
 import stat
 import time
+from importlib import import_module
 from pathlib import Path
 
 import httpx
@@ -97,3 +98,27 @@ async def test_a_submission_over_a_real_socket(tmp_path: Path) -> None:
         assert time.perf_counter() - started < 30
     assert body["status"] == "ok"
     assert (workspace.feedback / "submit_000" / "summary.json").exists()
+
+
+@pytest.mark.parametrize(
+    "said", [b"", b"GET /echo HT", b"POST /echo HTTP/1.1\r\nHost: run\r\nContent-Length: 9\r\n\r\nhalf"]
+)
+async def test_connections_that_ask_nothing_do_not_keep_others_out(
+    said: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_module("heredity.server.serve"), "MOST_CONNECTIONS", 8)
+    held: list[asyncio.StreamWriter] = []
+    async with serve(APP) as endpoints:
+        async with httpx.AsyncClient(transport=httpx.AsyncHTTPTransport(uds=str(endpoints.unix))) as client:
+            slow = asyncio.create_task(client.get("http://run/slow"))
+            for _ in range(40):
+                reader, writer = await asyncio.open_unix_connection(str(endpoints.unix))
+                writer.write(said)
+                held.append(writer)
+                if len(held) == 1:
+                    first = reader
+            assert await asyncio.wait_for(first.read(), 30) == b"", "the oldest was closed"
+            assert (await client.get("http://run/echo")).text == "/echo "
+            assert (await slow).text == "done"
+        for writer in held:
+            writer.close()

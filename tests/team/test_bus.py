@@ -490,3 +490,19 @@ def test_killed_at_any_instant_nothing_that_is_recorded_as_done_is_done_again(tm
     assert len(set(effects)) == 60
     # What a kill met between doing and recording is done again: at most what was under way, three a kill.
     assert len(effects) <= 60 + 3 * kills
+
+
+def test_a_participant_that_fails_before_it_is_awaited_answers_with_the_failure() -> None:
+    def plain(message: Message, _: Context) -> Any:
+        if message.body.get("raise"):
+            raise ValueError("no coroutine here")
+        return 7
+
+    async def scenario(bus: Bus) -> None:
+        bus.register(Participant("plain", plain))
+        for body, error in (({"raise": True}, "ValueError: no coroutine here"), ({}, "TypeError"), ({}, "TypeError")):
+            answered = await asyncio.wait_for(bus.outside.request("plain", body), 60)
+            assert answered.outcome is Outcome.FAILED
+            assert error in answered.error
+
+    run(scenario)

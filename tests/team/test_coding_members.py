@@ -112,6 +112,19 @@ mkdir -p results; echo 'print("tool of {{}}")' > results/tool.py
     assert (view.calls, view.used.tokens, view.used.cost_usd) == (2, 30, 0.5)
 
 
+def test_a_result_that_cannot_be_kept_hides_no_other(tmp_path: Path) -> None:
+    script = "echo done > answer.md; mkdir results; cd results; echo 'a = 1' > kept.py; ln -s /etc/passwd link; mkfifo pipe"
+
+    async def run() -> Message:
+        async with serving(tmp_path, folder(tmp_path, script)) as bus:
+            return await step(bus)
+
+    answer = asyncio.run(run()).value["answer"]
+    assert "Files that it left: kept.py (6 bytes)" in answer
+    assert "Left out of results/: link is a link" in answer
+    assert "pipe is not a plain file" in answer
+
+
 def test_failures_are_failed_steps_with_exit_code_and_last_lines(tmp_path: Path) -> None:
     """A wrong end, no answer and a limit that is reached are the agent's failures; a model that fails is nobody's."""
 

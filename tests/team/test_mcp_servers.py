@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -10,16 +11,18 @@ from pathlib import Path
 import pytest
 
 from heredity.actors.parts import read_parts
+from heredity.configuration.tools import McpSection
 from heredity.errors import ConfigError
 from heredity.resources import Manifest, Registry, SourceTree, Store
 from heredity.resources.assembly import candidate_from_folder
 from heredity.rollouts.programs import SandboxedPrograms
 from heredity.sandbox import agent_bubblewrap
-from heredity.sandbox.piped import PipedCommand
+from heredity.sandbox.piped import PipedCommand, started
 from heredity.server.resources import serve_resources
 from heredity.team.assembly import work
 from heredity.team.settings import load_team
 from heredity.team.tools.mcp import Http, McpError, McpServer, Stdio
+from heredity.team.tools.mcp_settings import granted
 
 pytest.importorskip("mcp", reason="the extra mcp is not installed")
 pytestmark = pytest.mark.skipif(agent_bubblewrap.available() is not None, reason="commands cannot be confined here")
@@ -263,3 +266,127 @@ def test_a_wrong_section_is_named(tmp_path: Path, section: str, said: str) -> No
     (tmp_path / "team.toml").write_text(head + section)
     with pytest.raises(ConfigError, match=said):
         load_team(tmp_path / "team.toml")
+
+
+LISTING = r"""
+import json, sys
+OBJECT = {"type": "object", "properties": {"x": {"type": "integer"}}}
+
+def tool(name, **other):
+    return {"name": name, "description": "does " + str(name), "inputSchema": OBJECT, **other}
+
+ODD = eval(sys.argv[1], {"tool": tool, "OBJECT": OBJECT})
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" not in asked:
+        continue
+    answer = {"error": {"code": -32601, "message": "there is none"}}
+    if asked["method"] == "initialize":
+        answer = {"result": {"protocolVersion": asked["params"]["protocolVersion"], "capabilities": {"tools": {}},
+                             "serverInfo": {"name": "own", "version": "1"}}}
+    elif asked["method"] == "tools/list":
+        answer = {"result": {"tools": [tool("first"), ODD, tool("last")]}}
+    elif asked["method"] == "tools/call":
+        answer = {"result": {"content": [{"type": "text", "text": asked["params"]["name"]}]}}
+    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **answer}), flush=True)
+"""
+REFUSED = {
+    "tool('odd', outputSchema={'$ref': '#/$defs/Gone'})": "outputSchema is no schema of an object",
+    "tool('odd', outputSchema={'type': 'object', '$ref': '#/$defs/Gone'})": "outputSchema has what cannot be followed",
+    "tool('odd', outputSchema=7)": "outputSchema is no schema of an object",
+    "tool('odd', inputSchema={'type': 'object', 'properties': {'x': {'$ref': '#/$defs/Gone'}}})": "cannot be followed",
+    "tool('odd', inputSchema={'type': 'object', 'properties': {'x': {'$ref': 'https://elsewhere.test/x'}}})": "followed",
+    "tool('odd', inputSchema={'type': 'object', 'description': 'd' * 20_000})": "larger than 16384 bytes",
+    "tool('odd', inputSchema={'type': 'object', 'properties': 7})": "inputSchema is no JSON schema",
+    "tool('odd', inputSchema={'type': 'array'})": "inputSchema is no schema of an object",
+    "tool('odd', inputSchema=[])": "inputSchema is no schema of an object",
+    "tool('odd', inputSchema={'oneOf': [OBJECT, OBJECT]})": "inputSchema is no schema of an object",
+    "{'name': 'odd', 'description': 'd'}": "it has no inputSchema",
+    "tool('')": "it has no name",
+    "tool(None)": "it has no name",
+    "'odd'": "it is no object",
+    "tool('last')": "another tool before it is called 'own_last' too",
+}
+OFFERED = {
+    "tool('odd', description=None)": "odd of own",
+    "tool('odd', description=chr(27) + '[2J does')": "[2J does",
+    "tool('odd', description='half ' + chr(0xD800))": "half ?",
+    "tool('odd', icons='x', execution=3, annotations='y', title=[])": "does odd",
+    "tool('odd', annotations={'readOnlyHint': 'yes', 'idempotentHint': True})": "does odd",
+    "tool('odd', inputSchema={'type': 'object', 'properties': {'x': True}})": "does odd",
+    "tool('o.d/d x')": "does o.d/d x",
+    "tool('n' * 200)": "does ",
+}
+
+
+def listing(folder: Path, odd: str) -> McpServer:
+    (folder / "listing.py").write_text(LISTING)
+    return McpServer("own", Stdio(PipedCommand(("python3", "listing.py", odd), folder)))
+
+
+@pytest.mark.parametrize("odd", REFUSED)
+async def test_an_odd_tool_is_refused_by_name_and_hides_no_other(tmp_path: Path, odd: str) -> None:
+    server = listing(tmp_path, odd)
+    with pytest.warns(UserWarning, match=r"mcp\.own: 1 of its tools are not offered"):
+        await server.__aenter__()
+    async with server:
+        assert [tool.tool.spec.name for tool in server.tools()] == ["own_first", "own_last"]
+        assert [await tool.tool.run({"x": 1}) for tool in server.tools()] == ["first", "last"]
+    ((name, reason),) = server.refused.items()
+    assert REFUSED[odd] in reason
+    assert name in ("odd", "last", "number 2")
+    if name == "odd":
+        with pytest.raises(ConfigError, match="its tool 'odd' is not offered"):
+            server.tools("odd")
+
+
+@pytest.mark.parametrize("odd", OFFERED)
+async def test_a_tool_with_an_odd_decoration_is_offered(tmp_path: Path, odd: str) -> None:
+    async with listing(tmp_path, odd) as server:
+        tools = server.tools()
+        assert [await tool.tool.run({"x": 1}) for tool in tools][::2] == ["first", "last"]
+        assert tools[1].tool.spec.description.startswith(OFFERED[odd])
+        assert not server.refused
+
+
+async def test_a_refused_tool_that_is_asked_for_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "listing.py").write_text(LISTING)
+    way = Stdio(PipedCommand(("python3", "listing.py", "tool('odd', inputSchema=[])"), tmp_path))
+    with pytest.raises(ConfigError, match="its tool 'odd' is not offered: its inputSchema is no schema of an object"):
+        async with McpServer("own", way, only=("odd",)):
+            pass
+
+
+async def test_a_folder_is_given_by_a_relative_path_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "own").mkdir()
+    monkeypatch.chdir(tmp_path)
+    async with listing(Path("own"), "tool('second')") as server:
+        assert len(server.tools()) == 3
+
+
+SHOWN = "import json, os\np = '/opt/heredity/packages'\nprint(json.dumps([sorted(os.listdir(p)), __import__('solo').WORD]))\n"
+
+
+async def test_a_package_of_one_file_is_shown_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    installed = tmp_path / "installed"
+    for name, text in (("solo.py", "WORD = 'alone'"), ("beside.py", ""), ("other/__init__.py", "")):
+        (installed / name).parent.mkdir(parents=True, exist_ok=True)
+        (installed / name).write_text(text)
+    monkeypatch.syspath_prepend(str(installed))
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "shown.py").write_text(SHOWN)
+    command = PipedCommand(("python3", "shown.py"), tmp_path / "own", packages=("solo", "json"))
+    async with started(command) as piped:
+        names, word = json.loads(await piped.reader.readline())
+    assert word == "alone"
+    assert "solo.py" in names
+    assert not {"beside.py", "other", "json", "solo"} & set(names)
+
+
+@pytest.mark.parametrize("name", ["no_such_package", "beautifulsoup-4", "../packages", "os.path"])
+async def test_a_package_that_is_not_installed_is_named(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ConfigError, match=f"the package '{re.escape(name)}' is not installed"):
+        async with started(PipedCommand(("true",), tmp_path, packages=(name,))):
+            pass
+    with pytest.raises(ConfigError, match=r"mcp\.own\.packages: the package"):
+        granted("own", McpSection(command=("true",), packages=(name,)))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from heredity.errors import HeredityError
 from heredity.view.index import Index, open_index
 
 EVERY_S = 1.0
@@ -42,7 +40,7 @@ def keeping_index(folder: Path, problem: Callable[[str], None] = lambda _: None)
                     index = index or opened.enter_context(open_index(folder))
                     _update(index, ended, began + LAST_S)
                     reasons.clear()
-                except (OSError, sqlite3.Error, HeredityError) as error:
+                except Exception as error:  # noqa: BLE001 - whatever is wrong with what is derived, the suite goes on
                     reasons[:] = [f"what heredity view asks for could not be kept up to date: {error}"]
                 pause = max(EVERY_S, 10 * (time.monotonic() - began))
 

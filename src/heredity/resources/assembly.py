@@ -69,11 +69,17 @@ def check_candidate(candidate: Candidate) -> None:
     """Check that every part can be built: a resource that fails to load never replaces a good one.
 
     Raises:
-        ConfigError: if one cannot; the message names the part and the file.
+        ConfigError: if one cannot; the message names each that cannot, and its file.
     """
+    faults: list[str] = []
     for name, part in candidate.parts.items():
-        draft = draft_of(name, part)
-        building.check(draft.type, draft.name, draft.tree, draft.manifest)
+        try:
+            draft = draft_of(name, part)
+            building.check(draft.type, draft.name, draft.tree, draft.manifest)
+        except ConfigError as error:
+            faults.append(str(error))
+    if faults:
+        raise ConfigError("; ".join(faults))
 
 
 def candidate_from_folder(folder: Path) -> Candidate:

@@ -65,18 +65,22 @@ class Registry:
     def init(self, folder: AnyPath) -> list[Version]:
         """Register what a folder holds, `TYPE/NAME/…` with an optional `resource.json` (a manifest); return what is new.
 
-        What is registered already and differs is updated; what does not differ stays as it is. If anything cannot be
-        built, nothing is registered.
+        What differs from what is registered is updated. If anything cannot be built, nothing is, and all of it is named.
         """
-        folder, drafts = Path(folder), list[Draft]()
+        folder, drafts, faults = Path(folder), list[Draft](), list[str]()
         if not folder.is_dir():
             raise ConfigError(f"{folder} is no folder; give one with a folder for each type: {', '.join(TYPES)}")
         for type_folder in sorted(p for p in folder.iterdir() if p.is_dir() and not p.name.startswith(".")):
             for resource in sorted(p for p in type_folder.iterdir() if p.is_dir()):
-                checked_identity(type_folder.name, resource.name)
-                drafts.append(exchange.draft_of(type_folder.name, resource))
-        for draft in drafts:
-            building.check(draft.type, draft.name, draft.tree, draft.manifest)
+                try:
+                    checked_identity(type_folder.name, resource.name)
+                    draft = exchange.draft_of(type_folder.name, resource)
+                    building.check(draft.type, draft.name, draft.tree, draft.manifest)
+                    drafts.append(draft)
+                except ConfigError as error:
+                    faults.append(str(error))
+        if faults:
+            raise ConfigError("; ".join(faults))
         with self.store.transaction():
             return [version for draft in drafts if (version := self._bring(draft)) is not None]
 

@@ -19,14 +19,20 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-def read_folder(folder: Path, *, max_bytes: int, max_files: int) -> dict[str, bytes]:
+def read_folder(folder: Path, *, max_bytes: int, max_files: int, left_out: list[str] | None = None) -> dict[str, bytes]:
     """Read every file below a folder as it is now: relative POSIX path to content.
+
+    Args:
+        folder: what is read.
+        max_bytes: most bytes of all files together.
+        max_files: most files.
+        left_out: if given, an entry that cannot be read is left out and the reason appended, instead of an error.
 
     Raises:
         FileNotFoundError: if there is no such folder.
         ConfigError: if it holds a link or a special file, or exceeds a limit; the message names the entry.
     """
-    reader = _Reader(max_bytes, max_files)
+    reader = _Reader(max_bytes, max_files, left_out)
     try:
         fd = os.open(folder, _FOLDER)
     except FileNotFoundError:
@@ -41,17 +47,24 @@ def read_folder(folder: Path, *, max_bytes: int, max_files: int) -> dict[str, by
 
 
 class _Reader:
-    def __init__(self, max_bytes: int, max_files: int) -> None:
+    def __init__(self, max_bytes: int, max_files: int, left_out: list[str] | None) -> None:
         self.files: dict[str, bytes] = {}
+        self._left_out = left_out
         self._room = max_bytes
         self._max_files = max_files
 
     def read_folder(self, fd: int, prefix: str, depth: int) -> None:
         if depth > _MAX_DEPTH:
-            raise ConfigError(f"{prefix} is more than {_MAX_DEPTH} folders deep; flatten the program")
+            raise ConfigError(f"{_printable(prefix)} is more than {_MAX_DEPTH} folders deep; flatten the program")
         for name in sorted(os.listdir(fd)):
-            if name not in _IGNORED and not name.endswith(".pyc"):
+            if name in _IGNORED or name.endswith(".pyc"):
+                continue
+            try:
                 self._read_entry(fd, name, prefix + name, depth)
+            except ConfigError as error:
+                if self._left_out is None:
+                    raise
+                self._left_out.append(str(error))
 
     def _read_entry(self, parent: int, name: str, path: str, depth: int) -> None:
         try:
@@ -60,7 +73,7 @@ class _Reader:
             return
         except OSError as error:
             raise ConfigError(
-                f"{path} is a link or cannot be read ({error.strerror}); copy the file instead"
+                f"{_printable(path)} is a link or cannot be read ({error.strerror}); copy the file instead"
             ) from error
         try:
             mode = os.fstat(fd).st_mode
@@ -69,18 +82,26 @@ class _Reader:
             elif stat.S_ISREG(mode):
                 self._read_file(fd, path)
             else:
-                raise ConfigError(f"{path} is not a plain file; remove it from the program's folder")
+                raise ConfigError(f"{_printable(path)} is not a plain file; remove it from the program's folder")
         finally:
             os.close(fd)
 
     def _read_file(self, fd: int, path: str) -> None:
         if "\\" in path or not path.isprintable():
-            raise ConfigError(f"the name {path!r} holds characters that a program may not use; rename the file")
+            raise ConfigError(f"the name {path!a} holds characters that a program may not use; rename the file")
         if len(self.files) >= self._max_files:
             raise ConfigError(f"the program has more than {self._max_files} files; leave data it does not need outside")
-        with os.fdopen(os.dup(fd), "rb") as file:
-            data = file.read(self._room + 1)
-        if len(data) > self._room:
+        # What has holes would take memory that it does not take on disk.
+        data = b"" if (too_large := os.fstat(fd).st_size > self._room) else self._content(fd)
+        if too_large or len(data) > self._room:
             raise ConfigError(f"the program exceeds its size limit at {path}; remove files it does not need")
         self._room -= len(data)
         self.files[path] = data
+
+    def _content(self, fd: int) -> bytes:
+        with os.fdopen(os.dup(fd), "rb") as file:
+            return file.read(self._room + 1)
+
+
+def _printable(path: str) -> str:
+    return path if path.isprintable() else ascii(path)

@@ -103,16 +103,19 @@ class SourceTree(Mapping[str, bytes]):
             ) from error
 
     @classmethod
-    def from_folder(cls, folder: AnyPath, *, max_bytes: int = 64 << 20, max_files: int = 2000) -> SourceTree:
+    def from_folder(
+        cls, folder: AnyPath, *, max_bytes: int = 64 << 20, max_files: int = 2000, left_out: list[str] | None = None
+    ) -> SourceTree:
         """Read a folder that an untrusted program may be writing to.
 
-        Links and special files are refused rather than followed, so that nothing outside the folder can enter a tree.
+        Links and special files are refused rather than followed, so that nothing outside the folder can enter a tree. Where
+        `left_out` is given, it gets the reasons, and such files are left out instead.
 
         Raises:
             ConfigError: if the folder is missing, holds a link or a special file, or exceeds a limit.
         """
         try:
-            return cls(read_folder(Path(folder), max_bytes=max_bytes, max_files=max_files))
+            return cls(read_folder(Path(folder), max_bytes=max_bytes, max_files=max_files, left_out=left_out))
         except FileNotFoundError as error:
             raise ConfigError(f"{folder} does not exist; a program is a folder with policy.py in it") from error
 

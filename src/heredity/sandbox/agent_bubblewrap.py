@@ -164,10 +164,10 @@ class Confinement:
             arguments += ["--bind", str(self.socket), _SOCKET]
         if self.broker is not None:
             arguments += ["--bind", str(self.broker), _BROKER]
-        arguments += ["--bind", str(self.workspace), INSIDE]
+        arguments += ["--bind", str(self.workspace.absolute()), INSIDE]
         for name in self.host_files:
             if (self.workspace / name).exists():
-                arguments += ["--ro-bind", str(self.workspace / name), f"{INSIDE}/{name}"]
+                arguments += ["--ro-bind", str(self.workspace.absolute() / name), f"{INSIDE}/{name}"]
         arguments += ["--remount-ro", "/", "--chdir", INSIDE, "--"]
         relay = [str(interpreter()), "-I", _RELAY, *(("--socket", _SOCKET) if self.socket is not None else ())]
         relay += ["--broker", _BROKER] if self.broker is not None else []

@@ -14,7 +14,6 @@ import resource
 import socket
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))  # started with -I, which leaves the script's own folder out
@@ -37,8 +36,7 @@ def main(arguments: list[str]) -> int:
     child = subprocess.Popen(command, pass_fds=_PIPE)
     for descriptor in _PIPE:
         os.close(descriptor)
-    threading.Thread(target=relay.accept, args=(listener, path), daemon=True).start()
-    return relay.reap_until(child.pid)
+    return relay.Doors([(listener, path)]).serve_until(child.pid)
 
 
 if __name__ == "__main__":

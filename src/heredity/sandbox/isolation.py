@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from heredity.errors import IsolationError
+from heredity.errors import ConfigError, IsolationError
 from heredity.sandbox.guest import confine
 
 SLOTS = 8
@@ -268,18 +268,39 @@ def seccomp_program() -> bytes:
 
 
 def package_folders(names: tuple[str, ...] = ALLOWED_PACKAGES) -> dict[str, Path]:
-    """Return the installed allow-listed packages and the shared libraries bundled with them: name to path."""
-    folders: dict[str, Path] = {}
+    """Return packages and the shared libraries bundled with them: name to path, of a package that is one file that file's.
+
+    Of the allow-listed ones those that are installed; what the standard library has needs no showing.
+
+    Raises:
+        ConfigError: if another package is not installed.
+    """
+    entries: dict[str, Path] = {}
     for name in names:
-        spec = importlib.util.find_spec(name)
-        if spec is None or spec.origin is None:
+        if name in sys.stdlib_module_names:
             continue
-        folder = Path(spec.origin).parent
-        folders[name] = folder
-        libraries = folder.parent / f"{name}.libs"
+        path = _package_path(name)
+        if path is None:
+            if name in ALLOWED_PACKAGES:
+                continue
+            raise ConfigError(
+                f"the package {name!r:.80} is not installed in {sys.prefix}; install it there, or give the name that "
+                "programs import"
+            )
+        entries[name if path.is_dir() else path.name] = path
+        libraries = path.parent / f"{name}.libs"
         if libraries.is_dir():
-            folders[libraries.name] = libraries
-    return folders
+            entries[libraries.name] = libraries
+    return entries
+
+
+def _package_path(name: str) -> Path | None:
+    spec = importlib.util.find_spec(name) if name.isidentifier() else None
+    if spec is None:
+        return None
+    if spec.submodule_search_locations:
+        return Path(next(iter(spec.submodule_search_locations)))
+    return Path(spec.origin) if spec.has_location and spec.origin else None
 
 
 def make_package_tree(folder: Path, names: tuple[str, ...] = ALLOWED_PACKAGES) -> dict[str, Path]:

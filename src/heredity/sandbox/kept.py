@@ -313,7 +313,7 @@ class _Starter:
             settings, started = self._orders.get()
             try:
                 started.set_result(ZygoteProcess(settings))
-            except HeredityError as error:
+            except BaseException as error:  # noqa: BLE001 - whoever asked gets it; the thread serves the next
                 started.set_exception(error)
 
 

@@ -44,8 +44,7 @@ WORK = "/work"
 _REAPER = Path(__file__).parent / "reaper.py"
 _STACK_BYTES = 256 << 20
 _USER = 1000
-_MOST_PROCESSES = 512
-"""Of a compiler, threads included."""
+_MOST_PROCESSES = 512  # of a compiler, threads included
 _CHUNK = 1 << 16
 _MOST_REQUEST_BYTES = 128 << 10  # of one message on a socket, whose buffers have 208 KiB
 _MOST_ENDING_S = 60.0  # what the kernel may take to start a run, or to end one that was killed
@@ -189,13 +188,13 @@ class NativeRuns:
             raise
 
     def _returned(self, reaper: _Reaper, run: asyncio.Future[Ended]) -> None:
-        if not run.cancelled():
-            run.exception()  # Said to whoever waits, if anybody does.
+        _ = run.cancelled() or run.exception()  # Said to whoever waits, if anybody does.
         if not reaper.ready and not self._closed:
             reaper.close()
-            self._reapers.discard(reaper)
-            reaper = _Reaper(self._rules)
-            self._reapers.add(reaper)
+            with contextlib.suppress(OSError):  # The next run fails of that one, and another start is tried.
+                self._reapers.add(another := _Reaper(self._rules))
+                self._reapers.discard(reaper)
+                reaper = another
         self._free.append(reaper)
         self._turns.release()
 

@@ -13,21 +13,32 @@ from __future__ import annotations
 import argparse
 import contextlib
 import ctypes
+import errno
 import fcntl
 import os
 import resource
+import selectors
 import signal
 import socket
 import struct
 import subprocess
 import sys
-import threading
+import time
+from collections.abc import Sequence
 from types import FrameType
+from typing import cast
+
+MOST_CONNECTIONS = 256
+"""Connections at once, to all ports together."""
 
 _SIOCGIFFLAGS = 0x8913
 _SIOCSIFFLAGS = 0x8914
 _IFF_UP = 1
 _CHUNK = 1 << 16
+_SILENT_S = 60.0
+_LINGER_S = 5.0
+_PAUSE_S = 0.1
+_LOOK_S = 1.0
 _FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 PR_SET_DUMPABLE = 4
 EXIT_NOT_STARTED = 127
@@ -65,15 +76,13 @@ def main(arguments: list[str] | None = None) -> int:
     forwarding = _Forwarding()
     try:
         # A group of its own: a signal for the agent then also reaches what it started in the foreground.
-        # No thread runs yet, so that the limits can be set between fork and exec: they bind the agent, not the relay.
+        # No thread runs, so that the limits can be set between fork and exec: they bind the agent, not the relay.
         child = subprocess.Popen(command, env=environment, process_group=0, preexec_fn=limit)  # noqa: PLW1509
     except OSError as error:
         sys.stderr.write(f"the command cannot be started: {error}\n")
         return EXIT_NOT_STARTED
     forwarding.start(child.pid)
-    for door in doors:
-        threading.Thread(target=accept, args=door, daemon=True).start()
-    return reap_until(child.pid)
+    return Doors(doors).serve_until(child.pid)
 
 
 def addresses(url: str) -> dict[str, str]:
@@ -137,40 +146,221 @@ class _Forwarding:
             os.killpg(self._group, number)
 
 
-def reap_until(pid: int) -> int:
-    """Wait for whatever ends, until this process does, and return its exit code."""
+def reap(pid: int) -> int | None:
+    """Take leave of every process that has ended; return the exit code of `pid` if it is one of them (128 + N for signal N)."""
     while True:
         try:
-            ended, status = os.waitpid(-1, 0)
+            ended, status = os.waitpid(-1, os.WNOHANG)
         except ChildProcessError:
             return EXIT_NOT_STARTED
+        if not ended:
+            return None
         if ended == pid:
             code = os.waitstatus_to_exitcode(status)
             return code if code >= 0 else 128 - code
 
 
-def accept(listener: socket.socket, path: str) -> None:
-    """Forward each connection of a port to a Unix socket."""
-    while True:
-        inside, _ = listener.accept()
-        inside.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        outside = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+class _Connection:
+    """A connection to a port and its counterpart at the Unix socket.
+
+    Attributes:
+        waiting: what is still to be written to each end.
+        ended: the ends that say no more.
+        spoken: whether anything was ever said.
+        used: when something was said last.
+        open: whether it goes on.
+    """
+
+    def __init__(self, inside: socket.socket, outside: socket.socket) -> None:
+        self.inside, self.outside = inside, outside
+        self.waiting = {inside: b"", outside: b""}
+        self.ended: set[socket.socket] = set()
+        self.spoken, self.used, self.open = False, time.monotonic(), True
+
+    def read(self, end: socket.socket) -> None:
+        """Take what an end says."""
+        data, other = end.recv(_CHUNK), self._other(end)
+        self.spoken, self.used = self.spoken or bool(data), time.monotonic()
+        if not data:
+            self.ended.add(end)
+        if self.outside in self.ended:
+            self.waiting[self.outside] = b""  # the host has closed: nobody reads what still comes
+        elif data or other is self.inside:
+            self.waiting[other] += data
+        self._pass_end(other)
+
+    def write(self, end: socket.socket) -> None:
+        """Give an end what waits for it."""
         try:
-            outside.connect(path)
+            self.waiting[end] = self.waiting[end][end.send(self.waiting[end]) :]
+        except ConnectionError:
+            if end is self.inside:
+                raise
+            self.waiting[end] = b""  # the host reads no further; what it has answered may still be read
+        self._pass_end(end)
+
+    def interest(self, end: socket.socket) -> int:
+        """Return what to wait for at an end; a full buffer stops the reading that fills it."""
+        reads = end not in self.ended and not self.waiting[self._other(end)]
+        return reads * selectors.EVENT_READ | bool(self.waiting[end]) * selectors.EVENT_WRITE
+
+    def close(self) -> None:
+        """Close both ends."""
+        self.inside.close()
+        self.outside.close()
+
+    def stale(self, now: float) -> bool:
+        """Return whether neither end has ever said anything, or the host has closed and the other end does not."""
+        closed = self.outside in self.ended and not self.waiting[self.inside]
+        return (closed and now - self.used > _LINGER_S) or (not self.spoken and now - self.used > _SILENT_S)
+
+    def _other(self, end: socket.socket) -> socket.socket:
+        return self.outside if end is self.inside else self.inside
+
+    def _pass_end(self, end: socket.socket) -> None:
+        if not self.waiting[end] and self._other(end) in self.ended:
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_WR)
+        self.open = len(self.ended) < 2 or bool(self.waiting[self.inside])
+
+
+class Doors:
+    """Forwards each connection of some ports to a Unix socket, in the thread that waits for the command.
+
+    A connection takes no thread or process, which the command's may all have taken. An error ends its own connection only.
+    Of too many connections the one that has been silent longest is closed, those that never said anything first.
+
+    Args:
+        doors: listening sockets, each with the path of a Unix socket.
+    """
+
+    def __init__(self, doors: Sequence[tuple[socket.socket, str]]) -> None:
+        self._selector, self._paths = selectors.DefaultSelector(), dict(doors)
+        self._waiting: dict[socket.socket, _Connection] = {}
+        self._resting: dict[socket.socket, float] = {}
+        self._connections: list[_Connection] = []
+        self._looked = 0.0
+        for listener in self._paths:
+            listener.setblocking(False)
+            self._selector.register(listener, selectors.EVENT_READ)
+
+    def serve_until(self, pid: int) -> int:
+        """Forward, and reap whatever ends, until a process does; return its exit code (128 + N when signal N ended it)."""
+        reading, writing = os.pipe()
+        for descriptor in (reading, writing):
+            os.set_blocking(descriptor, False)
+        signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+        self._selector.register(reading, selectors.EVENT_READ)
+        while (code := reap(pid)) is None:
+            for key, events in self._selector.select(_PAUSE_S if self._resting else _LOOK_S):
+                if key.fd == reading:
+                    os.read(reading, _CHUNK)
+                elif key.data is None:
+                    self._accept(cast(socket.socket, key.fileobj))
+                else:
+                    self._forward(key.data, cast(socket.socket, key.fileobj), events)
+            self._tidy()
+        return code
+
+    def _accept(self, listener: socket.socket) -> None:
+        try:
+            connection = self._waiting.pop(listener, None) or _accepted(listener)
+        except OSError as error:  # whoever connected has gone, or no descriptor is free
+            if error.errno in (errno.EMFILE, errno.ENFILE) and self._connections:
+                self._make_room()
+            else:
+                self._rest(listener)
+            return
+        try:
+            connection.outside.connect(self._paths[listener])
+        except BlockingIOError:  # the host has not taken those before
+            self._waiting[listener] = connection
+            self._rest(listener)
+            return
         except OSError:
-            inside.close()
-            outside.close()
-            continue
-        for source, target in ((inside, outside), (outside, inside)):
-            threading.Thread(target=_copy, args=(source, target), daemon=True).start()
+            connection.close()
+            return
+        if len(self._connections) >= MOST_CONNECTIONS:
+            self._make_room()
+        self._connections.append(connection)
+        self._wait(connection)
+
+    def _make_room(self) -> None:
+        self._drop(min(self._connections, key=lambda connection: (connection.spoken, connection.used)))
+
+    def _rest(self, listener: socket.socket) -> None:
+        if listener not in self._resting:
+            self._selector.unregister(listener)
+        self._resting[listener] = time.monotonic() + _PAUSE_S
+
+    def _forward(self, connection: _Connection, end: socket.socket, events: int) -> None:
+        if not connection.open:
+            return
+        try:
+            if events & selectors.EVENT_WRITE:
+                connection.write(end)
+            if events & selectors.EVENT_READ:
+                connection.read(end)
+        except BlockingIOError:
+            pass
+        except OSError:
+            connection.open = False
+        if connection.open:
+            self._wait(connection)
+        else:
+            self._drop(connection)
+
+    def _wait(self, connection: _Connection) -> None:
+        watched = self._selector.get_map()
+        for end in (connection.inside, connection.outside):
+            interest = connection.interest(end)
+            if end not in watched:
+                if interest:
+                    self._selector.register(end, interest, connection)
+            elif interest:
+                self._selector.modify(end, interest, connection)
+            else:
+                self._selector.unregister(end)
+
+    def _drop(self, connection: _Connection) -> None:
+        connection.open = False
+        self._connections.remove(connection)
+        for end in (connection.inside, connection.outside):
+            if end in self._selector.get_map():
+                self._selector.unregister(end)
+        connection.close()
+
+    def _tidy(self) -> None:
+        now = time.monotonic()
+        for listener in [listener for listener, until in self._resting.items() if now >= until]:
+            del self._resting[listener]
+            self._selector.register(listener, selectors.EVENT_READ)
+            if listener in self._waiting:
+                self._accept(listener)
+        if now - self._looked > _LOOK_S:
+            self._looked = now
+            for connection in [connection for connection in self._connections if connection.stale(now)]:
+                self._drop(connection)
 
 
-def _copy(source: socket.socket, target: socket.socket) -> None:
-    with contextlib.suppress(OSError):
-        while data := source.recv(_CHUNK):
-            target.sendall(data)
-    with contextlib.suppress(OSError):
-        target.shutdown(socket.SHUT_WR)
+def _accepted(listener: socket.socket) -> _Connection:
+    """Return a connection to a port, its counterpart not yet connected."""
+    outside = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        inside, _ = listener.accept()
+    except OSError:
+        outside.close()
+        raise
+    connection = _Connection(inside, outside)
+    try:
+        inside.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for end in (inside, outside):
+            end.setblocking(False)
+    except OSError:
+        connection.close()
+        raise
+    return connection
 
 
 if __name__ == "__main__":

@@ -9,12 +9,12 @@ import asyncio
 import os
 import threading
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from heredity.sandbox.disk import MOST_FILES, DiskUse, disk_use
 from heredity.sandbox.memory import family, memory_files, memory_of, nameless_files
@@ -30,7 +30,9 @@ DISK_S = 2.0
 
 _STRETCH = 4.0
 _MOST_S = 60.0
+_MOST_MISSED = 20
 
+T = TypeVar("T")
 Reason = Literal["memory_limit", "disk_limit"]
 
 
@@ -70,7 +72,7 @@ class Watch:
         self._bounds, self._workspace, self._host_files = bounds, workspace, frozenset(host_files)
         self._root, self._first = root, first
         self.memory_bytes = self.disk_bytes = 0
-        self._nameless_memory = 0
+        self._nameless_memory = self._missed = 0
         self._over = threading.Event()
         self._threads = ThreadPoolExecutor(2, "watch")
 
@@ -94,23 +96,40 @@ class Watch:
             await asyncio.gather(*looks, return_exceptions=True)
 
     async def _memory_exceeds(self, factor: float) -> Reason:
-        bound, loop = int(self._bounds.memory_bytes * factor), asyncio.get_running_loop()
+        bound = int(self._bounds.memory_bytes * factor)
         while True:
-            used = await loop.run_in_executor(self._threads, self._look_at_memory, bound)
-            self.memory_bytes = max(self.memory_bytes, used)
-            if used > bound:
+            used = await self._looked(lambda: self._look_at_memory(bound))
+            self.memory_bytes = max(self.memory_bytes, used or 0)
+            if used is not None and used > bound:
                 return "memory_limit"
             await asyncio.sleep(MEMORY_S)
 
     async def _disk_exceeds(self, factor: float) -> Reason:
-        bound, files, loop = int(self._bounds.disk_bytes * factor), int(MOST_FILES * factor), asyncio.get_running_loop()
+        bound, files = int(self._bounds.disk_bytes * factor), int(MOST_FILES * factor)
         while True:
             began = time.monotonic()
-            usage = await loop.run_in_executor(self._threads, self._look_at_disk, bound, files)
-            self.disk_bytes = max(self.disk_bytes, usage.bytes)
-            if usage.bytes > bound or usage.files > files:
-                return "disk_limit"
+            usage = await self._looked(lambda: self._look_at_disk(bound, files))
+            if usage is not None:
+                self.disk_bytes = max(self.disk_bytes, usage.bytes)
+                if usage.bytes > bound or usage.files > files:
+                    return "disk_limit"
             await asyncio.sleep(min(max(DISK_S, _STRETCH * (time.monotonic() - began)), _MOST_S))
+
+    async def _looked(self, look: Callable[[], T]) -> T | None:
+        """Look, in a thread; None where no descriptor or thread is free just now, for which one more look is taken.
+
+        Raises:
+            OSError, RuntimeError: if that is so for `_MOST_MISSED` looks in a row.
+        """
+        try:
+            seen = await asyncio.get_running_loop().run_in_executor(self._threads, look)
+        except (OSError, RuntimeError):
+            self._missed += 1
+            if self._missed >= _MOST_MISSED:
+                raise
+            return None
+        self._missed = 0
+        return seen
 
     def _look_at_memory(self, bound: int) -> int:
         files = memory_files(self._first) if self._first else 0

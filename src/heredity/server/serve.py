@@ -11,12 +11,16 @@ import socket
 from collections.abc import AsyncGenerator, Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from heredity.errors import ConfigError
 from heredity.sandbox.engine_folder import EngineFolder
+
+MOST_CONNECTIONS = 256
+"""Connections to one socket at once."""
 
 _BACKLOG = 128
 _STOP_S = 5
@@ -76,6 +80,33 @@ class _Server(uvicorn.Server):
         yield
 
 
+class _Connection(H11Protocol):
+    """A connection; of too many, the longest silent one that waits for no answer is closed, or else the newest.
+
+    Whoever opens connections and asks nothing, or never ends a request, would otherwise take the program's descriptors.
+    """
+
+    heard = 0.0
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        super().connection_made(transport)  # pyright: ignore[reportArgumentType]
+        self.heard = self.loop.time()
+        connections: set[_Connection] = cast(Any, self.connections)
+        if len(connections) > MOST_CONNECTIONS:
+            idle = [other for other in connections if other is not self and other.asks_nothing]
+            min(idle, key=lambda other: other.heard, default=self).transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        self.heard = self.loop.time()
+        super().data_received(data)
+
+    @property
+    def asks_nothing(self) -> bool:
+        """Whether no whole request of it is being answered."""
+        cycle: Any = self.cycle
+        return cycle is None or cycle.response_complete or cycle.more_body
+
+
 class _TokenGate:
     """Lets a request through whose path starts with the token, and removes the token from it."""
 
@@ -103,6 +134,7 @@ async def _refuse(scope: Any, send: Any) -> None:
 def _config(app: Any) -> uvicorn.Config:
     return uvicorn.Config(
         app,
+        http=_Connection,
         log_config=None,
         log_level="critical",
         access_log=False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -143,6 +144,23 @@ class Equipment:
     def fresh(self) -> Equipment:
         """Return the same with a memory as it was at first, for another task that is to know nothing of this one."""
         return replace(self, memory=SharedMemory(read_memory(self.settings.team.memory)))
+
+    async def for_task(self, files: Mapping[str, Path]) -> Equipment:
+        """Return the same for a task that comes with files: nobody who works on another one finds or is shown them.
+
+        Args:
+            files: what is given with it, by name; agents search and read it beside the corpus, and see the pictures among it.
+
+        Raises:
+            ConfigError: if one cannot be read.
+        """
+        own = await Corpus.load(None, DocumentReader(self.programs), files)
+        return replace(
+            self.fresh(),
+            corpus=self.corpus.joined(own),
+            pictures=await asyncio.to_thread(pictures_of, files),
+            coding=replace(self.coding, files=files),
+        )
 
     def staff(self, made: Makeup) -> Staff:
         """Return how agents are made: each of what the team is at the time, with the tools that it names."""

@@ -13,9 +13,10 @@ again from that record, and delivers again what had no answer yet.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Self
 
 from heredity.errors import (
@@ -287,7 +288,7 @@ class Bus:
     async def _answer(self, seat: _Seat, request: _Request) -> None:
         participant = seat.participant
         context = Context(self, participant.name, request.message)
-        handling = participant.handler(request.message, context)
+        handling = partial(participant.handler, request.message, context)
         handler = asyncio.ensure_future(_shielded(handling, Step(_Place(self, seat))))
         request.handler = handler
         try:
@@ -305,7 +306,7 @@ class Bus:
     async def _take_note(self, seat: _Seat, message: Message) -> None:
         participant = seat.participant
         try:
-            handling = participant.handler(message, Context(self, participant.name, message))
+            handling = partial(participant.handler, message, Context(self, participant.name, message))
             await asyncio.create_task(_shielded(handling, Step(_Place(self, seat))))
         except Exception as error:  # noqa: BLE001  (whatever a participant raises is its own fault, and goes on record)
             with suppress(RecordError):
@@ -353,11 +354,11 @@ def describe(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"[:_ERROR]
 
 
-async def _shielded(handling: Awaitable[Any], step: Step) -> Any:
-    """Await a handler as a step of its own; a program that exits is one that failed."""
+async def _shielded(handling: Callable[[], Awaitable[Any]], step: Step) -> Any:
+    """Call a handler as a step of its own; a program that exits is one that failed."""
     step.begin()
     try:
-        return await handling
+        return await handling()
     except (SystemExit, GeneratorExit, StopIteration) as error:
         raise RuntimeError(f"the participant ended with {describe(error)}") from error
 

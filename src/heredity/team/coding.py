@@ -229,17 +229,22 @@ class CodingAgent:
         shutil.rmtree(kept, ignore_errors=True)
         if not os.path.lexists(workspace / RESULTS):
             return ""
+        left_out: list[str] = []
         try:
-            tree = SourceTree.from_folder(workspace / RESULTS, max_bytes=_MOST_RESULTS, max_files=_MOST_FILES)
+            tree = SourceTree.from_folder(
+                workspace / RESULTS, max_bytes=_MOST_RESULTS, max_files=_MOST_FILES, left_out=left_out
+            )
         except (ConfigError, OSError) as error:
             return f"\n\nThe files in {RESULTS}/ are left out: {error}"
+        more = f"; and {len(left_out) - _SHOWN_FILES} more" if len(left_out) > _SHOWN_FILES else ""
+        missing = f"\n\nLeft out of {RESULTS}/: {'; '.join(left_out[:_SHOWN_FILES])}{more}" if left_out else ""
         if not tree:
-            return ""
+            return missing
         tree.write_to(kept)
         listed = ", ".join(f"{path} ({len(tree[path]):,} bytes)" for path in list(tree)[:50])
         texts = [(path, text) for path, text in _texts(tree).items() if text.strip()]
         shown = "".join(f"\n\n{path}:\n{shortened(text, _SHOWN)}" for path, text in texts[:_SHOWN_FILES])
-        return f"\n\nFiles that it left: {listed}{shown}"
+        return f"\n\nFiles that it left: {listed}{missing}{shown}"
 
     def _kept(self, message: Message, step: str) -> Path:
         return self.folder / RESULTS / f"{_plain(step)}-{digest_json([message.parent, step])[:12]}"

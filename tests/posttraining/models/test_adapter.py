@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -98,3 +99,43 @@ def test_numbers_of_sixteen_bits_are_read_as_they_are(tmp_path: Path) -> None:
         with (tmp_path / "x").open("rb") as file:
             (tensor,) = read_header(file, "x")
             np.testing.assert_array_equal(numbers(file.read(), tensor), array)
+
+
+@pytest.mark.parametrize(
+    ("names", "shape", "config", "reason"),
+    [
+        (("lora_A", "lora_B"), (2, 1 << 27), {}, "do not fit the base's"),
+        (("lora_A", "lora_B"), (1 << 27, 2), {"r": 1 << 27}, "r is 134217728"),
+        (("lora_A",), (2, 1 << 27), {}, "do not fit the base's"),
+        (("lora_A", "lora_C"), (2, 1 << 27), {}, "it holds .*lora_C"),
+        (("lora_A", "lora_B"), (1 << 28,), {}, "of the shape"),
+        (("lora_A", "lora_B"), (2, 1 << 27), {"use_dora": True}, "use_dora is True"),
+    ],
+)
+def test_an_adapter_that_is_refused_is_not_read(
+    tmp_path: Path,
+    base: tuple[Path, Checkpoint],
+    monkeypatch: pytest.MonkeyPatch,
+    names: tuple[str, ...],
+    shape: tuple[int, ...],
+    config: dict[str, Any],
+    reason: str,
+) -> None:
+    folder, half = adapter(tmp_path / "adapter", {}, **config), 1 << 29
+    entries = {
+        f"{PREFIX}.{name}.weight": {
+            "dtype": "F16",
+            "shape": shape,
+            "data_offsets": [half * number, half * (number + 1)],
+        }
+        for number, name in enumerate(names)
+    }
+    header = json.dumps(entries).encode()
+    with (folder / "adapter_model.safetensors").open("wb") as file:
+        file.write(len(header).to_bytes(8, "little") + header)
+        file.truncate(8 + len(header) + half * len(names))
+    monkeypatch.setattr("heredity.posttraining.models.adapter._MAX_BYTES", 2 << 30)
+    monkeypatch.setattr("heredity.posttraining.models.adapter._read", lambda *_: pytest.fail("it was read"))
+    with pytest.raises(CandidateError, match=reason):
+        merge_adapter(folder, base, tmp_path / "merged")
+    assert not (tmp_path / "merged").exists()

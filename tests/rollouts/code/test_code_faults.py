@@ -18,6 +18,7 @@ from heredity.rollouts.code import judge as judging
 from heredity.rollouts.code.judge import Judge
 from heredity.rollouts.code.toolchains import toolchain
 from heredity.rollouts.code.verdicts import Tests
+from heredity.sandbox import native
 from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.memory import family, queued_of
 from heredity.sandbox.native import Bounds, NativeRuns
@@ -213,3 +214,20 @@ def test_what_shares_a_processor_is_known_to_have_queued_for_it() -> None:
         for process in busy:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+
+
+async def test_a_place_is_free_again_although_no_process_could_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with NativeRuns(1) as runs:
+        (reaper,) = runs._free  # pyright: ignore[reportPrivateUsage]
+        reaper._process.kill()  # pyright: ignore[reportPrivateUsage]
+        with monkeypatch.context() as patched:
+            patched.setattr(
+                native, "_Reaper", lambda _: (_ for _ in ()).throw(BlockingIOError(11, "no process is free"))
+            )
+            for _ in range(2):
+                with pytest.raises(HostError, match="the process that starts programs has ended"):
+                    await asyncio.wait_for(runs.run(["/bin/true"], Bounds(1.0, 10.0, 1 << 28)), 60)
+        with pytest.raises(HostError):
+            await asyncio.wait_for(runs.run(["/bin/true"], Bounds(1.0, 10.0, 1 << 28)), 60)
+        ended = await asyncio.wait_for(runs.run(["/bin/true"], Bounds(1.0, 10.0, 1 << 28)), 60)
+        assert ended.code == 0

@@ -53,5 +53,27 @@ def remove(words: list[str]) -> int:
     return 0
 
 
-ACTIONS = {"run": run, "exec": execute, "cp": copy, "rm": remove, "version": lambda words: 0}
+def changes(words: list[str]) -> int:
+    root = HOME / words[-1] / "root"
+    for path in sorted(root.rglob("*")):
+        if path.parent != root or not path.is_symlink():
+            sys.stdout.write(f"A /{path.relative_to(root)}\n")
+    return 0
+
+
+def nothing(words: list[str]) -> int:
+    return 0
+
+
+ACTIONS = {
+    "diff": changes,
+    "top": nothing,
+    "kill": nothing,
+    "commit": nothing,
+    "run": run,
+    "exec": execute,
+    "cp": copy,
+    "rm": remove,
+    "version": lambda words: 0,
+}
 sys.exit(ACTIONS[sys.argv[1]](sys.argv[2:]))

@@ -121,3 +121,28 @@ def test_what_is_no_archive_or_no_file_is_refused(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(archives, "MOST_BYTES", 3)
     with pytest.raises(CandidateError, match="it has more than 3 bytes"):
         unpacked(archive((tarfile.TarInfo("a"), b"four")), tmp_path / "a", "it", folder=True)
+
+
+@needs_bubblewrap
+async def test_links_to_the_verifiers_files_are_removed_before_a_container_is_kept(
+    sandbox: DockerSandbox, tmp_path: Path
+) -> None:
+    left = (
+        "mkdir -p /app/deep && cd /app && ln -s /tests/expected.txt out && ln -s ../../proc/self/root/tests deep/up && "
+        "ln -s out chain && ln -s /dev/stdin in && mkfifo pipe && ln -s /dev/null none && ln -s deep near && "
+        "ln -s /usr/bin/env env && echo 1 > 'a b'"
+    )
+    assert (await sandbox.exec(left)).code == 0
+    settled = await sandbox.settle()
+    assert set(settled.discarded) == {"/app/out", "/app/deep/up", "/app/chain", "/app/in", "/app/pipe"}
+    app = tmp_path / "engine" / sandbox._name / "root" / "app"  # pyright: ignore[reportPrivateUsage]
+    assert sorted(path.name for path in app.iterdir()) == ["a b", "deep", "env", "near", "none"]
+
+
+@needs_bubblewrap
+async def test_a_second_name_of_a_file_is_fetched_too(sandbox: DockerSandbox, tmp_path: Path) -> None:
+    assert (await sandbox.exec("mkdir -p /app && cd /app && echo a > one && ln one two && ln two three")).code == 0
+    await sandbox.download("/app", tmp_path / "app")
+    assert {path.name: path.read_text() for path in (tmp_path / "app").iterdir()} == dict.fromkeys(
+        ("one", "two", "three"), "a\n"
+    )

@@ -135,3 +135,15 @@ async def test_nothing_of_the_host_is_seen(
     assert rollout.agent is not None
     assert rollout.agent.stdout == "2\n"
     assert rollout.agent.stderr.count("ModuleNotFoundError") == 2
+
+
+async def test_a_second_name_of_a_file_is_fetched_too(backend: BubblewrapBackend, tmp_path: Path) -> None:
+    task = read_task(write_task(tmp_path))
+    sandbox = backend.sandbox(task, await backend.build(task), Phase())
+    await sandbox.start()
+    try:
+        await sandbox.exec("mkdir /data; echo a > /data/one; ln /data/one /data/two")
+        await sandbox.download("/data", tmp_path / "out")
+    finally:
+        await sandbox.stop()
+    assert (tmp_path / "out" / "two").read_text() == "a\n"

@@ -181,3 +181,54 @@ def test_what_writes_the_rewards_of_programs_is_the_same_everywhere() -> None:
     texts = {path.read_text() for path in OWN.glob("programs/*/tests/reward.py")}
     assert len(texts) == 1
     assert len(list(OWN.glob("programs/*/tests/reward.py"))) == len(list(OWN.glob("programs/*/task.toml")))
+
+
+COMPARE = """
+cd /app
+if cmp out expected.txt || cmp out /tests/expected.txt || cmp deep/out /tests/sub/expected.txt; then echo 1; else echo 0; fi \
+> /logs/verifier/reward.txt
+"""
+LINKS = {
+    "a link to the expected file": "ln -s /tests/expected.txt out",
+    "a relative one": "ln -s ../tests/expected.txt out",
+    "one in the folder's place": "ln -s /tests/sub deep; ln -s expected.txt out",
+    "a folder's link to the root": "ln -s / up; ln -s up/tests/expected.txt out",
+    "a chain": "ln -s /tests t; ln -s t/expected.txt c; ln -s c out",
+    "through a folder that is not there yet": "ln -s /app/later/../../tests/expected.txt out",
+    "through the process": "ln -s /proc/self/root/tests/expected.txt out",
+    "through the working directory": "ln -s /proc/self/cwd/../tests/expected.txt out",
+    "through a descriptor": "ln -s /dev/fd/../../../tests/expected.txt out",
+    "with a link where the tests go": "ln -s /tmp /tests; ln -s /tests/expected.txt out",
+    "made by a process that stays": "setsid sh -c 'while true; do ln -sf /tests/expected.txt out; done' & sleep 0.1",
+    "longer than the kernel follows": "ln -s /tests/expected.txt l0; for i in $(seq 60); do ln -s l$((i - 1)) l$i; done; "
+    "ln -s l60 out",
+    "over the image's link": "ln -sfn /tests/expected.txt shipped; ln -s shipped out",
+}
+
+
+@pytest.mark.parametrize("attack", LINKS)
+async def test_a_link_to_what_the_verifier_brings_earns_nothing(
+    backend: BubblewrapBackend, tmp_path: Path, attack: str
+) -> None:
+    image = "FROM debian:stable-slim\nWORKDIR /app\nRUN ln -s /etc shipped\n"
+    files = {"tests/expected.txt": "42\n", "tests/sub/expected.txt": "42\n"}
+    task = read_task(write_task(tmp_path, dockerfile=image, test=COMPARE, files=files))
+    rollout = await attempt(backend, task, LINKS[attack])
+    assert rollout.verdict.reward == 0.0, rollout
+    assert any(" -> " in entry for entry in rollout.discarded), rollout
+
+
+async def test_links_within_the_work_and_to_the_system_stay(backend: BubblewrapBackend, tmp_path: Path) -> None:
+    image = "FROM debian:stable-slim\nWORKDIR /app\nRUN ln -s /proc/mounts shipped\n"
+    test = (
+        "cd /app && cmp out answer && cmp deep/out answer && test -L later && test -L none && test -x python && "
+        "cmp twin answer && test ! -e pipe && grep -q . shipped && echo 1 > /logs/verifier/reward.txt\n"
+    )
+    work = (
+        "echo 42 > answer; mkdir deep; ln -s answer out; ln -s ../answer deep/out; ln -s /app/not/yet later; "
+        "ln -s /dev/null none; ln -s /usr/bin/env python; ln answer twin; mkfifo pipe"
+    )
+    task = read_task(write_task(tmp_path, dockerfile=image, test=test))
+    rollout = await attempt(backend, task, work)
+    assert rollout.verdict.reward == 1.0, rollout
+    assert rollout.discarded == ("/app/pipe (a pipe)",)

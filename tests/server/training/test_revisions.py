@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import tarfile
 from collections.abc import Sequence
@@ -82,16 +83,39 @@ async def test_another_process_keeps_no_more_either(kept: Kept, monkeypatch: pyt
     assert [line["revision"] for line in kept.lines] == [1, 2]
 
 
-async def test_code_that_cannot_be_kept_is_noted_with_the_reason(kept: Kept) -> None:
+async def test_a_file_that_cannot_be_kept_is_left_out_and_named(kept: Kept) -> None:
+    code = kept.code
+    for name in ("back\\slash.py", "new\nline.py", "half\udc80.py"):
+        (code / name).write_text("a = 0")
+    (code / "deep").mkdir()
+    os.symlink("/etc/passwd", code / "deep" / "link")
+    os.symlink("/etc", code / "folder")
+    os.mkfifo(code / "pipe")
+    with (code / "data.bin").open("wb") as file:
+        file.truncate(40 << 20)
+    (code / "deep" / "lora.py").write_text("b = 1")
     await kept.write("a = 1")
+    assert [line["files"] for line in kept.lines] == [["deep/lora.py", "train.py"]]
+    reasons = kept.lines[0]["reason"].split("; ")
+    for entry in ("back\\\\slash.py", "data.bin", "deep/link", "folder"):
+        assert any(entry in reason for reason in reasons), entry
+    assert "and 2 more" in reasons
+    json.dumps(kept.lines[0]).encode()
+    kept.revisions = kept.begin()
+    await kept.revisions.note(1.0)
+    assert len(kept.lines) == 1, "nothing has changed"
+
+
+async def test_code_of_which_nothing_can_be_kept_is_noted_with_the_reason(kept: Kept) -> None:
     os.symlink("/etc/passwd", kept.code / "link")
+    await kept.revisions.note(1.0)
     await kept.write("a = 2")
     await kept.write("a = 3")
     (kept.code / "link").unlink()
     await kept.write("a = 3")
-    assert [line["blob"] is None for line in kept.lines] == [False, True, False]
-    assert "link is a link" in kept.lines[1]["reason"]
-    assert [line["revision"] for line in kept.lines] == [1, 2, 3]
+    assert [line["blob"] is None for line in kept.lines] == [True, False, False, False]
+    assert ["link is a link" in line.get("reason", "") for line in kept.lines] == [True, True, True, False]
+    assert [line["revision"] for line in kept.lines] == [1, 2, 3, 4]
 
 
 async def test_lines_are_bounded_like_blobs(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -47,16 +47,18 @@ def merge_adapter(folder: Path, base: tuple[Path, Checkpoint], into: Path, *, in
     """
     with open_folder(folder, inside) as opened:
         config = parsed(opened.content(_CONFIG, 1 << 20), _CONFIG)
+        _check_plain(config)
         with opened.file(_WEIGHTS) as file:
             tensors = read_header(file, _WEIGHTS)
             if tensors and tensors[-1].end > _MAX_BYTES:
                 raise CandidateError(
                     f"{_WEIGHTS} is too large: at most {_MAX_BYTES} bytes are merged; merge it yourself"
                 )
+            source, checkpoint = base
+            _check_fits(tensors, int(config["r"]), checkpoint)
+            # Only now: what has holes is as large in memory as it says, whatever it takes on disk.
             given = {tensor.name: numbers(_read(file, tensor), tensor) for tensor in tensors}
-    _check_plain(config)
-    source, checkpoint = base
-    changes = _changes(given, config, checkpoint)
+    changes = _changes(given, config)
     copied = snapshot(source, into.parent / f".{into.name}", checkpoint)
     try:
         for name in (n for n in checkpoint.files if n.endswith(".safetensors")):
@@ -87,29 +89,31 @@ def _check_plain(config: Mapping[str, Any]) -> None:
         _refuse(f"r is {rank!r:.80} and lora_alpha {alpha!r:.80}")
 
 
-def _changes(given: Mapping[str, np.ndarray], config: Mapping[str, Any], base: Checkpoint) -> dict[str, np.ndarray]:
+def _check_fits(tensors: Sequence[Tensor], rank: int, base: Checkpoint) -> None:
+    """Check by names and shapes that an adapter has two matrices for each tensor that it changes, and nothing else."""
+    shapes: dict[str, dict[str, tuple[int, ...]]] = {}
+    for tensor in tensors:
+        match = _NAME.fullmatch(tensor.name)
+        if match is None or len(tensor.shape) != 2:
+            _refuse(f"it holds {tensor.name:.80} of the shape {list(tensor.shape)}")
+        shapes.setdefault(f"{match[1]}.weight", {})[match[2]] = tensor.shape
+    for name, pair in shapes.items():
+        shape = tuple(base.metadata["tensors"].get(name, ()))
+        if set(pair) != {"A", "B"} or (pair["B"], pair["A"]) != ((*shape[:1], rank), (rank, *shape[1:])):
+            _refuse(f"its matrices for {name:.80} do not fit the base's, whose shape is {list(shape)}, at rank {rank}")
+
+
+def _changes(given: Mapping[str, np.ndarray], config: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """Return what is added to each tensor of the base."""
-    pairs: dict[str, dict[str, np.ndarray]] = {}
-    for name, values in given.items():
-        match = _NAME.fullmatch(name)
-        if match is None or values.ndim != 2:
-            _refuse(f"it holds {name:.80} of the shape {list(values.shape)}")
-        pairs.setdefault(f"{match[1]}.weight", {})[match[2]] = values
     rank = int(config["r"])
     scale = float(config["lora_alpha"]) / (math.sqrt(rank) if config.get("use_rslora") else rank)
-    changes: dict[str, np.ndarray] = {}
-    for name, pair in pairs.items():
-        shape = tuple(base.metadata["tensors"].get(name, ()))
-        if (
-            set(pair) != {"A", "B"}
-            or (pair["B"].shape[:1] + pair["A"].shape[1:]) != shape
-            or {pair["A"].shape[0], pair["B"].shape[1]} != {rank}
-        ):
-            _refuse(f"its matrices for {name:.80} do not fit the base's, whose shape is {list(shape)}, at rank {rank}")
-        # What is not finite is refused when the merged model is looked through.
-        with np.errstate(all="ignore"):
-            changes[name] = scale * (pair["B"] @ pair["A"])
-    return changes
+    names = {match[1]: match[0] for match in map(_NAME.fullmatch, given) if match and match[2] == "B"}
+    # What is not finite is refused when the merged model is looked through.
+    with np.errstate(all="ignore"):
+        return {
+            f"{name}.weight": scale * (given[b] @ given[f"{b.removesuffix('B.weight')}A.weight"])
+            for name, b in names.items()
+        }
 
 
 def _merge_into(path: Path, changes: Mapping[str, np.ndarray]) -> None:

@@ -55,7 +55,8 @@ class Revision(Result):
     Attributes:
         revision: its number.
         at_s: when it was first seen.
-        blob: digest of its archive; None where it was not kept, for the `reason`.
+        blob: digest of its archive; None where it was not kept.
+        reason: which files were not kept, and why; None if all were.
         files: path to lines; None where the code is not known, like route, samples and environment.
         route: what it trains by, as the code alone says.
         components: what it optimises.

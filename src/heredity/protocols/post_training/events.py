@@ -36,9 +36,9 @@ class GradingRepeated(TypedDict):
 
 
 class CodeRevised(TypedDict):
-    """The agent's code differs from what was recorded last; `blob` is null where it could not be kept, for `reason`.
+    """The agent's code differs from what was recorded last; `reason` names files that could not be kept, and why.
 
-    `bytes` is the size of the blob, `full` says that nothing is kept from then on.
+    `blob` is null where none could be. `bytes` is the size of the blob, `full` says that nothing is kept from then on.
     """
 
     revision: int

@@ -298,9 +298,8 @@ def _revision(revision: Revision, *, is_last: bool) -> Folded:
     notes += [] if revision.files is None else [plural(len(revision.files), "file")]
     notes += ["the model writes answers"] if revision.samples else []
     notes += ["steps through an environment"] if revision.environment else []
-    parts: list[Part] = []
-    if revision.unreadable:
-        parts.append(Text(f"Cannot be parsed: {', '.join(revision.unreadable)}", "warning"))
+    warnings = {"Not on record": revision.blob and revision.reason, "Cannot be parsed": ", ".join(revision.unreadable)}
+    parts: list[Part] = [Text(f"{what}: {which}", "warning") for what, which in warnings.items() if which]
     if revision.evidence:
         rows = [[e.component, f"{e.file}:{e.line}", Mono(e.text), e.why] for e in revision.evidence[:MOST_EVIDENCE]]
         columns = (Column("Shows"), Column("Line"), Column("Code", prose=True), Column("Why", prose=True))

@@ -187,7 +187,7 @@ class _Room:
     async def work(self, task: Task, name: str, folder: Path, answer: str = "") -> TeamResult:
         """Let the team work on a task, or go on with it."""
         settings = self.equipment.settings.model_copy(update={"evolution": self.team.evolving(name).evolution})
-        equipment = replace(self.equipment.fresh(), settings=settings)
+        equipment = replace(await self.equipment.for_task(self.files[task.id]), settings=settings)
         prompt = present(task.spec).prompt + (f"\n\nThe site is at http://{self.address}." if self.address else "")
         async with equipment.team(folder, answer=answer) as opened:
             return await opened.run(prompt, sorted(self.files[task.id]), settings.team.seconds)
@@ -211,10 +211,13 @@ async def _opened(team: TeamBench, tasks: Sequence[Task]) -> AsyncGenerator[_Roo
         if team.mode == "across":
             _keep_canaries(team)
         files = {task.id: _files(task, corpus) for task in tasks}
-        given = {name: path for own in files.values() for name, path in own.items()}
-        equipment = await stack.enter_async_context(
-            equipped(settings, given, unsafe=team.unsafe, door=models_for_agent)
-        )
+        for task_id, own in files.items():
+            for path in own.values():
+                if not path.is_file():
+                    raise ConfigError(
+                        f"{task_id} comes with {path}, which is not there; put it where the taskset says, then resume the run"
+                    )
+        equipment = await stack.enter_async_context(equipped(settings, unsafe=team.unsafe, door=models_for_agent))
         yield _Room(team, equipment, address, files)
 
 

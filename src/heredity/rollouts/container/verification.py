@@ -53,7 +53,8 @@ class ContainerRollout:
         agent: how the agent's command ended; None for a function.
         agent_status: `"ok"`, `"timeout"`, `"memory"`, `"processes"`: why its work ended. Work is verified in any case.
         leftovers: command lines of processes that it left running; they were ended before the verifier began.
-        discarded: files that it put where the verifier's own go; they were thrown away before the verifier began.
+        discarded: files that it put where the verifier's own go, links that lead there, and pipes and the like; they were thrown
+            away before the verifier began.
         disk_full: whether its disk was full at the end.
         seconds: wall time of all of it.
     """

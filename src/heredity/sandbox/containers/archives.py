@@ -34,7 +34,7 @@ def unpacked(file: IO[bytes], target: Path, what: str, *, folder: bool) -> None:
     """
     try:
         with tarfile.open(fileobj=file, mode="r:") as tar:
-            members = [member for member in tar if member.isreg() or member.isdir()]
+            members = _files_and_folders(tar)
             if sum(member.size for member in members) > MOST_BYTES or any(member.issparse() for member in members):
                 raise CandidateError(
                     f"{what} has more than {MOST_BYTES} bytes, or holes in its files; leave less there"
@@ -51,6 +51,19 @@ def unpacked(file: IO[bytes], target: Path, what: str, *, folder: bool) -> None:
                 shutil.copyfileobj(inner, copied)
     except (tarfile.TarError, OSError, ValueError, OverflowError) as error:
         raise CandidateError(f"{what} cannot be fetched: {error}") from error
+
+
+def _files_and_folders(tar: tarfile.TarFile) -> list[tarfile.TarInfo]:
+    """Return what may be unpacked; a second name of a file counts as a file of its own."""
+    members: list[tarfile.TarInfo] = []
+    files: dict[str, tarfile.TarInfo] = {}
+    for member in tar:
+        linked = files.get(member.linkname) if member.islnk() else None
+        entry = linked.replace(name=member.name, deep=False) if linked else member
+        if entry.isreg() or entry.isdir():
+            members.append(entry)
+            files[entry.name] = entry
+    return members
 
 
 def _put(tar: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> None:

@@ -54,9 +54,13 @@ TESTS = "/tests"
 PYTHON = FIRST_PROCESS.parent / "guard"
 """What every Python of a verifier reads first."""
 
+_PACKING = FIRST_PROCESS.with_name("packing.py")
 _INSIDE = f"{GUARD}/first_process.py"
 _LEFT_OUT = (GUARD, "etc/ld.so.preload", *LINKED)
 _VERIFIERS = (LOGS, TESTS)
+CLOSED = (*_VERIFIERS, GUARD, "/proc", "/sys")
+"""Where no link of an agent may lead when its work is verified: other files are there than those of its own disk."""
+
 _LOGS_BYTES = 64 << 20
 _SLACK_BYTES = 64 << 20
 _START_S = 20.0
@@ -175,15 +179,16 @@ class BubblewrapSandbox:
             CandidateError: if there is too much to be kept.
         """
         reply = await self._ask(do="quiet")
-        mine = (LOGS,) if self._phase.building else _VERIFIERS
+        mine, closed = ((LOGS,), ()) if self._phase.building else (_VERIFIERS, CLOSED)
         descriptor, name = tempfile.mkstemp(suffix=".tar", dir=self._folder)
         try:
             with os.fdopen(descriptor, "wb") as file:
-                packed = await self._pack("/", (*mine, *_LEFT_OUT), file)
+                packed = await self._pack("/", (*mine, *_LEFT_OUT), file, closed)
         except BaseException:
             os.unlink(name)
             raise
-        discarded = tuple(path for path in packed["found"] if path.startswith((*mine, "/etc/ld.so.preload")))
+        ours = tuple(f"/{path.strip('/')}/" for path in _LEFT_OUT if path != "etc/ld.so.preload")
+        discarded = tuple(path for path in packed["found"] if not f"{path}/".startswith(ours))
         full = reply["disk_free"] < self._disk // 100
         return Settled(replace(self._image, name=name), tuple(reply["ended"]), discarded, full, reply["exceeded"])
 
@@ -239,7 +244,8 @@ class BubblewrapSandbox:
         arguments += ["--remount-ro", "/dev", *etc_view(), *interpreter_view()]
         for descriptor, name in ((passwd, "passwd"), (group, "group"), (hosts, "hosts")):
             arguments += ["--ro-bind-data", descriptor, f"/etc/{name}"]
-        arguments += ["--ro-bind", str(FIRST_PROCESS), _INSIDE, "--dir", LOGS]
+        arguments += ["--ro-bind", str(FIRST_PROCESS), _INSIDE, "--ro-bind", str(_PACKING), f"{GUARD}/packing.py"]
+        arguments += ["--dir", LOGS]
         if self._phase.verifying:
             arguments += ["--size", str(_LOGS_BYTES), "--tmpfs", LOGS, "--size", str(_LOGS_BYTES), "--tmpfs", HOME]
             arguments += ["--ro-bind", str(PYTHON), f"{GUARD}/python"]
@@ -260,10 +266,12 @@ class BubblewrapSandbox:
         if answer["error"]:
             raise CandidateError(f"nothing can be put into {target} of the sandbox: {answer['error']}")
 
-    async def _pack(self, root: str, left_out: Sequence[str], archive: IO[bytes]) -> dict[str, Any]:
+    async def _pack(
+        self, root: str, left_out: Sequence[str], archive: IO[bytes], closed: Sequence[str] = ()
+    ) -> dict[str, Any]:
         # An archive has a head of 512 bytes and up to as much of padding for each file.
         most = 2 * self._disk + 2048 * self._limits.files
-        request = {"do": "pack", "root": root, "left_out": list(left_out), "most_bytes": most}
+        request = {"do": "pack", "root": root, "left_out": list(left_out), "closed": list(closed), "most_bytes": most}
         async with self._exchange({**request, "most_files": self._limits.files}) as (reader, _):
             while size := int.from_bytes(await reader.readexactly(4), "big"):
                 archive.write(await reader.readexactly(size))

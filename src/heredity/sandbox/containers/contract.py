@@ -87,7 +87,8 @@ class Settled:
     Attributes:
         image: what is left on its disk.
         processes: command lines of the processes that were still running.
-        discarded: what lay where the verifier's own files go; it is not in the image.
+        discarded: what lay where the verifier's own files go, links to there or to the kernel's files, pipes, sockets and devices;
+            none of it is in the image.
         disk_full: whether the disk had no room left.
         exceeded: the last bound that ended its processes, `"memory"` or `"processes"`, or nothing.
     """

@@ -18,7 +18,7 @@ from typing import IO
 
 from heredity.errors import CandidateError, ConfigError, HostError, IsolationError
 from heredity.sandbox.containers.archives import MOST_BYTES, packed, unpacked
-from heredity.sandbox.containers.bubblewrap import LOGS, PYTHON, TESTS
+from heredity.sandbox.containers.bubblewrap import CLOSED, LOGS, PYTHON, TESTS
 from heredity.sandbox.containers.contract import (
     GUARD,
     HIJACKING,
@@ -38,11 +38,26 @@ ENGINES = ("docker", "podman")
 
 _TIMED_OUT = 124
 _KILLED = 137
+_MOST_LISTED = 100
 _STEP_S = 120.0
 _QUIET = (
     "for p in /proc/[0-9]*; do p=${p#/proc/}; [ $p = 1 ] || [ $p = $$ ] || "
     "[ \"$(tr '\\0' ' ' < /proc/$p/cmdline)\" = 'sleep infinity ' ] || kill -9 $p; done 2> /dev/null"
 )
+_CLOSED = "|".join(f"{path}|{path}/*" for path in (*CLOSED, "/dev"))
+_UNLINK = f"""
+to() {{ readlink -m -- "$1" 2> /dev/null || readlink -f "$1" 2> /dev/null || echo /proc; }}
+closed() {{ case "$1" in /dev/null|/dev/zero|/dev/full|/dev/random|/dev/urandom) false;; {_CLOSED}) true;; *) false;; esac; }}
+while IFS= read -r p; do
+  if [ -L "$p" ]; then
+    t=$(readlink "$p"); case "$t" in /*) ;; *) t="${{p%/*}}/$t";; esac
+    closed "$(to "$p")" || closed "$(to "${{t%/*}}/")/${{t##*/}}" || continue
+  elif [ ! -p "$p" ] && [ ! -S "$p" ] && [ ! -b "$p" ] && [ ! -c "$p" ]; then continue; fi
+  rm -f -- "$p" && printf '%s\\n' "$p"
+done
+"""
+"""Of the paths that it reads, removes links to where the verifier's files or the kernel's are, pipes, sockets and devices."""
+
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -216,13 +231,33 @@ class DockerSandbox:
         """
         top = await _run(self._engine, "top", self._name, "-eo", "args")
         running = tuple(line.strip() for line in top.stdout.splitlines()[1:] if "sleep infinity" not in line)
+        await self.quiet()
         listing = await self.exec(f"find {LOGS} {TESTS} -mindepth 1 2>/dev/null; rm -rf {LOGS} {TESTS}", workdir="/")
+        unlinked = await self._unlink()
         await _run(self._engine, "kill", self._name)
         name = f"heredity-left:{self._name}"
         output = await _run(self._engine, "commit", self._name, name, seconds=None)
         if output.code != 0:
             raise CandidateError(f"the container cannot be kept: {output.stderr.strip()[-500:]}")
-        return Settled(replace(self._image, name=name), running, tuple(listing.stdout.splitlines()))
+        return Settled(replace(self._image, name=name), running, (*listing.stdout.splitlines(), *unlinked))
+
+    async def _unlink(self) -> list[str]:
+        """Remove what `_UNLINK` names from what has changed since the image; return it.
+
+        Raises:
+            CandidateError: if that is not possible.
+        """
+        changed = await _run(self._engine, "diff", self._name)
+        paths = [line[2:] for line in changed.stdout.splitlines() if line.startswith(("A ", "C "))]
+        with tempfile.TemporaryFile() as file, tempfile.TemporaryFile() as removed:
+            file.write("\n".join([*paths, ""]).encode())
+            file.seek(0)
+            output = await self._piped(_UNLINK, stdin=file, stdout=removed)
+            if changed.code or output.code:
+                reason = (changed.stderr + output.stderr).strip()[-500:]
+                raise CandidateError(f"the links in the container cannot be looked at: {reason}")
+            removed.seek(0)
+            return removed.read().decode("utf-8", "replace").splitlines()[:_MOST_LISTED]
 
     async def quiet(self) -> None:
         """End every process in it but the one that keeps it."""

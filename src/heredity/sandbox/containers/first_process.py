@@ -1,4 +1,4 @@
-"""The first process of a container task's sandbox. Standard library only; imports nothing of Heredity.
+"""The first process of a container task's sandbox. Standard library only, and `packing.py` beside it.
 
     first_process.py DESCRIPTOR MEMORY PROCESSES FILE_BYTES
 
@@ -19,13 +19,20 @@ import resource
 import select
 import signal
 import socket
-import stat
 import subprocess
 import sys
 import tarfile
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from typing import Any
+
+# Started with -I, which leaves the script's own folder out. Commands may write to it, so that nothing is imported from there later.
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(__file__))
+
+from packing import Links, Packing, TooMuchError  # noqa: E402
+
+del sys.path[0]
 
 _PR_SET_DUMPABLE = 4
 _CHUNK = 1 << 18
@@ -82,10 +89,6 @@ class _Reading(io.RawIOBase):
         return piece
 
 
-class _TooMuchError(Exception):
-    """What is to be packed exceeds its bounds."""
-
-
 class _Writing(io.RawIOBase):
     """An archive that leaves in chunks, up to a bound."""
 
@@ -98,7 +101,7 @@ class _Writing(io.RawIOBase):
     def write(self, data: Any) -> int:
         self._size += len(data)
         if self._size > self._most:
-            raise _TooMuchError(f"it has more than {self._most} bytes")
+            raise TooMuchError(f"it has more than {self._most} bytes")
         if data:
             self._channel.send_chunk(bytes(data))
         return len(data)
@@ -135,6 +138,7 @@ class FirstProcess:
     def __init__(self, channel: _Channel, memory: int, processes: int, file_bytes: int) -> None:
         self._channel, self._memory, self._processes, self._file_bytes = channel, memory, processes, file_bytes
         self._exceeded, self._watched = "", 0.0
+        self._own_links: dict[str, str] | None = None
 
     def serve(self) -> None:
         """Answer requests until the host is gone."""
@@ -246,6 +250,8 @@ class FirstProcess:
                 # Nothing here is more trusted than the archive: the sandbox is what confines it.
                 archive.extraction_filter = lambda member, _path: member
                 archive.extractall(asked["target"])
+                if self._own_links is None:  # the image: nobody has worked here yet
+                    self._own_links = {f"/{m.name}": m.linkname for m in archive.getmembers() if m.issym()}
         except (OSError, tarfile.TarError) as error:
             return {"error": str(error)}
         finally:
@@ -256,12 +262,13 @@ class FirstProcess:
     def _do_pack(self, asked: dict[str, Any]) -> dict[str, Any]:
         error, paths, folder = "", list[str](), os.path.isdir(asked["root"]) and not os.path.islink(asked["root"])
         try:
-            packing = _Packing(asked["root"], asked["left_out"], asked["most_files"], paths)
+            links = Links(asked["closed"], self._own_links or {})
+            packing = Packing(asked["root"], asked["left_out"], asked["most_files"], paths, links)
             with tarfile.open(
                 fileobj=_Writing(self._channel, asked["most_bytes"]), mode="w|", dereference=False
             ) as archive:
                 packing.add_all(archive, folder=folder)
-        except (OSError, tarfile.TarError, _TooMuchError) as caught:
+        except (OSError, tarfile.TarError, TooMuchError) as caught:
             error = str(caught)
         except RecursionError:
             # Whoever made the folders is to blame, and not this machine, as where this process ended of it.
@@ -280,73 +287,6 @@ class FirstProcess:
                 break
         disk = os.statvfs("/")
         return {"ended": commands, "disk_free": disk.f_bavail * disk.f_frsize, "exceeded": self._exceeded}
-
-
-class _Packing:
-    """Puts a folder into an archive: one file system, no links followed, what must not be kept left out and listed."""
-
-    def __init__(self, root: str, left_out: list[str], most_files: int, paths: list[str]) -> None:
-        self._root, self._left_out, self._most = root, {path.strip("/") for path in left_out}, most_files
-        self._device, self._count, self.listed = os.lstat(root).st_dev, 0, paths
-
-    def add_all(self, archive: tarfile.TarFile, *, folder: bool) -> None:
-        """Add a folder's content, or a file."""
-        if not folder:
-            self._add(archive, self._root, os.path.basename(self._root))
-            return
-        self._enter(archive, self._root, "")
-
-    def _enter(self, archive: tarfile.TarFile, folder: str, name: str) -> None:
-        with _owner_may(folder, 0o700):
-            names = sorted(os.listdir(folder))
-        for entry in names:
-            path, inner = os.path.join(folder, entry), f"{name}/{entry}" if name else entry
-            status = os.lstat(path)
-            if status.st_dev != self._device:
-                continue
-            folder_here = stat.S_ISDIR(status.st_mode)
-            if inner in self._left_out:
-                self._list(path, folder_here)
-            elif folder_here:
-                self._add(archive, path, inner)
-                with _owner_may(path, 0o700):
-                    self._enter(archive, path, inner)
-            elif stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode):
-                self._add(archive, path, inner)
-
-    def _list(self, path: str, folder: bool) -> None:
-        if not folder:
-            self.listed.append(path)
-            return
-        with _owner_may(path, 0o700):
-            self.listed += [os.path.join(path, name) for name in sorted(os.listdir(path))[:20]]
-
-    def _add(self, archive: tarfile.TarFile, path: str, name: str) -> None:
-        self._count += 1
-        if self._count > self._most:
-            raise _TooMuchError(f"it has more than {self._most} files")
-        member = archive.gettarinfo(path, name)
-        member.uid = member.gid = 0
-        member.uname = member.gname = ""
-        if member.isreg():
-            with _owner_may(path, 0o400), open(path, "rb") as file:
-                archive.addfile(member, file)
-        else:
-            archive.addfile(member)
-
-
-@contextlib.contextmanager
-def _owner_may(path: str, bits: int) -> Generator[None]:
-    """Let the owner do something with a file for a while; there are no capabilities here that would allow it anyway."""
-    mode = stat.S_IMODE(os.lstat(path).st_mode)
-    if mode & bits == bits or os.path.islink(path):
-        yield
-        return
-    os.chmod(path, mode | bits)
-    try:
-        yield
-    finally:
-        os.chmod(path, mode)
 
 
 def _read(descriptor: int, output: _Output) -> bool:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import warnings
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ from heredity.gateway import ToolSpec
 from heredity.sandbox.piped import PipedCommand, started
 from heredity.team.agent import TeamTool, shortened
 from heredity.team.tools.bounded_http import bounded_transport
+from heredity.team.tools.mcp_listing import parsed_line, sifted
 
 if TYPE_CHECKING:
     import mcp.types as types
@@ -33,10 +35,10 @@ if TYPE_CHECKING:
 SECONDS = 60.0
 START_SECONDS = 30.0
 MOST_TOOLS = 64
-MOST_SCHEMA = 16_384
 _DESCRIPTION = 1_000
 _RESULT = 20_000
 _NAME = 64
+_REFUSED = 10
 _HTTP_BYTES = 8 << 20
 _LOST = (-32000, -32600)
 """Codes by which the package `mcp` says that a connection was closed, or a session ended: the next call opens another."""
@@ -66,7 +68,6 @@ class Stdio:
         """Start it; raises IsolationError and ConfigError as `heredity.sandbox.piped.started` does."""
         import anyio
         from mcp.shared.message import SessionMessage
-        from mcp.types import jsonrpc_message_adapter
 
         async with started(self.command, unsafe=self.unsafe) as piped:
             ended = asyncio.Event()
@@ -78,9 +79,7 @@ class Stdio:
                 with incoming:
                     try:
                         while line := await piped.reader.readline():
-                            await incoming.send(
-                                SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
-                            )
+                            await incoming.send(SessionMessage(parsed_line(line)))
                     except (ValueError, ConnectionError, anyio.BrokenResourceError):
                         return
                     finally:
@@ -140,6 +139,9 @@ class McpServer:
         only: the tools that are offered; all if empty.
         descriptions: what models are told of a tool in place of what the server says.
         seconds: how long a call may take.
+
+    Attributes:
+        refused: tools that it lists and that are not offered: name to reason.
     """
 
     def __init__(
@@ -154,6 +156,7 @@ class McpServer:
         self.name = name
         self._way, self._only, self._seconds = way, tuple(only), seconds
         self._descriptions = dict(descriptions or {})
+        self.refused: dict[str, str] = {}
         self._specs: dict[str, tuple[ToolSpec, bool]] = {}
         self._client: Client | None = None
         self._ended = asyncio.Event()
@@ -199,7 +202,9 @@ class McpServer:
 
         Raises:
             UnknownNameError: if it has no such tool.
+            ConfigError: if it has, and the tool is refused.
         """
+        self._check_offered([only] if only else [])
         if only and only not in self._specs:
             raise UnknownNameError(f"tool of mcp.{self.name}", only, self._specs)
         return [self._tool(own) for own in ([only] if only else self._specs)]
@@ -249,7 +254,8 @@ class McpServer:
         try:
             async with (
                 self._way.open() as (streams, self._ended),
-                Client(nullcontext(streams), read_timeout_seconds=self._seconds, cache=None) as client,
+                sifted(streams, self.refused) as sound,
+                Client(nullcontext(sound), read_timeout_seconds=self._seconds, cache=None) as client,
             ):
                 ready.set_result(client)
                 waits = [asyncio.ensure_future(self._ended.wait()), asyncio.ensure_future(end.wait())]
@@ -277,6 +283,7 @@ class McpServer:
 
     def _checked(self, listed: Sequence[types.Tool]) -> dict[str, tuple[ToolSpec, bool]]:
         names = {tool.name for tool in listed}
+        self._check_offered([*self._only, *self._descriptions])
         for wanted in (*self._only, *self._descriptions):
             if wanted not in names:
                 raise ConfigError(f"mcp.{self.name}: {UnknownNameError('tool of the server', wanted, names)}")
@@ -289,23 +296,35 @@ class McpServer:
         for tool in chosen:
             spec = self._spec(tool)
             if any(spec.name == other.name for other, _ in specs.values()):
-                raise ConfigError(
-                    f"mcp.{self.name}: two of its tools would be called {spec.name!r}; name one as mcp.{self.name}.tools"
-                )
+                self.refused[tool.name] = f"another tool before it is called {spec.name!r} too"
+                continue
             hints = tool.annotations
             specs[tool.name] = spec, bool(hints and (hints.read_only_hint or hints.idempotent_hint))
+        self._report_refused(specs)
         return specs
 
-    def _spec(self, tool: types.Tool) -> ToolSpec:
-        schema = tool.input_schema
-        if schema.get("type", "object") != "object" or len(json.dumps(schema)) > MOST_SCHEMA:
+    def _check_offered(self, wanted: Sequence[str]) -> None:
+        for name in wanted:
+            if name in self.refused and name not in self._specs:
+                raise ConfigError(
+                    f"mcp.{self.name}: its tool {name!r:.80} is not offered: {self.refused[name]}; correct it in the server"
+                )
+
+    def _report_refused(self, offered: Mapping[str, Any]) -> None:
+        if not self.refused:
+            return
+        reasons = "; ".join(f"{name!r}: {reason}" for name, reason in list(self.refused.items())[:_REFUSED])
+        if not offered:
             raise ConfigError(
-                f"mcp.{self.name}: the schema of its tool {tool.name!r:.80} is none of an object, or larger than "
-                f"{MOST_SCHEMA} bytes; leave the tool out with mcp.{self.name}.tools"
+                f"mcp.{self.name} has no tool that can be offered ({reasons}); correct them in the server"
             )
+        warnings.warn(f"mcp.{self.name}: {len(self.refused)} of its tools are not offered ({reasons})", stacklevel=3)
+
+    def _spec(self, tool: types.Tool) -> ToolSpec:
         own = re.sub(r"[^A-Za-z0-9_-]", "_", f"{self.name}_{tool.name}")[:_NAME]
-        description = self._descriptions.get(tool.name) or shortened(tool.description or "", _DESCRIPTION)
-        return ToolSpec(own, description or f"{tool.name} of {self.name}", {**schema, "type": "object"})
+        words = "".join(c if c.isprintable() or c in "\n\t" else " " for c in tool.description or "").strip()
+        description = self._descriptions.get(tool.name) or shortened(words, _DESCRIPTION)
+        return ToolSpec(own, description or f"{tool.name} of {self.name}", dict(tool.input_schema))
 
 
 def installed() -> bool:

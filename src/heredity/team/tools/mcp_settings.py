@@ -27,6 +27,7 @@ from heredity.resources import Candidate, SourceTree
 from heredity.resources.assembly import candidate_from_folder, files_of
 from heredity.resources.building import MCP
 from heredity.sandbox.engine_folder import EngineFolder
+from heredity.sandbox.isolation import package_folders
 from heredity.sandbox.piped import PipedCommand
 from heredity.team.agent import TeamTool
 from heredity.team.settings import TeamSettings
@@ -128,8 +129,12 @@ def granted(name: str, section: McpSection) -> tuple[str, dict[str, str]]:
     """Return the token that a server is sent, and the variables that a command is given.
 
     Raises:
-        ConfigError: if a folder or a variable that it names is not there.
+        ConfigError: if a folder, a package or a variable that it names is not there.
     """
+    try:
+        package_folders(section.packages)
+    except ConfigError as error:
+        raise ConfigError(f"mcp.{name}.packages: {error}") from error
     if section.folder and not Path(section.folder).is_dir():
         raise ConfigError(f"mcp.{name}.folder: {section.folder} is not a folder; make it, or name another")
     token = variable(f"mcp.{name}.token", section.token) if section.token else ""

@@ -10,7 +10,10 @@ from policy import Policy
 from workspace import RefusedError, Workspace
 
 _FIRST_RESERVE_S, _FIRST_RESERVE = 4.0, 0.05
-"""What saving and grading is taken to last before it was measured, at least; and as a share of the time that is left."""
+"""What saving and grading is taken to last before it was measured, at least: seconds, and as a share of the time that is left.
+
+It is taken to last as long as the beginning did, too, which on a busy machine is long.
+"""
 
 _SHORTEST_ROUND_S = 1.0
 _PERFECT = 100.0
@@ -30,7 +33,7 @@ class Climb:
         self.space, self.policy, self.tolerance = space, policy, tolerance
         self.best: float | None = None
         self._kept = policy.weights()
-        self._reserve = max(_FIRST_RESERVE_S, _FIRST_RESERVE * space.remaining())
+        self._reserve = max(_FIRST_RESERVE_S, _FIRST_RESERVE * space.remaining(), space.elapsed())
         self._submitted = 0
         self.begin(rate)
 
@@ -50,7 +53,8 @@ class Climb:
         end = time.monotonic() + self.space.remaining() * share
         for left in range(count, 0, -1):
             seconds = (end - time.monotonic()) / left - self._reserve
-            if seconds < _SHORTEST_ROUND_S or self.best == _PERFECT:
+            too_late = seconds < _SHORTEST_ROUND_S and self._submitted > 0
+            if too_late or self.best == _PERFECT:
                 break
             train(time.monotonic() + seconds)
             self.submit()

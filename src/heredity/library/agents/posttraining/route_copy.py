@@ -9,6 +9,7 @@ from workspace import Workspace
 
 def main() -> None:
     space = Workspace()
+    space.leave_when_told()
     space.record()
     copy = space.output / "checkpoint_1"
     shutil.copytree(space.model, copy, copy_function=shutil.copyfile, dirs_exist_ok=True)

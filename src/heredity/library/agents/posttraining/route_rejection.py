@@ -20,6 +20,7 @@ from workspace import Workspace
 
 def main() -> None:
     space = Workspace()
+    space.leave_when_told()
     seed = space.setting("SEED", 0)
     policy = Policy(space.model, rank=space.setting("LORA_RANK", 16), seed=seed)
     space.log(f"{policy.size} parameters on {policy.device}, {space.remaining():.0f} s left")

@@ -10,6 +10,7 @@ from workspace import Workspace
 
 def main() -> None:
     space = Workspace()
+    space.leave_when_told()
     policy = Policy(space.model, rank=space.setting("LORA_RANK", 16), seed=space.setting("SEED", 0))
     examples = [policy.turn(row["prompt"], row["completion"]) for row in space.rows()]
     space.log(f"{policy.size} parameters on {policy.device}, {len(examples)} examples, {space.remaining():.0f} s left")

@@ -12,6 +12,7 @@ from workspace import Workspace
 
 def main() -> None:
     space = Workspace()
+    space.leave_when_told()
     seed = space.setting("SEED", 0)
     policy = Policy(space.model, rank=space.setting("LORA_RANK", 16), seed=seed)
     examples = [policy.turn(row["prompt"], row["completion"]) for row in space.rows()]

@@ -89,7 +89,7 @@ def posttraining_metrics(events: Sequence[Json], load: LoadBlob = no_blob) -> Tr
             graded,
             private=about.get("private") or (),
             tasks=max(1, len(tasks)),
-            whole=len(codes) == len(record.revisions),
+            whole=len(codes) == len(record.revisions) and not any(data.get("reason") for _, data in record.numbered),
         ),
         tasks=by_task(record, best),
         agent=_ended(record.ended),

@@ -18,6 +18,7 @@ MOST_BYTES = 512 << 20
 """How much the versions of one run may take together; an agent could fill the host's disk with them otherwise."""
 
 _LEAST_BYTES = 4096
+_MOST_REASONS = 5
 _FULL = "the versions of the code so far take all the room that there is for them; no later one is kept"
 
 Note = Callable[[Line, Sequence[Blob]], Awaitable[None]]
@@ -27,7 +28,7 @@ Note = Callable[[Line, Sequence[Blob]], Awaitable[None]]
 class Revisions:
     """Journals the folder `code/` whenever it differs from what was recorded last, for as long as there is room.
 
-    Where code cannot be kept, a revision without a blob says why: what it was is not known from then on.
+    Files that cannot be kept are left out, and the revision says which and why. One without a blob has none that can be kept.
     """
 
     def __init__(self, workspace: TrainingWorkspace, note: Note, recorded: Sequence[CodeRevised] = ()) -> None:
@@ -52,12 +53,11 @@ class Revisions:
             if self._full:
                 return
             try:
-                files = await asyncio.to_thread(self._workspace.code)
+                files, left_out = await asyncio.to_thread(self._workspace.code)
             except ConfigError as error:
-                await self._journal(at_s, None, [], str(error)[:1000])
-                return
-            if files:
-                await self._journal(at_s, Blob.of(archive(files)), sorted(files))
+                files, left_out = {}, [str(error)]
+            if files or left_out:
+                await self._journal(at_s, Blob.of(archive(files)) if files else None, sorted(files), _reason(left_out))
 
     async def watch(self, clock: Callable[[], float], interval_s: float = INTERVAL_S) -> None:
         """Look at the code at every interval until cancelled."""
@@ -83,5 +83,12 @@ class Revisions:
         if blob:
             revised["bytes"] = len(blob.data)
         else:
-            revised["reason"], revised["full"] = reason, self._full
+            revised["full"] = self._full
+        if reason:
+            revised["reason"] = reason
         await self._note(CODE_REVISED.line(revised), [blob] if blob else [])
+
+
+def _reason(left_out: Sequence[str]) -> str:
+    more = [f"and {len(left_out) - _MOST_REASONS} more"] if len(left_out) > _MOST_REASONS else []
+    return "; ".join([reason[:200] for reason in left_out[:_MOST_REASONS]] + more)

@@ -88,18 +88,24 @@ class TrainingWorkspace:
             )
         return self.root / pure
 
-    def code(self) -> Mapping[str, bytes]:
-        """Return the files of `code/`; none if there is no such folder.
+    def code(self) -> tuple[Mapping[str, bytes], Sequence[str]]:
+        """Return the files of `code/`, none if there is no such folder, and the reasons for which others are left out.
+
+        Links, special files, odd names and what is beyond the limits are left out.
 
         Raises:
-            ConfigError: if there are too many or too large ones, or links among them, or they cannot be read.
+            ConfigError: if the folder cannot be read.
         """
+        left_out: list[str] = []
         try:
-            return read_folder(self.root / "code", max_bytes=_MAX_CODE_BYTES, max_files=_MAX_CODE_FILES)
+            files = read_folder(
+                self.root / "code", max_bytes=_MAX_CODE_BYTES, max_files=_MAX_CODE_FILES, left_out=left_out
+            )
         except FileNotFoundError:
-            return {}
+            return {}, ()
         except OSError as error:
             raise ConfigError(f"code/ cannot be read ({error.strerror}); make its files readable") from error
+        return files, left_out
 
     def _given(self) -> dict[str, bytes]:
         terms = self.terms

@@ -21,9 +21,9 @@ from heredity.configuration.tools import ToolSettings
 from heredity.errors import ConfigError, HeredityError, MissingExtraError
 from heredity.evolution.registry import METHODS
 from heredity.experiments.config import cells
-from heredity.experiments.outside_agents import agent_model
+from heredity.experiments.outside_agents import agent_model, program_folders
 from heredity.gateway.settings import MODELS, WELL_KNOWN, GatewaySettings, ProviderSettings
-from heredity.launchers import available, launcher
+from heredity.launchers import available, check_command, launcher
 from heredity.protocols.contract import Setting, SuiteContext
 from heredity.protocols.registry import PROTOCOLS
 from heredity.rollouts.kind import KINDS, Kind, check_tools
@@ -194,6 +194,9 @@ class _Looking:
         if settings.launcher is not None:
             name = settings.launcher
             yield _tried(f"agent {name}", lambda: launcher(name).launch("", ""))[1]
+        elif settings.agent is not None:
+            command, path = settings.agent, program_folders(settings, unsafe=cell.config.engine.unsafe)
+            yield _tried(f"agent {settings.label}", lambda: check_command(command, path))[1]
         for folder in settings.read_only:
             remedy = "make it, or correct evolver.read_only"
             yield Check(f"evolver.read_only {folder}", Path(folder).is_dir(), True, "a folder is to be there", remedy)

@@ -19,9 +19,7 @@ from typer.testing import CliRunner
 from heredity.cli.main import app
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.experiments.config import load
-from heredity.rollouts.container.check import check_tasks
 from heredity.sandbox.bubblewrap_root import available
-from heredity.sandbox.containers.backends import open_backend
 
 KINDS = ("harness", "policy", "post-training", "program", "prompts", "worlds")
 
@@ -57,18 +55,15 @@ def test_a_project_fits_the_configuration(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(available() is not None, reason="needs bubblewrap")
-async def test_the_tasks_of_the_harness_project_are_sound_and_two_agents_can_be_compared_on_them(
-    tmp_path: Path,
-) -> None:
+def test_the_tasks_of_the_harness_project_are_sound_and_two_agents_can_be_compared_on_them(tmp_path: Path) -> None:
     folder = written("harness", tmp_path / "harness")
     shutil.copytree(folder / "harness", folder / "careful")
     with (folder / "careful/prompt/system/prompt.md").open("a") as prompt:
         prompt.write("Search folders at every depth. Compare numbers by value, never as text.\n")
-    async with open_backend("bubblewrap") as backend:
-        assert [checked.faults for checked in await check_tasks(backend, folder / "my-tasks")] == [()] * 4
-    ran = subprocess.run(
-        heredity("run", "compare.toml", "--json"), cwd=folder, capture_output=True, text=True, check=False
-    )
+    checked = json.loads(CliRunner().invoke(app, ["tasks", "check", str(folder / "my-tasks"), "--json"]).stdout)
+    assert (len(checked["tasks"]), checked["faulty"]) == (4, 0)
+    words = heredity("run", "compare.toml", "--json")
+    ran = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     (tasks,) = json.loads(ran.stdout)["tasksets"]
     scores = {cell["evolver"].split()[0]: cell["mean"] for cell in tasks["cells"]}

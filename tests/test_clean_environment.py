@@ -25,7 +25,6 @@ NOBODY = 65534
 CODES = {
     "heredity doctor --for post-training": 1,
     ("post-training", "heredity run suite.toml --out runs/first"): 2,
-    ("post-training", "python -m unittest"): 1,
 }
 """What cannot end with 0 without the extras: training needs torch, and says so."""
 README = ("heredity init", "heredity worlds compose", "heredity evolve my-program")

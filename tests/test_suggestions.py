@@ -100,6 +100,17 @@ def test_a_command_that_a_message_names_exists_with_its_options(where: str, word
 RAISED = re.compile(r"MissingExtraError\([^()]*(?:\([^()]*\))?[^()]*, \"(\w+)\"")
 
 
+PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_command_that_stands_in_a_sentence_exists_with_its_options(page: Path) -> None:
+    prose = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    spans = (span for span in re.findall(r"`([^`]+)`", prose) if span.startswith("heredity "))
+    wrong = [(words, fault) for span in spans for words in commands_in(span) if (fault := resolved(list(words)))]
+    assert wrong == []
+
+
 def extras_named() -> list[tuple[str, str]]:
     named = [(where, name) for where, text in texts() for name in re.findall(r"heredity\[([\w,]+)\]", text)]
     for path in sorted(SOURCE.rglob("*.py")):

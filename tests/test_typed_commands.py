@@ -42,7 +42,7 @@ UNTYPED = {
 """What is not typed here, and why."""
 
 REFUSED = {
-    r"\b(openai|anthropic)/|--model Qwen": "needs an account",
+    r"\b(openai|anthropic)/": "needs an account",
     r"--agent (codex|claude-code|\./my-agent|\"python3|\"bash)|--author claude-code": "needs an agent",
     r"runs/(NAME|SUITE|q|mine|demo|pilot)\b(?! run\.seeds=4)|-20260101-120000": "a run of the reader's",
     r"plan demo --pilot|compare runs/first|runs/second": "a run of the reader's",
@@ -68,7 +68,7 @@ ENDLESS = {
 LONG = re.compile(
     r"^heredity run (core16|posttrain-cpu|worlds-across|questions-offline|harness-offline|team-offline|code|programs|"
     r"within-task-\w+|generation-offline)|--until|--seeds 8|compose --seeds|worlds generate|worlds bench|worlds curate|"
-    r"worlds examples|doctor --attack|evaluations 200|heredity (demo|run demo)"
+    r"worlds examples|doctor --attack|evaluations 200|heredity (demo|run demo)|--base-url"
 )
 """What takes more than a minute: it is stopped by Ctrl-C."""
 

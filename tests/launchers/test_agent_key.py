@@ -22,6 +22,9 @@ def test_a_name_or_a_folder_is_a_launcher_and_anything_else_a_command(tmp_path: 
         assert agent_key(command) == "agent"
     with pytest.raises(ConfigError, match="empty; give the name of an agent"):
         agent_key(" ")
+    for path in ("./my-agent", "../agent.sh", "~/no-such-agent"):
+        with pytest.raises(ConfigError, match=f"--agent {path} is no folder; give one with a start.sh"):
+            agent_key(path)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Literal
 
 from heredity.errors import ConfigError, nearest
 from heredity.launchers.contract import Launcher
-from heredity.launchers.folder import AgentFolder
+from heredity.launchers.folder import START, AgentFolder
 from heredity.launchers.programs import Program
 from heredity.plugins import Group
 
@@ -54,11 +54,18 @@ def agent_key(agent: str) -> Literal["launcher", "agent"]:
         agent: the name of a launcher or the path of a folder, which are `launcher`; anything else is a command.
 
     Raises:
-        ConfigError: if it is empty.
+        ConfigError: if it is empty, or a relative path of no folder.
     """
     if not agent.strip():
         raise ConfigError("--agent is empty; give the name of an agent (heredity agents list), a folder, or a command")
-    return "launcher" if agent in LAUNCHERS or ("/" in agent and Path(agent).expanduser().is_dir()) else "agent"
+    if agent in LAUNCHERS or ("/" in agent and Path(agent).expanduser().is_dir()):
+        return "launcher"
+    if agent.startswith(("./", "../", "~")) and len(agent.split()) == 1:
+        raise ConfigError(
+            f"--agent {agent} is no folder; give one with a {START}, or a command with absolute paths: it starts in a "
+            "workspace of its own"
+        )
+    return "agent"
 
 
 def check_command(command: str, path: Sequence[Path]) -> None:

@@ -45,6 +45,9 @@ def _child(
         try:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
             os.chdir(folder)
+            # Whoever starts the tests in the background has Ctrl-C ignored, and what a shell starts in a terminal has not.
+            for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+                signal.signal(number, signal.SIG_DFL)
             os.execvpe(command[0], list(command), dict(environment))
         finally:
             os._exit(127)

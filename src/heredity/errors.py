@@ -73,11 +73,18 @@ class UnknownNameError(ConfigError):
 
 
 class MissingExtraError(HeredityError):
-    """An optional dependency is not installed."""
+    """An optional dependency is not installed.
 
-    def __init__(self, what: str, extra: str) -> None:
+    Args:
+        what: what needs it.
+        extra: of the package `heredity`.
+        install: what else brings it, where no extra does, as `pip install` takes it.
+    """
+
+    def __init__(self, what: str, extra: str = "", *, install: str = "") -> None:
         self.extra = extra
-        super().__init__(f"{what} needs an optional dependency: pip install 'heredity[{extra}]'")
+        wanted = install or f"'heredity[{extra}]'"
+        super().__init__(f"{what} needs an optional dependency: pip install {wanted}")
 
 
 class IsolationError(HeredityError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from typer.testing import CliRunner
 from heredity.cli.main import app
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.experiments.config import load
+from heredity.sandbox.bubblewrap_root import available
 
 KINDS = ("harness", "policy", "post-training", "program", "prompts", "worlds")
 
@@ -49,6 +51,24 @@ def test_a_project_fits_the_configuration(kind: str, tmp_path: Path) -> None:
         assert str(folder) in config.model_dump_json()
     else:
         assert str(folder / "harness") in config.model_dump_json()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(available() is not None, reason="needs bubblewrap")
+def test_the_tasks_of_the_harness_project_are_sound_and_two_agents_can_be_compared_on_them(tmp_path: Path) -> None:
+    folder = written("harness", tmp_path / "harness")
+    shutil.copytree(folder / "harness", folder / "careful")
+    with (folder / "careful/prompt/system/prompt.md").open("a") as prompt:
+        prompt.write("Search folders at every depth. Compare numbers by value, never as text.\n")
+    checked = json.loads(CliRunner().invoke(app, ["tasks", "check", str(folder / "my-tasks"), "--json"]).stdout)
+    assert (len(checked["tasks"]), checked["faulty"]) == (4, 0)
+    words = heredity("run", "compare.toml", "--json")
+    ran = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    (tasks,) = json.loads(ran.stdout)["tasksets"]
+    scores = {cell["evolver"].split()[0]: cell["mean"] for cell in tasks["cells"]}
+    assert scores["static-careful"] == 1.0
+    assert {"static-careful", "static-harness"} <= set(scores)
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:

@@ -89,3 +89,15 @@ def test_a_mean_with_missing_scores_stands_beside_its_bounds() -> None:
     assert cell.if_missing is not None
     assert (cell.if_missing.low, cell.if_missing.high) == pytest.approx((3.5 / 8, 5.5 / 8))
     assert "12 missing: " in markdown.render(page_of(measured, [], REPORT))
+
+
+def test_evolvers_that_beat_nothing_are_still_compared_in_raw_scores() -> None:
+    runs = suite(SCORES["all equal"], 1)
+    for run in runs:
+        run["reference"]["heldout_scores"] = [500.0] * CASES
+    measured = suite_results_of(runs)
+    assert measured.comparisons.tasksets
+    assert not measured.comparisons.suite
+    said = markdown.render(page_of(measured, [results(run) for run in runs], REPORT))
+    assert "No two evolvers have been judged on the same cases" not in said
+    assert "no evolver beats the random policy. Compared in held-out return, by environment" in said

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
+import socket
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -106,3 +109,27 @@ async def test_trajectories_are_those_of_the_plain_loop_with_its_wrappers_to_the
         assert np.array_equal(ours.columns["obs"], np.array(seen))
         assert ours.columns["reward"].tolist() == rewards
         assert (ours.columns["terminated"][-1], ours.columns["truncated"][-1]) == tuple(flags)
+
+
+async def test_workers_that_are_still_starting_end_with_who_starts_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    started, both = list[subprocess.Popen[bytes]](), asyncio.Event()
+    begin = episodes._start_worker
+
+    def kept(connection: socket.socket) -> subprocess.Popen[bytes]:
+        started.append(begin(connection))
+        if started[1:]:
+            both.set()
+        return started[-1]
+
+    async def never(reader: asyncio.StreamReader) -> bool:
+        return await asyncio.get_running_loop().create_future()
+
+    monkeypatch.setattr(episodes, "_start_worker", kept)
+    monkeypatch.setattr(episodes, "_answers", never)
+    async with EpisodeRunner(workers=2) as runner:
+        starting = asyncio.create_task(runner.start())
+        await both.wait()
+        starting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await starting
+        assert all(process.poll() is not None for process in started)

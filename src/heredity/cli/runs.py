@@ -36,7 +36,9 @@ def run(
         autocompletion=completion.suites,
     ),
     overrides: list[str] = typer.Argument(None, metavar="[KEY=VALUE]...", help="Such as budget.episodes=64."),
-    agent: str = typer.Option("", "--agent", help="Run this command as the coding agent (instead of the matrix)."),
+    agent: str | None = typer.Option(
+        None, "--agent", help="Coding agent instead of the matrix: a name such as claude-code, a folder, or a command."
+    ),
     folder: Path = typer.Option(Path("runs"), "--folder", help="Where suites are kept."),
     out: Path | None = typer.Option(None, "--out", help="This suite's own folder; continued if it is there already."),
     cases: Path | None = typer.Option(None, "--cases", help="Judge on the hidden cases of this suite, to compare."),
@@ -58,8 +60,9 @@ def run(
     from heredity.experiments.sequence import begin, seeds_of
     from heredity.experiments.suite import forget_unbegun, new_suite_folder, open_suite
     from heredity.experiments.suites import suite_file
+    from heredity.launchers import agent_key
 
-    changes: dict[str, Any] = {"evolver.agent": agent, "matrix": {}} if agent else {}
+    changes: dict[str, Any] = {} if agent is None else {f"evolver.{agent_key(agent)}": agent, "matrix": {}}
     if jobs:
         changes["engine.parallel_runs"] = jobs
     if unsafe:

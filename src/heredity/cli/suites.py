@@ -18,12 +18,26 @@ def suites(
     context: typer.Context, as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False
 ) -> None:
     """Suites that are installed: list, show. `heredity run NAME` runs one."""
+    if context.invoked_subcommand is None:
+        _list(as_json=as_json)
+
+
+@app.command("list")
+def list_suites(
+    *, as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False
+) -> None:
+    """List the suites that are installed, as `heredity suites` alone does.
+
+    Example: heredity suites list
+    """
+    _list(as_json=as_json)
+
+
+def _list(*, as_json: bool) -> None:
     from heredity.cli.columns import columns
     from heredity.experiments.suites import headline
     from heredity.experiments.suites import suites as installed
 
-    if context.invoked_subcommand is not None:
-        return
     files = installed()
     if as_json:
         rows = [{"name": name, "about": headline(file), "file": str(file)} for name, file in files.items()]

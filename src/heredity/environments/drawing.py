@@ -51,7 +51,12 @@ def _draws(backend: str) -> bool:
     environment = {**os.environ, "MUJOCO_GL": backend, "PYOPENGL_PLATFORM": backend}
     try:
         probe = subprocess.run(
-            [sys.executable, "-c", _PROBE], env=environment, capture_output=True, timeout=60, check=False
+            [sys.executable, "-c", _PROBE],
+            env=environment,
+            capture_output=True,
+            timeout=60,
+            check=False,
+            start_new_session=True,
         )
     except subprocess.TimeoutExpired:
         return False

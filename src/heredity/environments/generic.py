@@ -19,6 +19,16 @@ _EPISODES = 8
 _STEPS = 2000
 
 
+_ELSEWHERE = {
+    "ALE/": "ale_py",
+    "Meta-World/": "metaworld",
+    "mo-": "mo_gymnasium",
+    "miniwob/": "miniwob",
+    "Vizdoom": "vizdoom.gymnasium_wrapper",
+}
+"""What ids of well-known packages begin with, and the module that registers them."""
+
+
 def measured_spec(name: str, families: Sequence[Family], names: Iterable[str] = ()) -> EnvironmentSpec:
     """Return the specification of an environment that is not registered here.
 
@@ -56,6 +66,11 @@ def _draft(name: str, families: Sequence[Family], names: Iterable[str]) -> Envir
         _import_families(entry_id, families)
     registered = gymnasium.registry.get(entry_id)
     if registered is None:
+        module = next((module for start, module in _ELSEWHERE.items() if name.startswith(start)), None)
+        if module is not None:
+            raise ConfigError(
+                f"unknown environment {name!r}; {module} registers it when it is imported: install it, and write {module}:{name}"
+            )
         raise UnknownNameError("environment", name, {*names, *gymnasium.registry})
     family = _family_of(registered.entry_point, families)
     own = Path(module).stem if is_file(module) else module.partition(".")[0]

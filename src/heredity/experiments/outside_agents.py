@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import sys
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 from heredity.analysis.usage import BROKER, TokenUsage, recognised_usage, stream_usage
 from heredity.configuration.config import Cell
+from heredity.configuration.sections import EvolverSection
 from heredity.errors import ConfigError
 from heredity.gateway import Model
 from heredity.judging.session import Session
@@ -20,6 +22,7 @@ from heredity.launchers.starts import TURNS, Continuing
 from heredity.records import read_journal
 from heredity.records.agent_events import AgentTool, TokenUsageData
 from heredity.records.events import AGENT_TOOL, AGENT_USAGE
+from heredity.sandbox.bubblewrap_root import interpreter
 from heredity.server.agent_models import models_for_agent
 from heredity.server.agent_tools import AgentTools
 from heredity.server.broker import Limits
@@ -40,11 +43,23 @@ def _launch(cell: Cell, prompt: str) -> Launch:
     # A folder's start.sh need not ask any model.
     if not model and not settings.network and "/" not in settings.launcher:
         raise ConfigError(
-            f"{settings.label} has no model: set evolver.model, such as anthropic/claude-sonnet-4-5, or give it an account "
-            "of its own with evolver.network = true and evolver.inherit"
+            f"{settings.label} has no model: set evolver.model, such as anthropic/claude-sonnet-4-5 (heredity evolve: --model), or "
+            "give it an account of its own with evolver.network = true and evolver.inherit"
         )
     # Agents look up what they know of a model under its own name, which has no provider before it.
     return launcher(settings.launcher).launch(settings.prompt or prompt, model.rpartition("/")[2])
+
+
+def program_folders(settings: EvolverSection, *, unsafe: bool) -> list[Path]:
+    """Return the folders in which an agent finds the programs that it names: those of its PATH."""
+    own = settings.environment.get("PATH", "")
+    given = own or (os.environ.get("PATH", "") if unsafe or "PATH" in settings.inherit else "")
+    base = Path(sys.executable).parent if unsafe else interpreter().parent
+    return [
+        base,
+        *map(Path, ("/usr/local/bin", "/usr/bin", "/bin")),
+        *(Path(part) for part in given.split(":") if part),
+    ]
 
 
 def command_agent(cell: Cell, secrets: Sequence[Path], prompt: str) -> tuple[CommandAgent, Launch]:

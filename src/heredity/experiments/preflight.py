@@ -1,7 +1,8 @@
 """What a suite needs of this machine, looked at before anything is started: all that is missing at once, each with its remedy.
 
 Optional packages are looked for and not imported. Whoever offers something by an entry point may say which it needs, by a constant
-of its module: `EXTRAS = {"local": ("torch", "transformers")}`, extra of Heredity to modules.
+of its module: `EXTRAS = {"local": ("torch", "transformers")}`, extra of Heredity to modules; the module of a kind of model, by a
+function `check_model(rest)` that raises where the model `rest` is not there.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from heredity.configuration.tools import ToolSettings
 from heredity.errors import ConfigError, HeredityError, MissingExtraError
 from heredity.evolution.registry import METHODS
 from heredity.experiments.config import cells
-from heredity.experiments.outside_agents import agent_model
-from heredity.gateway.settings import MODELS, WELL_KNOWN, GatewaySettings, ProviderSettings
-from heredity.launchers import available, launcher
+from heredity.experiments.outside_agents import agent_model, program_folders
+from heredity.gateway.settings import CLIENTS, MODELS, WELL_KNOWN, GatewaySettings, ProviderSettings
+from heredity.launchers import available, check_command, launcher
 from heredity.protocols.contract import Setting, SuiteContext
 from heredity.protocols.registry import PROTOCOLS
 from heredity.rollouts.kind import KINDS, Kind, check_tools
@@ -33,15 +34,6 @@ from heredity.sandbox.containers.backends import BACKENDS
 from heredity.sandbox.gpus import GpuMachine
 from heredity.tasks import Taskset
 from heredity.tasks.registry import taskset
-
-_CLIENTS = {
-    "openai": "openai",
-    "anthropic": "anthropic",
-    "google": "google.genai",
-    "groq": "groq",
-    "mistral": "mistralai",
-}
-"""Kind of provider to the package that speaks to it."""
 
 T = TypeVar("T")
 
@@ -194,6 +186,9 @@ class _Looking:
         if settings.launcher is not None:
             name = settings.launcher
             yield _tried(f"agent {name}", lambda: launcher(name).launch("", ""))[1]
+        elif settings.agent is not None:
+            command, path = settings.agent, program_folders(settings, unsafe=cell.config.engine.unsafe)
+            yield _tried(f"agent {settings.label}", lambda: check_command(command, path))[1]
         for folder in settings.read_only:
             remedy = "make it, or correct evolver.read_only"
             yield Check(f"evolver.read_only {folder}", Path(folder).is_dir(), True, "a folder is to be there", remedy)
@@ -253,7 +248,11 @@ def _model(name: str, gateway: GatewaySettings) -> Iterator[Check]:
     elif first in MODELS:
         opener, check = _tried(f"model {name}", lambda: MODELS.load(first))
         yield check
-        yield from _extras(f"model {name}", opener)
+        lacking = [check for check in _extras(f"model {name}", opener) if not check.ok]
+        yield from lacking
+        look = getattr(inspect.getmodule(opener), "check_model", None)
+        if look is not None and not lacking:
+            yield _tried(f"model {name}", lambda: look(name.partition("/")[2]))[1]
     else:
         yield Check(
             f"model {name}", False, True, f"no provider or package is called {first!r}", "name one as in openai/gpt-5"
@@ -261,7 +260,13 @@ def _model(name: str, gateway: GatewaySettings) -> Iterator[Check]:
 
 
 def _provider(name: str, provider: ProviderSettings) -> Iterator[Check]:
-    yield from _modules(f"model {name}", {"llm": ("pydantic_ai", _CLIENTS.get(provider.kind, provider.kind))})
+    client = CLIENTS.get(provider.kind)
+    ours = () if client is None or client.own else (client.module,)
+    yield from _modules(f"model {name}", {"llm": ("pydantic_ai", *ours)})
+    if client is not None and client.own:
+        here = _there(client.module)
+        detail = f"{client.module} {'installed' if here else 'not installed'}"
+        yield Check(f"model {name}: {provider.kind}", here, True, detail, f"pip install {client.install}")
     variable = provider.api_key_env
     if variable:
         set_here = bool(os.environ.get(variable))

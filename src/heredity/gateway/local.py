@@ -26,6 +26,7 @@ from heredity.gateway.local_decoding import Decoder, Row
 from heredity.ids import generator
 
 EXTRAS = {"local": local_weights.NEEDED}
+check_model = local_weights.check_there
 
 _GATHER_S = 0.004
 """How long a batch waits for requests that come at the same time; a tenth of what one token takes."""

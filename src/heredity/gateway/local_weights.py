@@ -91,10 +91,7 @@ def prepared(name: str, *, dtype: str = "float32", cache: Path | None = None) ->
         MissingExtraError: if its package is not installed.
         RecordError: if the cache folder cannot be written.
     """
-    package, file = BUNDLED[name]
-    spec = importlib.util.find_spec(package)
-    if spec is None or spec.origin is None or not (gguf := Path(spec.origin).parent / file).is_file():
-        raise MissingExtraError(f"the local model {name}", "local")
+    gguf = _weights(name)
     kind = "" if dtype == "float32" else f"-{dtype}"
     folder = (cache or cache_folder()) / f"{name}-{_digest(gguf)[:16]}-{_FORMAT}{kind}"
 
@@ -103,6 +100,29 @@ def prepared(name: str, *, dtype: str = "float32", cache: Path | None = None) ->
         _dequantise(gguf, building, dtype)
 
     return kept(folder, make)
+
+
+def check_there(source: str) -> None:
+    """Check that a local model is there, without loading or preparing it.
+
+    Raises:
+        MissingExtraError: if the package with the weights of a bundled one is not installed.
+        UnknownNameError: if it is neither bundled nor a path.
+        ConfigError: if its folder holds no model that is loaded.
+    """
+    if source in BUNDLED:
+        _weights(source)
+    else:
+        model_folder(source)
+
+
+def _weights(name: str) -> Path:
+    package, file = BUNDLED[name]
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.origin is None or not (gguf := Path(spec.origin).parent / file).is_file():
+        # The package would bring a command-line program, which nothing here needs.
+        raise MissingExtraError(f"the weights of {name}", install=f"--no-deps {package.replace('_', '-')}")
+    return gguf
 
 
 def kept(folder: Path, make: Callable[[Path], None]) -> Path:

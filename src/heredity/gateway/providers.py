@@ -13,7 +13,7 @@ from heredity.gateway.contract import Delta, Reply, Request, Usage
 from heredity.gateway.conversion import to_messages, to_parameters, to_reply, to_settings, to_usage
 from heredity.gateway.failures import GARBLED, translated
 from heredity.gateway.prices import Prices, listed_prices
-from heredity.gateway.settings import ProviderSettings
+from heredity.gateway.settings import CLIENTS, ProviderSettings
 
 if TYPE_CHECKING:
     from pydantic_ai import messages as theirs
@@ -160,7 +160,9 @@ def _opened(name: str, settings: ProviderSettings, key: str) -> TheirModel:
     try:
         return opening(model, provider, settings, key)
     except ImportError as error:
-        raise MissingExtraError(f"the provider {provider} (kind {settings.kind})", "llm") from error
+        what = f"the provider {provider} (kind {settings.kind})"
+        client = CLIENTS.get(settings.kind)
+        raise MissingExtraError(what, "llm", install=client.install if client else "") from error
 
 
 def _openai(model: str, provider: str, settings: ProviderSettings, key: str) -> TheirModel:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, NamedTuple, cast
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -68,6 +68,38 @@ class ProviderSettings(_Table):
         """Tells apart providers whose models may answer differently under the same name."""
         return digest_json(self.model_dump(include={"kind", "base_url", "extra_body"}))
 
+
+class Client(NamedTuple):
+    """The package that speaks to a kind of provider.
+
+    Attributes:
+        module: what is imported of it.
+        own: pydantic-ai's own extra that brings it, where the extra `llm` does not.
+    """
+
+    module: str
+    own: str = ""
+
+    @property
+    def install(self) -> str:
+        """What `pip install` is told; empty where the extra `llm` brings it."""
+        return self.own and f"'pydantic-ai-slim[{self.own}]'"
+
+
+CLIENTS: Mapping[str, Client] = MappingProxyType(
+    {
+        **dict.fromkeys(("openai", "openrouter", "cerebras"), Client("openai")),
+        "anthropic": Client("anthropic"),
+        "google": Client("google.genai"),
+        "groq": Client("groq", "groq"),
+        "mistral": Client("mistralai", "mistral"),
+        "bedrock": Client("boto3", "bedrock"),
+        "cohere": Client("cohere", "cohere"),
+        "huggingface": Client("huggingface_hub", "huggingface"),
+        "xai": Client("xai_sdk", "xai"),
+    }
+)
+"""Kind of provider to the package that speaks to it."""
 
 WELL_KNOWN: Mapping[str, ProviderSettings] = MappingProxyType(
     {

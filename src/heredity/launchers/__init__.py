@@ -2,7 +2,7 @@
 
 from heredity.launchers.command import AgentExit, BrokerDoor, CommandAgent, run_agent
 from heredity.launchers.contract import Launch, Launcher
-from heredity.launchers.registry import launcher
+from heredity.launchers.registry import agent_key, check_command, launcher
 from heredity.sandbox.agent_bubblewrap import GUEST_CLIENT, available
 
 __all__ = [
@@ -12,7 +12,9 @@ __all__ = [
     "CommandAgent",
     "Launch",
     "Launcher",
+    "agent_key",
     "available",
+    "check_command",
     "launcher",
     "run_agent",
 ]

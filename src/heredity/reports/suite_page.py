@@ -210,7 +210,12 @@ class _Shown:
             f"Over the whole suite, in rescaled score (0: {words.mark}, 1: best evolver, may lie beyond); a positive difference is "
             "in favour of the first"
         )
-        none = Text("No two evolvers have been judged on the same cases yet.")
+        none = Text(
+            f"No rescaled scores to compare over the whole suite: no evolver beats the {words.reference}. Compared in held-out "
+            f"{words.score}, by {words.taskset}:"
+            if suite.comparisons.tasksets
+            else "No two evolvers have been judged on the same cases yet."
+        )
         whole = suite.comparisons.suite
         parts: list[Part] = [Text(about, "about")]
         parts.append(self._compared(whole, caption, 3, "comparisons.csv") if whole else none)

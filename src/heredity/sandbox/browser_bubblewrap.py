@@ -94,7 +94,9 @@ def nests() -> bool:
     inner = [bwrap(), "--unshare-user", "--unshare-pid", "--ro-bind", "/", "/", "true"]
     outer = [bwrap(), *_isolate(nested=True), "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", *inner]
     try:
-        return subprocess.run(outer, check=False, capture_output=True, timeout=20).returncode == 0
+        return (
+            subprocess.run(outer, check=False, capture_output=True, timeout=20, start_new_session=True).returncode == 0
+        )
     except (OSError, subprocess.TimeoutExpired):
         return False
 

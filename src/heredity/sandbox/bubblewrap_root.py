@@ -145,7 +145,7 @@ def available() -> str | None:
     try:
         seccomp_program()
         trial = [bwrap(), *isolate(1000), "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"]
-        tried = subprocess.run(trial, check=False, capture_output=True, text=True, timeout=20)
+        tried = subprocess.run(trial, check=False, capture_output=True, text=True, timeout=20, start_new_session=True)
     except IsolationError as error:
         return str(error)
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -207,7 +207,8 @@ def _probe_namespaces() -> LayerReport:
     )
     # Mounted over in namespaces of its own: nothing is made there, so nothing is left by one that is killed.
     command = [sys.executable, "-I", "-S", "-c", code, str(GUEST_FOLDER), tempfile.gettempdir()]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    # Ctrl-C in a terminal would end the trial, and be taken for its answer.
+    result = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False, start_new_session=True)
     if result.returncode == 0:
         return LayerReport("namespaces", True, "own process, network, mount and IPC namespaces")
     detail = (result.stderr.strip().splitlines() or ["no reason given"])[-1]

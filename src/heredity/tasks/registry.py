@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from heredity.errors import UnknownNameError
+from heredity.errors import ConfigError, UnknownNameError
 from heredity.plugins import Group
 from heredity.tasks.contract import Taskset
 
@@ -45,10 +45,15 @@ def taskset(name: str) -> Taskset:
     Raises:
         UnknownNameError: if there is none of that name; the nearest names are suggested.
         MissingExtraError: if it needs an optional dependency.
-        ConfigError: if the package that offers it fails to load.
+        ConfigError: if it is a bare path, or the package that offers it fails to load.
     """
     first = name.partition("/")[0]
     if "/" not in name or first not in SOURCES:
+        if name.startswith((".", "/", "~")):
+            raise ConfigError(
+                f"{name[:200]} is a path, not the name of a taskset; say what it holds: tasks/{name[:200]} (container tasks), "
+                f"questions/file:{name[:200]}, program/{name[:200]} or worlds/{name[:200]}"
+            )
         raise UnknownNameError("taskset", name, taskset_names())
     return SOURCES.load(first).taskset(name)
 

@@ -11,7 +11,7 @@ from heredity.tasks import SPLITS
 from heredity.tasks.containers import read_task
 from heredity.tasks.containers import taskset as module
 from heredity.tasks.containers.taskset import OOD, SOURCE, read_splits
-from heredity.tasks.registry import taskset, taskset_names
+from heredity.tasks.registry import located_taskset, taskset, taskset_names
 from tasks.containers.folders import write_task
 
 OWN = Path(library.__path__[0]) / "tasks" / "containers"
@@ -149,3 +149,66 @@ def test_our_own_tasks_have_three_domains_and_all_splits() -> None:
             assert (task.name, task.unknown_keys) == (f"heredity/{name}", ())
             assert task.solution_folder is not None
             assert task.environment.network.mode == "no-network"
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder of ten tasks of one's own, `my-tasks` of the current folder, with spaces above it."""
+    made = tmp_path / "my työ" / "my-tasks"
+    for number in range(10):
+        write_task(made / f"task-{number}")
+    monkeypatch.chdir(made.parent)
+    monkeypatch.setenv("HOME", str(made.parent))
+    return made
+
+
+@pytest.mark.parametrize(
+    "spelling", ["tasks/./my-tasks", "tasks/my-tasks/", "tasks/~/my-tasks", "tasks/{}", "tasks/./../my työ/my-tasks"]
+)
+def test_a_folder_of_ones_own_is_a_taskset_however_it_is_spelled(own: Path, spelling: str) -> None:
+    name = spelling.format(own)
+    tasks = taskset(name)
+    assert tasks.info.public == {"domains": ["my-tasks"], "tasks": {"train": 5, "validation": 2, "heldout": 3}}
+    drawn = {task.id for split, count in zip(SPLITS, (5, 2, 3), strict=True) for task in tasks.draw(split, count, 1)}
+    assert drawn == {f"my-tasks/task-{number}" for number in range(10)}
+    assert located_taskset(name, own.parent) == f"tasks/{own}"
+
+
+def test_how_many_of_ones_own_tasks_train_can_be_said(own: Path) -> None:
+    assert taskset("tasks/./my-tasks?train=1").info.public["tasks"] == {"train": 1, "heldout": 9}
+    assert taskset("tasks/./my-tasks?train=4&validation=6").info.public["tasks"] == {"train": 4, "validation": 6}
+    assert taskset("tasks/./my-tasks/task-3").info.public["tasks"] == {"heldout": 1}
+    assert located_taskset("tasks/./my-tasks?train=1", own.parent) == f"tasks/{own}?train=1"
+    for number in range(9, 0, -1):
+        (own / f"task-{number}" / "task.toml").unlink()
+        counts = taskset("tasks/./my-tasks").info.public["tasks"]
+        assert counts["heldout"] >= 1, counts
+        assert counts.get("train", 0) == min(round(number / 2), number - 1)
+    for number in range(1, 10):
+        write_task(own / f"task-{number}")
+    before = {task.id for task in taskset("tasks/./my-tasks").draw("train", 5, 0)}
+    assert {task.id for task in taskset("tasks/./my-tasks").draw("train", 5, 7)} == before
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("tasks/my-tasks", "for the folder my-tasks here, write tasks/./my-tasks"),
+        ("./my-tasks", r"is a path, not the name of a taskset; say what it holds: tasks/\./my-tasks"),
+        ("tasks/./my-task", "my-task is no folder; give one that holds task folders"),
+        ("tasks/.", "holds no folder with a task.toml"),
+        ("tasks/./my-tasks?train=11", "has 10 tasks; 11 for train and 0 for validation are asked for"),
+        ("tasks/./my-tasks?train=-1", "train is '-1'; give how many tasks"),
+        ("tasks/./my-tasks?whole=true", "unknown option 'whole'; known: train, validation"),
+    ],
+)
+def test_what_is_wrong_with_the_name_of_a_folder_is_said(own: Path, name: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        taskset(name).draw("train", 1, 0)
+
+
+def test_the_splits_of_ones_own_folder_are_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HEREDITY_TASKS")
+    assert {task.id for task in taskset(f"tasks/{folder}").draw(OOD, 2, 1)} == {"b/six", "b/seven"}
+    with pytest.raises(ConfigError, match="says which tasks are for what; leave out"):
+        taskset(f"tasks/{folder}?train=1")

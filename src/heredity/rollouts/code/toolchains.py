@@ -126,7 +126,13 @@ def _cache() -> Path:
 
 def _output_of(command: list[str], remedy: str = "reinstall it", **environment: str) -> str:
     done = subprocess.run(
-        command, capture_output=True, text=True, timeout=_PREPARE_S, check=False, env={**os.environ, **environment}
+        command,
+        capture_output=True,
+        text=True,
+        timeout=_PREPARE_S,
+        check=False,
+        env={**os.environ, **environment},
+        start_new_session=True,
     )
     if done.returncode:
         raise ConfigError(f"{' '.join(command)} failed: {done.stderr.strip()[-300:]}; {remedy}")

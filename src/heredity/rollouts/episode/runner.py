@@ -86,7 +86,7 @@ class EpisodeRunner:
         async with self._starting:
             self._children = [c for c in self._children if c.process.poll() is None]
             missing = self._count - len(self._children)
-            self._children += await asyncio.gather(*(self._spawn(core) for core in self._free_cores(missing)))
+            await asyncio.gather(*(self._spawn(core) for core in self._free_cores(missing)))
 
     async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncIterator[tuple[int, Trajectory]]:
         """Attempt jobs, yielding (position, trajectory) as each one ends.
@@ -196,23 +196,29 @@ class EpisodeRunner:
         free: list[int | None] = [core for core in cores if core not in taken]
         return free[:count]
 
-    async def _spawn(self, core: int | None) -> _Child:
+    async def _spawn(self, core: int | None) -> None:
         ours, theirs = socket.socketpair()
         process = _start_worker(theirs)
         theirs.close()
         ours.setblocking(False)
-        reader, writer = await asyncio.open_unix_connection(sock=ours, limit=1 << 24)
-        settings = json.dumps({**self._settings, "core": core}).encode()
-        writer.write(len(settings).to_bytes(8, "little") + settings)
-        child = _Child(process, writer, core)
-        if not await _answers(reader):
-            process.kill()
-            writer.close()
+        writer, ready = None, False
+        try:
+            reader, writer = await asyncio.open_unix_connection(sock=ours, limit=1 << 24)
+            settings = json.dumps({**self._settings, "core": core}).encode()
+            writer.write(len(settings).to_bytes(8, "little") + settings)
+            ready = await _answers(reader)
+        finally:
+            if not ready:  # Cancelled as well: else it would go on starting in a folder that is gone.
+                process.kill()
+                (writer or ours).close()
+                process.wait()
+        if writer is None or not ready:
             raise HostError(
-                f"an environment worker did not start (status {process.wait()}); what it printed above says why"
+                f"an environment worker did not start (status {process.returncode}); what it printed above says why"
             )
+        child = _Child(process, writer, core)
         child.listener = asyncio.create_task(self._listen(child, reader))
-        return child
+        self._children.append(child)
 
     @staticmethod
     def _tell(child: _Child, message: Any) -> None:

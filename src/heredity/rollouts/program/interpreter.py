@@ -52,7 +52,13 @@ def interpreter_of(path: Path | None) -> Interpreter:
         return Interpreter(interpreter(), there, there)
     try:
         asked = subprocess.run(
-            [path, "-I", "-c", _ASK], capture_output=True, text=True, timeout=_ASK_S, check=True, cwd="/"
+            [path, "-I", "-c", _ASK],
+            capture_output=True,
+            text=True,
+            timeout=_ASK_S,
+            check=True,
+            cwd="/",
+            start_new_session=True,
         )
         about = json.loads(asked.stdout)
         base, version = Path(about["base"]), tuple[int, int](about["version"])

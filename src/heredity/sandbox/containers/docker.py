@@ -69,7 +69,12 @@ def engine() -> str:
     """
     for name in ENGINES:
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-            if subprocess.run([name, "version"], capture_output=True, timeout=20, check=False).returncode == 0:
+            if (
+                subprocess.run(
+                    [name, "version"], capture_output=True, timeout=20, check=False, start_new_session=True
+                ).returncode
+                == 0
+            ):
                 return name
     installed = [name for name in ENGINES if shutil.which(name)]
     raise ConfigError(

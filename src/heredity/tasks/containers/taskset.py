@@ -5,11 +5,15 @@ The folder is what the variable HEREDITY_TASKS names, or `tasks/` here or in a f
 domain, a folder of tasks, which of them are for train, validation and heldout (in distribution), and which domains are out of
 distribution: in `tasks/all` every task of theirs is of the split `ood`, and of no other. In a taskset of named domains the split
 `ood` has the tasks of the other domains that are out of distribution.
+
+`tasks/PATH` is a folder of one's own, such as `tasks/./my-tasks`: with a `splits.toml`, all its domains; without, the task folders
+in it, of which half train, a fifth validates, and the rest is held out. `?train=1` and `&validation=1` say how many instead.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,6 +30,7 @@ from heredity.tasks.containers.format import read_task
 from heredity.tasks.containers.sections import Section
 from heredity.tasks.containers.task import ContainerTask
 from heredity.tasks.contract import CLUSTER, SPLITS, Task, TasksetInfo
+from heredity.tasks.options import written_options
 
 PREFIX = "tasks/"
 """What the names of these tasksets begin with."""
@@ -42,7 +47,11 @@ JOINT = "+"
 OOD = "ood"
 """The split of the domains that are out of distribution."""
 
+TRAIN, VALIDATION = 0.5, 0.2
+"""Shares of a folder of one's own; the rest is held out."""
+
 _FILE = "splits.toml"
+_SIZE = re.compile(r"[0-9]{1,6}")
 
 FOLDERS = Group[ModuleType](
     "heredity.containers",
@@ -121,16 +130,63 @@ def _check_domain(folder: Path, file: Path, name: str, splits: Mapping[str, tupl
         raise ConfigError(f"{file}: {', '.join(left)} of {folder / name} is in no split; add it to one")
 
 
+def divided(folder: Path, options: Mapping[str, str]) -> Splits:
+    """Divide the task folders in a folder by the rank of a digest of their names: the same names are always divided alike.
+
+    Args:
+        folder: a folder of task folders, or a task folder, whose one task is held out.
+        options: how many tasks `train` and `validation` have, none where only the other is given; their shares by default.
+
+    Raises:
+        ConfigError: if there is no task, or an option is unknown, no count, or more than there are.
+    """
+    if not folder.is_dir():
+        raise ConfigError(f"{folder} is no folder; give one that holds task folders of the Harbor format")
+    if (folder / "task.toml").is_file():
+        names, folder, options = [folder.name], folder.parent, options or {"train": "0"}
+    else:
+        names = [path.parent.name for path in folder.glob("*/task.toml")]
+    if not names:
+        raise ConfigError(
+            f"{folder} holds no folder with a task.toml; give a folder of task folders (docs/containers.md)"
+        )
+    ranked, sizes = sorted(names, key=lambda name: digest_json([name])), _sizes(folder, len(names), options)
+    first, second = sizes["train"], sizes["train"] + sizes["validation"]
+    parts = dict(zip(SPLITS, (ranked[:first], ranked[first:second], ranked[second:]), strict=True))
+    domain = {split: tuple(sorted(tasks)) for split, tasks in parts.items()}
+    return Splits(folder.parent, "1", {folder.name: domain}, ())
+
+
+def _sizes(folder: Path, total: int, options: Mapping[str, str]) -> dict[str, int]:
+    # At least one task is held out.
+    train, seen = (min(round(share * total), total - 1) for share in (TRAIN, TRAIN + VALIDATION))
+    sizes = {"train": train, "validation": seen - train}
+    if unknown := sorted(options.keys() - sizes.keys()):
+        raise ConfigError(f"{folder}: unknown option {quoted(unknown[0])}; known: {', '.join(sizes)}")
+    if not options:
+        return sizes
+    for split in sizes:
+        asked = options.get(split, "0")
+        if _SIZE.fullmatch(asked) is None:
+            raise ConfigError(f"{folder}: {split} is {quoted(asked)}; give how many tasks, 0 or more")
+        sizes[split] = int(asked)
+    if sum(sizes.values()) > total:
+        counts = " and ".join(f"{count} for {split}" for split, count in sizes.items())
+        raise ConfigError(f"{folder} has {total} tasks; {counts} are asked for; ask for fewer")
+    return sizes
+
+
 class ContainerTaskset:
     """The tasks of one domain, or of all.
 
     Args:
         splits: where they are.
         domain: the domain, several joined by `+`, or `ALL`.
+        name: of the taskset, where it is not that of the domain.
     """
 
-    def __init__(self, splits: Splits, domain: str) -> None:
-        self._splits, self._domain = splits, domain
+    def __init__(self, splits: Splits, domain: str, name: str = "") -> None:
+        self._splits, self._domain, self._name = splits, domain, name or PREFIX + domain
 
     @cached_property
     def info(self) -> TasksetInfo:
@@ -141,7 +197,7 @@ class ContainerTaskset:
         counts = {split: len(members) for split, members in tasks.items() if members}
         domains = sorted({name.partition("/")[0] for members in tasks.values() for name in members})
         return TasksetInfo(
-            name=PREFIX + self._domain,
+            name=self._name,
             version=f"{self._splits.version}-{digest_json(digests)[:12]}",
             kind="container",
             spec={"folder": str(self._splits.folder), "domain": self._domain},
@@ -152,7 +208,7 @@ class ContainerTaskset:
             ),
             failure_return=0.0,
             group="containers",
-            family=self._domain,
+            family=Path(self._name).name.partition("?")[0],
         )
 
     def draw(self, split: str, count: int, entropy: int) -> tuple[Task, ...]:
@@ -168,9 +224,7 @@ class ContainerTaskset:
             raise UnknownNameError("split", split, (*SPLITS, OOD))
         tasks = list(self._tasks(split).items())
         if count > len(tasks):
-            raise ConfigError(
-                f"{PREFIX}{self._domain} has {len(tasks)} tasks for {split}; {count} are asked for; ask for fewer"
-            )
+            raise ConfigError(f"{self._name} has {len(tasks)} tasks for {split}; {count} are asked for; ask for fewer")
         order = generator(entropy, "tasks", self._domain, split).permutation(len(tasks))
         return tuple(
             Task(name, split, index, _spec(name, task), _labels(name, task))
@@ -202,9 +256,12 @@ class ContainerTasksets:
         """Return the taskset with a full name.
 
         Raises:
-            UnknownNameError: if there is none.
+            UnknownNameError: if there is none; a folder of that name here is suggested.
             ConfigError: if there is no folder of tasks, or its splits are wrong.
         """
+        path, _, query = name.removeprefix(PREFIX).partition("?")
+        if _is_path(path):
+            return _own(name, Path(os.path.abspath(Path(path).expanduser())), written_options(name, query))
         folder = find_folder()
         if folder is None:
             raise ConfigError(
@@ -214,12 +271,33 @@ class ContainerTasksets:
         splits, domain = read_splits(folder), name.removeprefix(PREFIX)
         parts = domain.split(JOINT)
         if domain != ALL and (not set(parts) <= splits.domains.keys() or len(set(parts)) != len(parts)):
+            if Path(domain).is_dir():
+                raise ConfigError(
+                    f"unknown taskset {quoted(name)}; for the folder {domain} here, write {PREFIX}./{domain}"
+                )
             raise UnknownNameError("taskset", name, self.names())
         return ContainerTaskset(splits, domain)
+
+    def located(self, name: str, base: Path) -> str:
+        """Return a name with its path made absolute, as seen from the folder `base`."""
+        path, mark, query = name.removeprefix(PREFIX).partition("?")
+        return f"{PREFIX}{os.path.normpath(located(path, base))}{mark}{query}" if _is_path(path) else name
 
 
 SOURCE = ContainerTasksets()
 """What `heredity.tasks.registry` loads."""
+
+
+def _is_path(rest: str) -> bool:
+    return os.sep in rest or rest.startswith((".", "~"))
+
+
+def _own(name: str, folder: Path, options: Mapping[str, str]) -> ContainerTaskset:
+    if not (folder / _FILE).is_file():
+        return ContainerTaskset(divided(folder, options), ALL, name)
+    if options:
+        raise ConfigError(f"{folder / _FILE} says which tasks are for what; leave out ?{'&'.join(options)}")
+    return ContainerTaskset(read_splits(folder), ALL, name)
 
 
 def _labels(name: str, task: ContainerTask) -> dict[str, str]:

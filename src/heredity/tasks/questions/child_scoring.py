@@ -34,7 +34,13 @@ def score_in_child(
     request = json.dumps([cpu_seconds, dataset, dict(options), seed, answer])
     try:
         done = subprocess.run(
-            command, input=request, capture_output=True, text=True, timeout=_CLOCK_SECONDS, check=False
+            command,
+            input=request,
+            capture_output=True,
+            text=True,
+            timeout=_CLOCK_SECONDS,
+            check=False,
+            start_new_session=True,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise HostError(f"the scorer of {dataset} got no processor time: {error}") from error

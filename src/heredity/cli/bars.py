@@ -9,6 +9,8 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 _SILENT_S = 8.0
+_QUIET = threading.Event()
+"""Set while a command runs that was told to show no progress."""
 _ACTIVITIES: list[Callable[[], str]] = []
 """What is going on, the innermost last: each gives the line that says so, `""` where something else shows it."""
 
@@ -30,7 +32,11 @@ def heartbeat(name: str, *, quiet: bool = False) -> Generator[None]:
                 sys.stderr.flush()
 
     if quiet:
-        yield
+        _QUIET.set()
+        try:
+            yield
+        finally:
+            _QUIET.clear()
         return
     threading.Thread(target=say, daemon=True).start()
     try:
@@ -65,7 +71,7 @@ def ask_person(question: str, default: str = "") -> str:
 def working(what: str) -> Generator[None]:
     """Say what is being done while it takes, and for how long: a spinner in a terminal, lines elsewhere."""
     started = time.monotonic()
-    if not sys.stderr.isatty():
+    if not _watched():
         with activity(lambda: f"{what}, {_since(started)}"):
             yield
         return
@@ -85,7 +91,7 @@ def bar(what: str, total: int) -> Generator[Callable[[], None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
     from rich.table import Column
 
-    done, started, watched = [0], time.monotonic(), sys.stderr.isatty()
+    done, started, watched = [0], time.monotonic(), _watched()
     columns = (
         TextColumn("{task.description}", table_column=Column()),
         BarColumn(bar_width=None),
@@ -101,6 +107,10 @@ def bar(what: str, total: int) -> Generator[Callable[[], None]]:
 
         with activity(lambda: "" if watched else f"{what}: {done[0]} of {total}, {_since(started)}"):
             yield advance
+
+
+def _watched() -> bool:
+    return sys.stderr.isatty() and not _QUIET.is_set()
 
 
 def _since(started: float) -> str:

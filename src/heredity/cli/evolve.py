@@ -102,6 +102,7 @@ def evolve(
 def _run(
     folder: Path, task: ProgramTask, sections: dict[str, dict[str, Any]], *, json_output: bool, quiet: bool
 ) -> None:
+    from heredity.cli.bars import working
     from heredity.cli.runs import execute, require_all
     from heredity.experiments.config import load
     from heredity.experiments.evolving import StartError, measure, write_configuration
@@ -116,7 +117,8 @@ def _run(
     require_all(config, folder, json_output=json_output)
     if not (folder / "runs").exists():
         try:
-            start = measure(task, config.limits.limits())
+            with working("measuring the start program"):
+                start = measure(task, config.limits.limits())
         except StartError as error:
             raise CandidateError(str(error)) from error
         if not quiet:

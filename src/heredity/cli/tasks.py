@@ -63,10 +63,21 @@ def show(
     rows = [_row(chosen.info, task, answers=answers) for task in tasks]
     if as_json:
         about = {"name": chosen.info.name, "version": chosen.info.version, "kind": chosen.info.kind}
-        public = {**about, "group": chosen.info.group, "family": chosen.info.family, "public": dict(chosen.info.public)}
+        info = chosen.info
+        public = {
+            **about,
+            "group": info.group,
+            "family": info.family,
+            "public": dict(info.public),
+            "notes": [*info.notes],
+        }
         typer.echo(json.dumps({**public, "tasks": rows}, indent=2, ensure_ascii=False))
         return
     typer.echo(f"{chosen.info.description.strip()}\n\nversion  {chosen.info.version}")
+    for note in chosen.info.notes:
+        typer.echo(f"note     {note}")
+    for line in dict.fromkeys(str(chosen.info.public.get("instructions", "")).splitlines()):
+        typer.echo(f"added to each question  {line}")
     for row in rows:
         typer.echo(f"\n--- {row['id']}")
         if "prompt" in row:

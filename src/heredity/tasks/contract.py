@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -55,6 +55,7 @@ class TasksetInfo:
         group: `"synthesis"` or `"tuning"` (EvoPolicyGym, section 5.1), or another label to aggregate by.
         family: label of the simulator family, to aggregate by.
         labels: what else it may be told apart by, such as `{"observation": "partial"}`.
+        notes: facts that readers of scores must know, one line each, such as rows left out or keys known to be wrong.
     """
 
     name: str
@@ -67,6 +68,7 @@ class TasksetInfo:
     group: str = "tuning"
     family: str = ""
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    notes: Sequence[str] = ()
 
 
 class Taskset(Protocol):

@@ -184,7 +184,7 @@ def test_the_verifier_follows_the_answers_unless_it_is_named(tmp_path: Path):
     assert judged.draw("train", 1, 0)[0].spec["verifier"] == {"kind": "judge", "rubric": "Be kind.", "pass_at": 0.9}
     assert judged.info.public["instructions"] == "Say."
     words = written(tmp_path, [{"question": "a?", "answer": "x"}, {"question": "b?", "answer": "2"}])
-    assert file_taskset(words).info.public["answer_format"] == "exact"
+    assert file_taskset(words).info.public["answer_format"] == "exact, numeric"
 
 
 def test_pictures_lie_beside_the_file(tmp_path: Path):
@@ -197,9 +197,11 @@ def test_pictures_lie_beside_the_file(tmp_path: Path):
 
 
 BAD = [
-    ('{"question": "a?", "answer": "x"}\n{"question": ', "line 2 is not JSON"),
-    ('\n\n{"answer": "x"}', "line 3: question is None"),
-    ('{"question": "a?"}', "line 1: answer is None"),
+    ('{"question": "a?", "answer": "x"}\n{"question": ', "line 2: it is not JSON"),
+    ('\n\n{"answer": "x"}', "no column is called question; its columns are 'answer'"),
+    ('{"question": "a?"}', "no column is called answer; its columns are 'question'"),
+    ('{"question": "a?", "answer": "x"}\n{"question": "b?"}', "line 2: answer is None"),
+    ('{"question": "a?", "answer": "x"}\n{"answer": "b?"}', "line 2: question is None"),
     ('{"question": "a?", "answer": true}', "line 1: answer is True"),
     ("[1]", "line 1: .* is no JSON object"),
     ('{"question": "a?", "answer": "x"}\n{"question": " a?", "answer": "y"}', "line 2: repeats .* line 1"),
@@ -250,11 +252,11 @@ def test_a_wrong_option_is_named(tmp_path: Path, query: str, message: str):
 def test_a_missing_file_and_an_unknown_suffix_are_named(tmp_path: Path):
     with pytest.raises(ConfigError, match=r"none\.jsonl cannot be read: No such file"):
         file_taskset(tmp_path / "none.jsonl").draw("train", 0, 0)
-    with pytest.raises(ConfigError, match=r"expected \.jsonl, \.csv, \.parquet"):
+    with pytest.raises(ConfigError, match=r"expected \.jsonl, \.csv, \.tsv, \.parquet"):
         file_taskset(tmp_path / "none.xlsx").draw("train", 0, 0)
     for name, content in (("bad.csv", "question,answer\na,b,c\n"), ("bad.parquet", "broken")):
         (tmp_path / name).write_text(content)
-        with pytest.raises(ConfigError, match="is no"):
+        with pytest.raises(ConfigError, match=r"line 2: 3 cells for 2 columns|is no parquet file"):
             file_taskset(tmp_path / name).draw("train", 0, 0)
 
 
@@ -348,7 +350,7 @@ def test_gpqa_is_read_from_the_users_copy(tmp_path: Path, monkeypatch: pytest.Mo
     for task in tasks:
         assert task.spec["choices"]["ABCD".index(task.spec["answer"])].startswith("right")
     pl.DataFrame([*rows, rows[0]]).write_csv(path)
-    assert "line 22: repeats an earlier question" in taskset("questions/gpqa").info.description
+    assert "line 22: repeats an earlier question" in taskset("questions/gpqa").info.notes[0]
     pl.DataFrame([{**rows[0], "Incorrect Answer 1": "right 0"}]).write_csv(path)
     with pytest.raises(ConfigError, match="line 2: expected Question"):
         taskset("questions/gpqa").draw("train", 1, 0)
@@ -368,7 +370,7 @@ def test_published_gpqa_loads_with_its_odd_rows_and_says_how_many(
     assert questions["q7"].choices == ("right", "same", "other")
     assert "q9" not in questions
     assert "1 of them have fewer options" in pool.description
-    assert "1 rows of the file are left out: gpqa.csv, line 11: expected" in pool.description
+    assert "1 row is left out: gpqa.csv, line 11: expected" in pool.notes[0]
 
 
 def test_a_file_of_which_more_than_one_row_in_twenty_is_odd_is_refused(tmp_path: Path) -> None:
@@ -378,7 +380,7 @@ def test_a_file_of_which_more_than_one_row_in_twenty_is_odd_is_refused(tmp_path:
         path.write_text("\n".join(map(json.dumps, rows)))
         return path
 
-    assert "2 rows of the file are left out: 2.jsonl, line 1: answer is ''" in read_pool(written(2), {}).description
+    assert "2 rows are left out: 2.jsonl, line 1: answer is ''" in read_pool(written(2), {}).notes[-1]
     with pytest.raises(
         ConfigError, match=r"3\.jsonl, line 1: answer is ''; expected text or a number \(3 of 40 rows are odd"
     ):

@@ -25,7 +25,7 @@ from heredity.posttraining.tasks.scoring import SCORED, scored_question
 from heredity.refusals import quoted, reading
 from heredity.resources import SourceTree
 from heredity.tasks.questions import Question
-from heredity.tasks.questions.files import read_rows
+from heredity.tasks.questions.tables import read_rows
 
 _CONFIG = "config.yaml"
 _MODES = ("per_sample",)
@@ -94,7 +94,9 @@ def _config(root: Path) -> dict[str, Any]:
 
 def _questions(path: Path) -> list[Question]:
     questions: dict[str, Question] = {}
-    for where, cells in read_rows(path):
+    for where, cells, problem in read_rows(path).rows:
+        if problem:
+            raise ConfigError(f"{where} of {path}: {problem}")
         if "question" not in cells or "answer" not in cells:
             raise ConfigError(
                 f"{where} of {path}: it has {quoted(list(cells))}; expected the fields question and answer"

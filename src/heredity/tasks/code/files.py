@@ -29,7 +29,7 @@ from heredity.tasks.code.asserts import asserted
 from heredity.tasks.code.headers import Header, header
 from heredity.tasks.code.problem import DIFFICULTIES, UNRATED, Example, Problem
 from heredity.tasks.code.signature import ANY, STRING, Function, Parameter, Signature, Type, plain, printed
-from heredity.tasks.questions.files import read_rows
+from heredity.tasks.questions.tables import read_rows
 
 SECONDS = 6.0
 """Processor seconds that a solution has for a case, beside what its language takes to start."""
@@ -98,9 +98,11 @@ def row_of(name: str) -> Problem:
 def _read(path: Path, *_: int) -> Rows:
     problems: dict[str, Problem] = {}
     odd: list[str] = []
-    rows = read_rows(path)
-    for where, cells in rows:
+    rows = read_rows(path).rows
+    for where, cells, damage in rows:
         try:
+            if damage:
+                raise ConfigError(damage)
             problem = _problem(path, cells)
             if problem.name in problems:
                 raise ConfigError(f"the name {problem.name!r} is taken by an earlier row; give each its own")

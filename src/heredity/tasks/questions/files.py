@@ -2,22 +2,25 @@
 
 Any other column is kept as metadata; questions with the same `document` are a cluster (`Task.cluster`). A `split` is train,
 validation (val, dev) or heldout (test); without that column half of the questions train, a fifth validates, and the rest is held
-out.
+out. Each row decides how its own answer is checked; a damaged row is left out and named, and changes nothing for the others.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import mimetypes
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from heredity.errors import ConfigError, HeredityError, UnknownNameError
-from heredity.outside import json_value, read_bytes, read_text
+from heredity.outside import json_value, read_bytes
 from heredity.refusals import reading
 from heredity.tasks.questions.contract import Question, letter_of
 from heredity.tasks.questions.pools import INSTRUCTIONS, Pool, shared_out
+from heredity.tasks.questions.tables import Row, Rows, read_rows, renamed
 from heredity.tasks.questions.verify import normalised, reference_number
 
 SHARES = {"train": 0.5, "validation": 0.2, "heldout": 0.3}
@@ -31,32 +34,21 @@ _SPLITS = {
     **dict.fromkeys(("validation", "val", "valid", "dev"), "validation"),
     **dict.fromkeys(("heldout", "held-out", "test"), "heldout"),
 }
-_OWN = ("question", "problem", "answer", "choices", "images", "split")
+_OWN = ("question", "answer", "choices", "images", "split", "document")
 _KINDS = ("numeric", "integer", "choice", "exact", "judge")
+_COMPARED = {
+    "numeric": "as numbers",
+    "integer": "as whole numbers",
+    "choice": "by the option that they name",
+    "exact": "word for word",
+    "judge": "by a model",
+}
+_MOST_NAMED = 5
+_EXACT = 1 << 53
+_READ = _OWN[:-1]
+_SPELLINGS = {"question": ("question", "problem")}
 
 Made = TypeVar("Made")
-Row = tuple[str, dict[str, Any]]
-"""Where a row stands (`questions.csv, line 3`), and its cells."""
-
-
-def read_rows(path: Path) -> list[Row]:
-    """Return the rows of a file with where each one stands; empty lines of JSONL are skipped.
-
-    Raises:
-        ConfigError: if it is missing, has another suffix, or cannot be parsed; with the line where that is known.
-    """
-    readers = {".jsonl": _json_lines, ".csv": _csv, ".parquet": _parquet}
-    if path.suffix.lower() not in readers:
-        raise ConfigError(f"{path} is no file of questions; expected {', '.join(readers)}")
-    with reading(
-        path,
-        path.suffix.removeprefix(".").upper(),
-        "give a file of questions in UTF-8, with the columns of docs/questions.md",
-    ):
-        rows = list(readers[path.suffix.lower()](path))
-    if not rows:
-        raise ConfigError(f"{path} has no questions; expected at least one")
-    return rows
 
 
 def read_pool(path: Path, options: Mapping[str, Any]) -> Pool:
@@ -64,39 +56,110 @@ def read_pool(path: Path, options: Mapping[str, Any]) -> Pool:
 
     Args:
         path: the file.
-        options: `verifier` and that verifier's options, for all questions; by default each one's is chosen by its answer:
-            `choice` where there are choices, else `numeric` if all answers are numbers, else `exact`. `instructions` replace ours.
+        options: `verifier` and that verifier's options, for all questions; by default each one's is chosen by its own answer:
+            `choice` where there are choices, `numeric` where it is a number, else `exact`. `instructions` replace ours, `encoding`
+            is the text's, and `question`, `answer`, `choices`, `images`, `split`, `document` name other columns.
 
     Raises:
-        ConfigError: if the file or a row of it is wrong.
+        ConfigError: if the file is wrong, or more than one row in twenty.
     """
-    rows = read_rows(path)
     wanted = dict(options)
     kind = wanted.pop("verifier", None)
     instructions = wanted.pop("instructions", None)
+    encoding = wanted.pop("encoding", None)
+    named = {name: str(wanted.pop(name)) for name in _OWN if name in wanted}
     if kind not in (None, *_KINDS):
         raise UnknownNameError("verifier of a file", str(kind), _KINDS)
     if kind is None and wanted:
         raise ConfigError(f"{', '.join(wanted)}: options of a verifier; name it too, with verifier=…")
-    plain = kind or ("numeric" if all(_is_number(cells) for _, cells in rows) else "exact")
+    table = read_rows(path, None if encoding is None else str(encoding))
+    columns = _columns(path, table, named)
+    rows = renamed(table, columns)
+    names = {name: columns.get(name, name) for name in _OWN}
+    divided = any(str(row.cells.get("split") or "").strip() for row in rows)
     first_seen: dict[str, str] = {}
 
-    def made(where: str, cells: Mapping[str, Any]) -> tuple[Question, str]:
-        verifier = {"kind": kind or ("choice" if cells.get("choices") else plain), **wanted}
-        question = _question(cells, verifier, instructions, path.parent)
+    def made(where: str, cells: Mapping[str, Any]) -> tuple[Question, str, str]:
+        verifier = {"kind": kind or _kind(cells), **wanted}
+        question = _question(cells, verifier, instructions, path.parent, names)
+        split = _split(cells, names["split"], divided=divided)
         earlier = first_seen.setdefault(question.identity, where)
         if earlier != where:
             raise ConfigError(f"repeats the question of {earlier}; keep one of them")
-        return question, _split(cells)
+        return question, split, where
 
     sound, odd = sound_rows(rows, made)
-    questions = [question for question, _ in sound]
+    questions = [question for question, _, _ in sound]
+    taken = [
+        f"the column {column!r} is read as {name}"
+        for name, column in columns.items()
+        if column not in _SPELLINGS.get(name, (name,))
+    ]
+    compared = _compared([(question.verifier["kind"], where) for question, _, where in sound])
+    notes = [*(["; ".join([*table.form, *taken])] if table.form or taken else []), *compared, *left_out(odd)]
     return Pool(
-        splits=_divided(path, questions, [split for _, split in sound]),
-        description=f"# {path.stem}\n\n{len(questions)} questions of the file {path.name}.\n{left_out(odd)}",
+        splits=_divided(questions, [split for _, split, _ in sound] if divided else ()),
+        description=f"# {path.stem}\n\n{len(questions)} questions of the file {path.name}.\n",
         hidden="the user's file",
         family="file",
+        notes=tuple(f"{path.name}: {note}" for note in notes),
     )
+
+
+def _columns(path: Path, table: Rows, named: Mapping[str, str]) -> dict[str, str]:
+    """Return which column of a file is the question, which the answer and so on: as named, else by name, whatever its case."""
+    columns: dict[str, str] = {}
+    for name in _OWN:
+        spellings = (named[name],) if name in named else _SPELLINGS.get(name, (name,))
+        alike = [column for column in table.columns if column.strip().casefold() in map(str.casefold, spellings)]
+        exact = [column for one in spellings for column in table.columns if column == one]
+        alike = exact[:1] or alike
+        if len(alike) > 1:
+            raise ConfigError(f"{path}: the columns {', '.join(alike)} may all be {name}; choose one by ?{name}=COLUMN")
+        if alike:
+            columns[name] = alike[0]
+        elif name in named:
+            raise ConfigError(f"{path}: {name}={named[name]}, and there is no such column; {_listed_columns(table)}")
+    if missing := [name for name in ("question", "answer") if name not in columns]:
+        example = "&".join(f"{name}={column}" for name, column in zip(missing, _spare(table, columns), strict=False))
+        raise ConfigError(
+            f"{path}: no column is called {' or '.join(missing)}; {_listed_columns(table)}. "
+            f"Rename columns, or say which they are, as in 'questions/file:{path}?{example}'"
+        )
+    return columns
+
+
+def _spare(table: Rows, columns: Mapping[str, str]) -> list[str]:
+    return [column for column in table.columns if column not in columns.values()] or ["COLUMN"] * 2
+
+
+def _listed_columns(table: Rows) -> str:
+    shown = ", ".join(repr(column)[:40] for column in table.columns[:12])
+    form = f" ({'; '.join(table.form)})" if table.form else ""
+    return f"its columns are {shown or 'none'}{form}"
+
+
+def _kind(cells: Mapping[str, Any]) -> str:
+    if cells.get("choices"):
+        return "choice"
+    try:
+        reference_number(Question("?", _text(cells.get("answer")), {"kind": "numeric"}))
+    except ConfigError:
+        return "exact"
+    return "numeric"
+
+
+def _compared(verified: Sequence[tuple[str, str]]) -> list[str]:
+    """Return notes on how the answers of a file are compared, with the lines of those that are compared otherwise than most."""
+    counts = Counter(kind for kind, _ in verified).most_common()
+    notes: list[str] = []
+    for position, (kind, count) in enumerate(counts):
+        lines = [where.partition(", ")[2] for one, where in verified if one == kind]
+        more = f" and {count - _MOST_NAMED} more" if count > _MOST_NAMED else ""
+        few = f" ({', '.join(lines[:_MOST_NAMED])}{more})" if position else ""
+        answers = "answer is" if count == 1 else "answers are"
+        notes.append(f"{count} {answers} compared {_COMPARED[kind]}, verifier {kind}{few}")
+    return notes
 
 
 def sound_rows(rows: Sequence[Row], made: Callable[[str, dict[str, Any]], Made]) -> tuple[list[Made], list[str]]:
@@ -111,8 +174,10 @@ def sound_rows(rows: Sequence[Row], made: Callable[[str, dict[str, Any]], Made])
     """
     sound: list[Made] = []
     odd: list[str] = []
-    for where, cells in rows:
+    for where, cells, problem in rows:
         try:
+            if problem:
+                raise ConfigError(problem)
             sound.append(made(where, cells))
         except HeredityError as error:
             odd.append(f"{where}: {error}")
@@ -122,18 +187,25 @@ def sound_rows(rows: Sequence[Row], made: Callable[[str, dict[str, Any]], Made])
     return sound, odd
 
 
-def left_out(odd: Sequence[str]) -> str:
-    """Return a paragraph on the rows that were left out; `""` if none were."""
-    return f"\n{len(odd)} rows of the file are left out: {'; '.join(odd)[:500]}.\n" if odd else ""
+def left_out(odd: Sequence[str]) -> list[str]:
+    """Return a note on the rows that were left out, in a list that is empty if none were."""
+    rows = "1 row is" if len(odd) == 1 else f"{len(odd)} rows are"
+    return [f"{rows} left out: {'; '.join(odd)[:500]}"] if odd else []
 
 
-def _question(cells: Mapping[str, Any], verifier: dict[str, Any], instructions: str | None, folder: Path) -> Question:
-    text, answer = cells.get("question", cells.get("problem")), cells.get("answer")
+def _question(
+    cells: Mapping[str, Any],
+    verifier: dict[str, Any],
+    instructions: str | None,
+    folder: Path,
+    names: Mapping[str, str],
+) -> Question:
+    text, answer = cells.get("question"), cells.get("answer")
     if not isinstance(text, str) or not text.strip():
-        raise ConfigError(f"question is {text!r}; expected text")
-    if answer is None or isinstance(answer, bool | list | dict) or not str(answer).strip():
-        raise ConfigError(f"answer is {answer!r}; expected text or a number")
-    kind, reference = verifier["kind"], str(answer).strip()
+        raise ConfigError(f"{names['question']} is {text!r}; expected text")
+    if isinstance(answer, bool | list | dict) or not _text(answer):
+        raise ConfigError(f"{names['answer']} is {answer!r}; expected text or a number")
+    kind, reference = verifier["kind"], _text(answer)
     choices = _choices(cells.get("choices")) if kind == "choice" else ()
     question = Question(
         text=text.strip(),
@@ -142,13 +214,20 @@ def _question(cells: Mapping[str, Any], verifier: dict[str, Any], instructions: 
         choices=choices,
         instructions=INSTRUCTIONS[kind] if instructions is None else instructions,
         images=tuple(_image(folder, name) for name in _listed(cells.get("images"))),
-        metadata={name: _json_value(cell) for name, cell in cells.items() if name not in _OWN and cell is not None},
+        metadata={name: _json_value(cell) for name, cell in cells.items() if name not in _READ and cell is not None},
     )
     if kind in ("numeric", "integer"):
         reference_number(question)
     if kind == "exact":
         normalised("", tuple(verifier.get("ignore", ())))
     return question
+
+
+def _text(cell: Any) -> str:
+    """Return a cell as text; what is missing (null, NaN) is empty, and 4.0 of a column of numbers is 4."""
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return ""
+    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() and abs(cell) < _EXACT else str(cell).strip()
 
 
 def _choices(cell: Any) -> tuple[str, ...]:
@@ -180,73 +259,23 @@ def _image(folder: Path, name: Any) -> tuple[str, bytes]:
         return kind, read_bytes(path)
 
 
-def _split(cells: Mapping[str, Any]) -> str:
-    named = str(cells.get("split") or "").strip().lower()
+def _split(cells: Mapping[str, Any], column: str, *, divided: bool) -> str:
+    named = _text(cells.get("split")).lower()
     if named and named not in _SPLITS:
-        raise ConfigError(f"split is {named!r:.80}; expected train, validation or heldout")
+        raise ConfigError(f"{column} is {named!r:.80}; expected train, validation or heldout")
+    if divided and not named:
+        raise ConfigError(f"{column} is empty, and other rows have one; name all or none")
     return _SPLITS.get(named, "")
 
 
-def _divided(path: Path, questions: Sequence[Question], splits: Sequence[str]) -> dict[str, list[Question]]:
-    if not any(splits):
+def _divided(questions: Sequence[Question], splits: Sequence[str]) -> dict[str, list[Question]]:
+    if not splits:
         return shared_out(questions, SHARES)
-    if not all(splits):
-        raise ConfigError(f"{path}: {splits.count('')} questions have no split and others have one; name all or none")
     return {
         split: [question for question, own in zip(questions, splits, strict=True) if own == split]
         for split in dict.fromkeys(_SPLITS.values())
     }
 
 
-def _is_number(cells: Mapping[str, Any]) -> bool:
-    if cells.get("choices"):
-        return True
-    try:
-        reference_number(Question("?", str(cells.get("answer", "")), {"kind": "numeric"}))
-    except ConfigError:
-        return False
-    return True
-
-
 def _json_value(cell: Any) -> Any:
     return json.loads(json.dumps(cell, default=str))
-
-
-def _json_lines(path: Path) -> Iterator[Row]:
-    for number, line in enumerate(read_text(path).removeprefix("\ufeff").split("\n"), 1):
-        if not line.strip():
-            continue
-        where = f"{path.name}, line {number}"
-        with reading(where, "JSON", "write one object a line"):
-            cells = json_value(line)
-        if not isinstance(cells, dict):
-            raise ConfigError(f"{where}: {line[:80]!r} is no JSON object; write one a line")
-        yield where, cells
-
-
-def _csv(path: Path) -> Iterator[Row]:
-    import polars as pl
-
-    try:
-        # Without inference: the answer 025 is not 25.
-        table = pl.read_csv(read_bytes(path), infer_schema=False)
-    except pl.exceptions.PolarsError as error:
-        raise ConfigError(
-            f"{path} is no CSV: {error!s:.200}; correct that row, with quotes around commas and line breaks"
-        ) from error
-    line = 2
-    for cells in table.iter_rows(named=True):
-        yield f"{path.name}, line {line}", cells
-        line += 1 + sum(cell.count("\n") for cell in cells.values() if cell)
-
-
-def _parquet(path: Path) -> Iterator[Row]:
-    import polars as pl
-
-    try:
-        table = pl.read_parquet(read_bytes(path))
-    # What the reader did not foresee is no `Exception` of Python's.
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise ConfigError(f"{path} is no parquet file: {error!s:.200}; write or fetch it anew") from error
-    for number, cells in enumerate(table.iter_rows(named=True), 1):
-        yield f"{path.name}, row {number}", cells

@@ -16,8 +16,9 @@ from typing import Any
 from heredity.errors import ConfigError
 from heredity.outside import read_bytes, resolved
 from heredity.tasks.questions.contract import Question
-from heredity.tasks.questions.files import SHARES, left_out, read_rows, sound_rows
+from heredity.tasks.questions.files import SHARES, left_out, sound_rows
 from heredity.tasks.questions.pools import WORDS, Pool, shared_out
+from heredity.tasks.questions.tables import read_rows
 
 NAME = "questions/gaia"
 PATH_VARIABLE = "HEREDITY_GAIA"
@@ -45,13 +46,13 @@ def read_gaia(options: Mapping[str, Any]) -> Pool:
     if level is not None and level not in LEVELS:
         raise ConfigError(f"level is {level!r}; expected 1, 2 or 3")
     path = _metadata()
-    questions, odd = sound_rows(read_rows(path), lambda _, cells: _question(cells, path.parent))
+    questions, odd = sound_rows(read_rows(path).rows, lambda _, cells: _question(cells, path.parent))
     chosen = [question for question in questions if level in (None, question.metadata["level"])]
     if not chosen:
         raise ConfigError(f"{path} has no question of level {level}")
     attached = sum("file" in question.metadata and not _is_shown(question) for question in chosen)
-    about = f"# GAIA\n\n{len(chosen)} questions; {attached} have an attachment that is named and not shown.\n{left_out(odd)}"
-    return Pool(shared_out(chosen, SHARES), about, "public benchmark", "assistants")
+    about = f"# GAIA\n\n{len(chosen)} questions; {attached} have an attachment that is named and not shown.\n"
+    return Pool(shared_out(chosen, SHARES), about, "public benchmark", "assistants", notes=left_out(odd))
 
 
 def _metadata() -> Path:

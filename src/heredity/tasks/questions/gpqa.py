@@ -7,14 +7,14 @@ such as `gpqa_diamond.csv`. The options stand in another order for every suite, 
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from heredity.errors import ConfigError
 from heredity.tasks.questions.contract import LETTERS, Question
-from heredity.tasks.questions.files import SHARES, left_out, read_pool, read_rows, sound_rows
+from heredity.tasks.questions.files import SHARES, left_out, read_pool, sound_rows
 from heredity.tasks.questions.pools import LETTER, Pool, shared_out
+from heredity.tasks.questions.tables import read_rows
 
 NAME = "questions/gpqa"
 PATH_VARIABLE = "HEREDITY_GPQA"
@@ -35,18 +35,18 @@ def read_gpqa() -> Pool:
     if not named:
         raise ConfigError(f"{NAME} needs your copy of GPQA; set {PATH_VARIABLE} to its path, such as gpqa_diamond.csv")
     path = Path(named).expanduser()
-    rows = read_rows(path)
+    table = read_rows(path)
     about = "# GPQA\n\nQuestions of graduate science with one right option.\n"
-    if _RIGHT in rows[0][1]:
+    if _RIGHT in table.columns:
         seen: set[str] = set()
-        questions, odd = sound_rows(rows, lambda _, cells: _question(cells, seen))
+        questions, odd = sound_rows(table.rows, lambda _, cells: _question(cells, seen))
         fewer = sum(len(question.choices) <= len(_WRONG) for question in questions)
         about += f"\n{fewer} of them have fewer options: the file repeats a wrong one.\n" if fewer else ""
-        splits, about = shared_out(questions, SHARES), about + left_out(odd)
+        splits, notes = shared_out(questions, SHARES), left_out(odd)
     else:
         pool = read_pool(path, {"verifier": "choice"})
-        splits, about = pool.splits, about + pool.description.partition("\n\n")[2]
-    return replace(Pool(splits, about, "public benchmark", "science"), shuffle=True)
+        splits, notes = pool.splits, pool.notes
+    return Pool(splits, about, "public benchmark", "science", shuffle=True, notes=notes)
 
 
 def _question(cells: dict[str, Any], seen: set[str]) -> Question:

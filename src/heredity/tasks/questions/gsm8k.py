@@ -11,8 +11,9 @@ from typing import Any
 from heredity.errors import ConfigError
 from heredity.tasks.questions.benchmarks import find
 from heredity.tasks.questions.contract import Question
-from heredity.tasks.questions.files import left_out, read_rows, sound_rows
+from heredity.tasks.questions.files import left_out, sound_rows
 from heredity.tasks.questions.pools import NUMBER, Pool, shared_out
+from heredity.tasks.questions.tables import read_rows
 from heredity.tasks.questions.verify import reference_number
 
 NAME = "questions/gsm8k"
@@ -26,14 +27,15 @@ def read_gsm8k() -> Pool:
         ConfigError: if its files are missing or are not GSM8K's.
     """
     (train, odd), (test, odd_too) = (
-        sound_rows(read_rows(find(f"gsm8k/{s}.parquet", (_HUB, f"main/{s}-00000-of-00001.parquet"))), _question)
+        sound_rows(read_rows(find(f"gsm8k/{s}.parquet", (_HUB, f"main/{s}-00000-of-00001.parquet"))).rows, _question)
         for s in ("train", "test")
     )
     return Pool(
         splits={**shared_out(train, {"train": 0.9, "validation": 0.1}), "heldout": test},
-        description=f"# GSM8K\n\nWord problems of grade school; the answer is a number.\n{left_out([*odd, *odd_too])}",
+        description="# GSM8K\n\nWord problems of grade school; the answer is a number.\n",
         hidden="public benchmark",
         family="math",
+        notes=left_out([*odd, *odd_too]),
     )
 
 

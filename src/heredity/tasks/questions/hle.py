@@ -18,8 +18,9 @@ from typing import Any
 
 from heredity.errors import ConfigError
 from heredity.tasks.questions.contract import Question
-from heredity.tasks.questions.files import SHARES, left_out, read_rows, sound_rows
+from heredity.tasks.questions.files import SHARES, left_out, sound_rows
 from heredity.tasks.questions.pools import Pool, shared_out
+from heredity.tasks.questions.tables import read_rows
 
 NAME = "questions/hle"
 PATH_VARIABLE = "HEREDITY_HLE"
@@ -57,7 +58,7 @@ def read_hle(options: Mapping[str, Any]) -> Pool:
         raise ConfigError(
             f"{NAME} needs your copy of Humanity's Last Exam; set {PATH_VARIABLE} to its path, a parquet file or JSONL"
         )
-    rows = read_rows(Path(named).expanduser())
+    rows = read_rows(Path(named).expanduser()).rows
     questions, odd = sound_rows(rows, lambda _, cells: _question(cells))
     categories = sorted({str(question.metadata.get("category", "")) for question in questions})
     category = options.get("category")
@@ -71,8 +72,8 @@ def read_hle(options: Mapping[str, Any]) -> Pool:
     if not chosen:
         raise ConfigError(f"{named} has no question that these options leave")
     seen = sum(bool(question.images) for question in chosen)
-    about = f"# Humanity's Last Exam\n\n{len(chosen)} questions, {seen} with a picture.\n{left_out(odd)}"
-    return Pool(shared_out(chosen, SHARES), about, "public benchmark", "exam")
+    about = f"# Humanity's Last Exam\n\n{len(chosen)} questions, {seen} with a picture.\n"
+    return Pool(shared_out(chosen, SHARES), about, "public benchmark", "exam", notes=left_out(odd))
 
 
 def _question(cells: Mapping[str, Any]) -> Question:

@@ -43,6 +43,7 @@ class MixedTaskset:
             version=f"mix {digest_json([[info.name, info.version] for info in infos])[:12]}",
             description="# Mixed questions\n\n" + "\n".join(info.description for info in infos),
             family="mixed",
+            notes=[note for info in infos for note in info.notes],
             public={**joined, "train_tasks": min(sizes) * len(counts) if sizes else None},
         )
 

@@ -33,6 +33,7 @@ class Pool:
         hidden: what validation and held-out come from, as evolvers are told: `"public benchmark"`, `"the user's file"`.
         family: label to aggregate by, such as `"math"`.
         shuffle: whether the options of choice questions are put into an order of their own for each draw.
+        notes: see `TasksetInfo.notes`.
     """
 
     splits: Mapping[str, Sequence[Question]]
@@ -40,6 +41,7 @@ class Pool:
     hidden: str
     family: str
     shuffle: bool = False
+    notes: Sequence[str] = ()
 
 
 class PoolTaskset:
@@ -92,6 +94,7 @@ class PoolTaskset:
                 "train_tasks": counts["train"],
                 "hidden": pool.hidden,
             },
+            notes=pool.notes,
         )
 
     def draw(self, split: str, count: int, entropy: int) -> tuple[Task, ...]:
@@ -116,7 +119,9 @@ def _scored(question: Question) -> list[Any]:
     return [spec.get(name) for name in ("question", "answer", "verifier", "instructions", "choices", "images")]
 
 
-def question_info(name: str, *, version: str, description: str, family: str, public: Mapping[str, Any]) -> TasksetInfo:
+def question_info(
+    name: str, *, version: str, description: str, family: str, public: Mapping[str, Any], notes: Sequence[str] = ()
+) -> TasksetInfo:
     """Return the info of a taskset of questions: scores are from 0 to 1, a failed rollout counts as 0."""
     return TasksetInfo(
         name=name,
@@ -128,6 +133,7 @@ def question_info(name: str, *, version: str, description: str, family: str, pub
         failure_return=0.0,
         group="questions",
         family=family,
+        notes=tuple(notes),
     )
 
 

@@ -160,7 +160,7 @@ CHOICES = [
     ("Answer: A blue\nwhale", "A"),
     ("Option A is correct", "A"),
     ("Answer: option A is the one", "A"),
-    ("Answer: not B but A", ""),
+    ("Answer: not B but A", "A"),
     ("A bigger animal would be something else", ""),
     ("Answer: both of them", "C"),
     ("Let me see.\n\nSo I choose (C).", "C"),
@@ -174,7 +174,7 @@ CHOICES = [
     ("Answer: none", ""),
     ("Answer: a mammal", ""),
     ("I think so.", ""),
-    ("Answer: not A but B", ""),
+    ("Answer: not A but B", "B"),
     ("krill or 42", ""),
 ]
 

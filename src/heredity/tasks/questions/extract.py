@@ -3,25 +3,64 @@ r"""Where in a text the final answer stands: in `\boxed{…}`, in `<answer>…</
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 MAX_CHARS = 200_000
 """Of a longer text only the end is read."""
 
+AMBIGUOUS = "ambiguous: "
+"""Begins the reason of an answer that can be read in two ways."""
+
 _MARKERS_READ = 16
 _BOXED, _TAG, _TAG_END = "\\boxed", "<answer>", "</answer>"
+_VERBS = r"(?:is|was|equals|(?:would|should|must|will|has to) be)\b"
 _MARKER = re.compile(
-    r"\\boxed\s*\{|<answer>|####|\b(?:answer|(?:correct|right|best) (?:option|choice))\b[ \t*_`]*(?:is\b|[:=\uff1a])[ \t*_`:]*",
+    r"\\boxed\s*\{|<answer>|####|\b(?:answer|(?:correct|right|best) (?:option|choice|answer))\b"
+    rf"(?:</\w+>)?[ \t*_`]*(?:{_VERBS}|[:=\uff1a\u2192]|[-\u2013\u2014][ \t])(?:</\w+>)?[ \t*_`:]*",
     re.IGNORECASE,
 )
 _FENCE = re.compile(r"^```[^\n]*\n(.*?)\n?```$", re.DOTALL)
+_NEXT_QUESTION = re.compile(
+    r"^[ \t>*_#]*(?:(?:next|new|another)[ \t]+)?(?:question|problem|exercise|q|human|user|instruction)[ \t]?#?\d{0,3}[ \t]?"
+    r"\**[ \t]?[:\uff1a]",
+    re.IGNORECASE | re.MULTILINE,
+)
+_FINAL = re.compile(r"\bfinal answer\b", re.IGNORECASE)
+_TAKEN_BACK = re.compile(
+    r"\b(?:wait|actually|correction|scratch that|on second thoughts?|i (?:made|see) (?:an error|a mistake)|i was wrong)\b",
+    re.IGNORECASE,
+)
+_ASIDE = re.compile(r"^(?:sure|ok(?:ay)?|certainly|of course|solution|reasoning|let|here|yes|step)\b", re.IGNORECASE)
+_HTML = re.compile(r"</?[A-Za-z][A-Za-z0-9]{0,14}(?:\s[^<>]{0,80}=[^<>]{0,80})?\s?/?>")
+_INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad"), None)
+_FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+_WRAPPED = re.compile(r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|boldsymbol|mbox)\s*\{([^{}]*)\}")
 
 
 def final_text(text: str) -> str:
     """Return what a model said at last: without its thoughts (`<think>…</think>`), and cut to `MAX_CHARS` from the end."""
     # Half a surrogate pair, which JSON can carry, is no text that could be encoded again.
-    tail = text[-MAX_CHARS:].encode(errors="replace").decode()
+    tail = text[-MAX_CHARS:].encode(errors="replace").decode().translate(_INVISIBLE)
     _, closed, after = tail.rpartition("</think>")
     return after.strip() if closed else tail.partition("<think>")[0].strip()
+
+
+def first_turn(text: str) -> str:
+    """Return a text up to where it goes on with another question after it has answered its own, as base models do."""
+    markers = islice(_MARKER.finditer(text), _MARKERS_READ)
+    first = next((match for match in markers if _content(text, match, to_the_end=False)), None)
+    for match in islice(_NEXT_QUESTION.finditer(text), _MARKERS_READ):
+        before, after = text[: match.start()].strip(), text[match.end() :]
+        answered = (first is not None and first.end() < match.start()) or _is_answer(before)
+        if answered and (_FINAL.search(before) or not _FINAL.search(after)):
+            return before
+        if answered:
+            break
+    return text
+
+
+def _is_answer(text: str) -> bool:
+    return bool(text) and len(text) <= 40 and "\n" not in text and len(text.split()) <= 3 and not _ASIDE.match(text)
 
 
 def marked_answers(text: str, *, to_the_end: bool = False) -> list[str]:
@@ -36,10 +75,27 @@ def marked_answers(text: str, *, to_the_end: bool = False) -> list[str]:
     return [content for content in contents if content]
 
 
+def correction(text: str) -> str:
+    """Return what follows the last marked answer and takes it back ("wait, …"); `""` if nothing does."""
+    ends = [match.end() for match in _MARKER.finditer(text)]
+    taken_back = _TAKEN_BACK.search(text, ends[-1]) if ends else None
+    return text[taken_back.end() :].strip(" \t\n,.:;!-") if taken_back else ""
+
+
 def unfenced(text: str) -> str:
     """Return a text without the code fence around it, if there is one."""
     match = _FENCE.match(text.strip())
     return match[1] if match else text.strip()
+
+
+def bare(text: str) -> str:
+    r"""Return a text without HTML tags and `\text{…}` around its parts, and with full-width characters as ASCII."""
+    return _WRAPPED.sub(r"\1", _HTML.sub(" ", text.translate(_FULL_WIDTH)))
+
+
+def ambiguous(content: str, why: str) -> str:
+    """Return the reason of a stated answer that can be read in two ways."""
+    return f"{AMBIGUOUS}{content[:80]!r} {why}"
 
 
 def _content(text: str, match: re.Match[str], *, to_the_end: bool) -> str:

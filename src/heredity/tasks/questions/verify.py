@@ -22,12 +22,20 @@ from heredity.errors import ConfigError
 from heredity.gateway import Model
 from heredity.tasks.questions.choice import read_choice
 from heredity.tasks.questions.contract import Question, Verification
-from heredity.tasks.questions.extract import final_text, marked_answers, unfenced
+from heredity.tasks.questions.extract import (
+    AMBIGUOUS,
+    ambiguous,
+    bare,
+    final_text,
+    first_turn,
+    marked_answers,
+    unfenced,
+)
 from heredity.tasks.questions.gaia_rule import matches
 from heredity.tasks.questions.judge import DEFAULT_RUBRIC, grade
-from heredity.tasks.questions.numbers import Number, numbers, read_number
+from heredity.tasks.questions.numbers import Number, grouped, numbers, read_number
 
-VERSION = 1
+VERSION = 2
 """Grows whenever an answer may be scored otherwise than before; part of every taskset's version."""
 
 _SHOWN = 2000
@@ -53,8 +61,8 @@ async def verify(spec: Mapping[str, Any], text: str, *, judge: Model | None = No
         MissingExtraError: if reasoning-gym is needed and not installed.
     """
     question = Question.from_spec(spec)
-    answer = final_text(text)
     kind = question.verifier["kind"]
+    answer = final_text(text) if kind == "judge" else first_turn(final_text(text))
     if not answer:
         return Verification(0.0, False, "", "the answer is empty")
     if kind == "judge":
@@ -73,8 +81,9 @@ def reference_number(question: Question) -> Number:
     Raises:
         ConfigError: if it is none.
     """
-    parsed = numbers(question.answer)
-    if len(parsed) != 1 or parsed[0].value is None or parsed[0].written != question.answer.strip():
+    answer = grouped(question.answer.strip())
+    parsed = numbers(answer)
+    if len(parsed) != 1 or parsed[0].value is None or parsed[0].written != answer:
         raise ConfigError(f"the reference answer {question.answer!r} is no single number; use the exact verifier")
     return parsed[0]
 
@@ -128,9 +137,21 @@ def _exact(question: Question, answer: str) -> Verification:
     several_lines = "\n" in question.answer.strip()
     stated = marked_answers(answer, to_the_end=several_lines)
     extracted = stated[0] if stated else unfenced(answer)
+    forms = [_undressed(one, wanted) for one in (extracted, bare(extracted))]
+    same = any(normalised(form, ignore) == wanted for form in forms)
+    if not same and wanted in [normalised(part, ignore) for part in re.split(r"\s+(?:or|and)\s+|\s*/\s*", forms[-1])]:
+        return _wrong(extracted, ambiguous(extracted, "names the reference beside something else"))
+    return _compared(forms[0], same, question.answer)
+
+
+def _undressed(text: str, wanted: str) -> str:
+    """Return a text without the full stop at its end and the quotes around it, unless the reference has them."""
+    text = text.strip()
     if not wanted.endswith("."):
-        extracted = extracted.removesuffix(".")
-    return _compared(extracted, normalised(extracted, ignore) == wanted, question.answer)
+        text = text.removesuffix(".")
+    quotes = {'"': '"', "'": "'", "\u201c": "\u201d", "\u2018": "\u2019", "\u00ab": "\u00bb", "`": "`"}
+    quoted = len(text) > 1 and quotes.get(text[0]) == text[-1] and not wanted.startswith(text[0])
+    return text[1:-1].removesuffix("." if not wanted.endswith(".") else "") if quoted else text
 
 
 def _gaia(question: Question, answer: str) -> Verification:
@@ -162,4 +183,5 @@ def _compared(extracted: str, same: bool, reference: str) -> Verification:
 
 
 def _wrong(extracted: str, reason: str) -> Verification:
-    return Verification(0.0, False, extracted[:_SHOWN], reason)
+    details = {"ambiguous": True} if reason.startswith(AMBIGUOUS) else {}
+    return Verification(0.0, False, extracted[:_SHOWN], reason, details=details)

@@ -135,7 +135,9 @@ def _tokens(plain: str, choices: tuple[str, ...], *, stated: bool) -> str:
     end = 0
     for match in _LETTER.finditer(plain):
         named, letter = match[2] or match[3], (match[1] or match[4] or "")
-        if named or not (letter in "AIai" and _is_word(letter.upper(), plain[match.end() :], len(choices))):
+        if named or not (
+            letter in "AIai" and _is_word(letter.upper(), plain[match.start(match.lastindex or 0) + 1 :], len(choices))
+        ):
             parts += [plain[end : match.start()].lower(), f"@{(named or letter).upper()}"]
             end = match.end()
     return "".join([*parts, plain[end:].lower()])

@@ -44,8 +44,8 @@ _WORDED = re.compile(
 _COUNTED = re.compile(rf"\b(?:or|{_any(tuple(word for word in _VALUES if word != 'one'))})\b", re.IGNORECASE)
 
 
-def worded_number(content: str) -> tuple[Fraction, str] | None:
-    """Return the number that a stated answer begins with in words, and these words; None if it is none or leaves a choice.
+def worded_number(content: str) -> tuple[Fraction, str, bool] | None:
+    """Return the number that a stated answer begins with in words, these words, and whether another number follows.
 
     Args:
         content: a stated answer without digits, such as `"twenty-five apples"`.
@@ -54,14 +54,14 @@ def worded_number(content: str) -> tuple[Fraction, str] | None:
     if match is None:
         return None
     rest = content[match.end() : 400]
-    # Of "one of them" nothing is counted, and a second number leaves it open which one is meant.
-    if _COUNTED.search(rest) or (match["number"].lower() == "one" and rest.lstrip().lower().startswith("of")):
+    # Of "one of them" nothing is counted.
+    if match["number"].lower() == "one" and rest.lstrip().lower().startswith("of"):
         return None
     value = Fraction(_value(match["whole"])) if match["whole"] else Fraction(0)
     for part, count in ((match["part1"], match["count1"]), (match["part2"], match["count2"])):
         if part:
             value += Fraction(_VALUES.get((count or "").lower(), 1), _PARTS[part.lower()])
-    return (-value if match["sign"] else value), match["number"]
+    return (-value if match["sign"] else value), match["number"], bool(_COUNTED.search(rest))
 
 
 def _value(words: str) -> int:

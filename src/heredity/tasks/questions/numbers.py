@@ -69,7 +69,10 @@ _POWER = re.compile(r"(?<![\w.^)}])([0-9]{1,6})\s?(?:\^|\*\*)\s?\{?([0-9]{1,2})\
 _HEXADECIMAL = re.compile(r"\b0x([0-9a-fA-F]{1,16})\b")
 _SUPERSCRIPTS = re.compile(r"(?<=[0-9])[⁰¹²³⁴⁵⁶⁷⁸⁹]+(?![\w⁻])")
 _SHORT_SCALE = re.compile(r"(?<![\w.,])([$€£¥₹]?)([0-9]+(?:\.[0-9]+)?)([kKM])\b")
-_MINUS = re.compile(r"(?:^|(?<=[=:(])|(?<=\bis))\s*(?:minus|negative)\s+(?=[$€£¥₹]?[0-9.])", re.IGNORECASE)
+_MINUS = re.compile(
+    r"(?:^|(?<=[=:(])|\b(is|but|about|approximately|equals|exactly|be)\b)\s*(?:minus|negative)\s+(?=[$€£¥₹]?[0-9.])",
+    re.IGNORECASE,
+)
 _LOCAL = (
     (re.compile(r"(?<![\w.,])([0-9]{1,3}(?:\.[0-9]{3})+),([0-9]+)(?![\w.,]?[0-9])"), "."),
     (re.compile(r"(?<![\w.,])([0-9]{1,3}(?:\.[0-9]{3}){2,})()(?![\w.,]?[0-9])"), "."),
@@ -174,8 +177,10 @@ def _stated(content: str) -> tuple[Number | None, str]:
     plain = _result(_without_asides(plain))
     candidates = _numbers(plain)
     if not candidates:
-        worded = worded_number(content)
-        return (Number(Fraction(worded[0]), False, worded[1], 0, 0) if worded else None), ""
+        value, words, doubt = worded_number(content) or (None, "", False)
+        if doubt:
+            return None, ambiguous(content, "names several numbers")
+        return (Number(value, False, words, 0, 0) if words else None), ""
     if _NOT_PLAIN.search(plain):
         return None, f"the stated answer {content[:80]!r} is no plain number"
     # "42 apples for 7 days" begins with what was asked for; "the 7 boys pay 42" ends with it.
@@ -230,7 +235,7 @@ def _local(text: str) -> str:
     text = _HEXADECIMAL.sub(lambda m: str(int(m[1], 16)), text)
     text = _POWER.sub(lambda m: str(int(m[1]) ** int(m[2])), text)
     text = _SHORT_SCALE.sub(lambda m: f"{m[1]}{_decimal(Fraction(m[2]) * _SCALES[m[3]])}", text)
-    return _DECIMAL_COMMA.sub(r"\1.\2", grouped(_MINUS.sub(" -", text)))
+    return _DECIMAL_COMMA.sub(r"\1.\2", grouped(_MINUS.sub(lambda m: f"{m[1] or ''} -", text)))
 
 
 def _decimal(value: Fraction) -> str:

@@ -146,10 +146,10 @@ def _exact(question: Question, answer: str) -> Verification:
 
 def _undressed(text: str, wanted: str) -> str:
     """Return a text without the full stop at its end and the quotes around it, unless the reference has them."""
-    text = text.strip()
+    text = text.strip(" \t\n*_`")
     if not wanted.endswith("."):
         text = text.removesuffix(".")
-    quotes = {'"': '"', "'": "'", "\u201c": "\u201d", "\u2018": "\u2019", "\u00ab": "\u00bb", "`": "`"}
+    quotes = {'"': '"', "'": "'", "\u201c": "\u201d", "\u2018": "\u2019", "\u00ab": "\u00bb"}
     quoted = len(text) > 1 and quotes.get(text[0]) == text[-1] and not wanted.startswith(text[0])
     return text[1:-1].removesuffix("." if not wanted.endswith(".") else "") if quoted else text
 

@@ -15,10 +15,11 @@ _LONGEST = 2000
 _MARKUP = re.compile(r"[*_`$\\{}\"\u201c\u201d@]")
 _SMALL = re.compile(r"^[(\[]?([a-j])(?![\w'’])(?P<closed>[)\].:]|\s*$)?")
 _LETTER = re.compile(
-    r"(?<![\w'’])(?:(?i:option|choice|answer|letter)\s+[(\[]?([A-Ja-j])(?![\w'’])[)\]]?|\(([A-Ja-j])\)|\[([A-J])\]|([A-J])(?![\w'’])\)?)"
+    r"(?<![\w'’])(?:(?i:option|choice|answer|letter)\s+[(\[]?([A-Ja-j])(?![\w'’])[)\]]?"
+    r"|\(([A-Ja-j])\)|\[([A-J])\]|([A-J])(?![\w'’])\)?)"
 )
 _AFTER_A = (
-    "is|isn't|was|are|because|since|as|and|or|but|so|then|over|not|seems?|looks?|would|could|should|might|may|must|can|can't|cannot|"
+    "is|isn't|was|are|because|since|as|and|or|nor|but|so|then|over|not|seems?|looks?|would|could|should|might|may|must|can|can't|cannot|"
     "has|does|doesn't|rather|instead|which|while|whereas|for|with|by|due|given|also|too|here|follows|fits?|holds?|fails?|though|"
     "although|if|however|it|its|this|that|these|the|we|you|option|choice|only|both|to|through|maybe|perhaps|possibly|[A-J]"
 )
@@ -33,8 +34,9 @@ _WRONG = (
     r"|(?:isn't|aren't|can't|cannot|does not|doesn't|do not|won't|fails?|could not|couldn't|would not|wouldn't)\b"
 )
 _REJECTED = re.compile(
-    rf"{_SEVERAL}\s+(?:{_WRONG})|(?<!can't )(?<!cannot )(?<!not )\b(?:not|neither|reject\w*|rul(?:e|ed|es|ing) out|eliminat\w+|"
-    rf"exclud\w+|rather than|instead of|unlike|discard\w*|over|dismiss\w*)\s+{_SEVERAL}"
+    rf"{_SEVERAL}\s+(?:{_WRONG})|(?<!can't )(?<!cannot )(?<!not )\b(?:not(?: choose| pick| select)?|neither|reject\w*|"
+    r"rul(?:e|ed|es|ing) out|eliminat\w+|exclud\w+|rather than|instead of|unlike|discard\w*|over|dismiss\w*)\s+"
+    rf"{_SEVERAL}"
 )
 _LEADING = frozenset(
     (
@@ -94,8 +96,9 @@ def _named(content: str, choices: tuple[str, ...], *, stated: bool) -> tuple[str
     if len(worded) == 1 and _folded(plain) in map(_folded, choices):
         return worded.pop(), ""
     tokens = _tokens(plain, choices, stated=stated)
-    named, doubt = _meant(_REJECTED.sub(" ", tokens), stated=stated)
-    if not named or not stated or _folded(tokens[2:]) in map(_folded, choices):
+    explained = len(_listed(tokens, choices)) == 1 and tokens.startswith("@")
+    named, doubt = _meant(_REJECTED.sub(" ", tokens), stated=stated, explained=explained)
+    if not named or not (stated or explained) or _folded(tokens[2:]) in map(_folded, choices):
         named |= worded
     if doubt or len(named) > 1:
         return "", ambiguous(content, f"names {', '.join(sorted(named))}")
@@ -104,11 +107,17 @@ def _named(content: str, choices: tuple[str, ...], *, stated: bool) -> tuple[str
     return (named.pop() if named else ""), ""
 
 
-def _meant(tokens: str, *, stated: bool) -> tuple[set[str], bool]:
-    """Return the letters that a text without what it rejects may mean, and whether it leaves it open which one."""
+def _meant(tokens: str, *, stated: bool, explained: bool) -> tuple[set[str], bool]:
+    """Return the letters that a text without what it rejects may mean, and whether it leaves it open which one.
+
+    Args:
+        tokens: what `_tokens` gave.
+        stated: whether the text stands where answers stand.
+        explained: whether it begins with a letter and the words of that option, and lists no other so.
+    """
     mentioned = set(re.findall(r"@([A-J])", tokens))
     places = [match.start(1) - 1 for match in _CONCLUDED.finditer(tokens)]
-    if stated and _leads(tokens):
+    if _leads(tokens) and (stated or explained):
         places = [tokens.index("@")]
     if len(mentioned) < 2 or not places:
         return mentioned, False
@@ -118,6 +127,16 @@ def _meant(tokens: str, *, stated: bool) -> tuple[set[str], bool]:
     if hedged or _JOINED.match(tokens, places[-1]):
         return mentioned, True
     return {chosen}, False
+
+
+def _listed(tokens: str, choices: tuple[str, ...]) -> set[str]:
+    """Return the letters that a text has right before the words of their own options, as where it repeats the question."""
+    return {
+        letter
+        for letter, choice in zip(LETTERS, choices, strict=False)
+        for rest in tokens.split(f"@{letter}")[1:]
+        if f"{_folded(rest[: 2 * len(choice) + 20])} ".startswith(f"{_folded(choice)} ")
+    }
 
 
 def _leads(tokens: str) -> bool:

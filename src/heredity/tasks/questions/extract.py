@@ -15,7 +15,7 @@ _MARKERS_READ = 16
 _BOXED, _TAG, _TAG_END = "\\boxed", "<answer>", "</answer>"
 _VERBS = r"(?:is|was|equals|(?:would|should|must|will|has to) be)\b"
 _MARKER = re.compile(
-    r"\\boxed\s*\{|<answer>|####|\b(?:answer|(?:correct|right|best) (?:option|choice|answer))\b"
+    r"\\boxed\s*\{|<answer>|####|[\"']answer[\"']\s*:\s*[\"']|\b(?:answer|(?:correct|right|best) (?:option|choice|answer))\b"
     rf"(?:</\w+>)?[ \t*_`]*(?:{_VERBS}|[:=\uff1a\u2192]|[-\u2013\u2014][ \t])(?:</\w+>)?[ \t*_`:]*",
     re.IGNORECASE,
 )
@@ -102,6 +102,8 @@ def _content(text: str, match: re.Match[str], *, to_the_end: bool) -> str:
     rest = text[match.end() :]
     if match[0].startswith(_BOXED):
         return _until_closed(rest)
+    if match[0][0] in "\"'":  # of JSON
+        return rest.partition(match[0][-1])[0].strip()
     rest = rest.partition(_TAG_END)[0]
     if to_the_end or match[0].lower() == _TAG:
         return rest.strip()

@@ -12,7 +12,7 @@ _VALUES = {
     **{word: i for i, word in enumerate(("zero", *_ONES, *_TEENS))},
     **{word: 10 * i for i, word in enumerate(_TENS, 2)},
 }
-_LARGE = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
+_LARGE = {"dozen": 12, "thousand": 10**3, "million": 10**6, "billion": 10**9}
 _PARTS = {
     "half": 2,
     "halve": 2,

@@ -53,17 +53,18 @@ _NUMBER = re.compile(
     r"(?:(?P<whole>[0-9]+) +(?=[0-9]+/[0-9]))?"
     rf"(?P<number>{_PLAIN})(?P<exponent>[eE][-+]?[0-9]+)?"
     rf"(?:\s?/\s?(?P<under>{_PLAIN}))?"
-    r"(?P<percent>\s?%|\s?percent\b)?(?P<scale>\s?(?:thousand|million|billion|trillion)\b)?"
+    r"(?P<percent>\s?%|\s?percent\b)?(?P<scale>\s?(?:dozen|thousand|lakh|million|crore|billion|trillion)\b)?"
 )
 _SCALES = {
+    "dozen": 12,
     "thousand": 10**3,
+    "lakh": 10**5,
     "million": 10**6,
+    "crore": 10**7,
     "billion": 10**9,
     "trillion": 10**12,
-    "k": 10**3,
-    "K": 10**3,
-    "M": 10**6,
 }
+_SHORT_SCALES = {"k": 10**3, "K": 10**3, "M": 10**6}
 _NOT_PLAIN = re.compile(r"\\(?:sqrt|pi|log|ln|sin|cos|tan|infty|binom)\b|[√π∞^]")
 _POWER = re.compile(r"(?<![\w.^)}])([0-9]{1,6})\s?(?:\^|\*\*)\s?\{?([0-9]{1,2})\}?(?![\w^*.])")
 _HEXADECIMAL = re.compile(r"\b0x([0-9a-fA-F]{1,16})\b")
@@ -92,7 +93,10 @@ _PARENTHESIS = re.compile(r"\([^()]{0,200}\)")
 _VARIABLE = re.compile(r"(?<![\w])[A-Za-z]\s*=")
 _CALCULATION = re.compile(r"^\s*(?:[*+/×÷]|-(?=\s))\s*\(?$|^\s*\*\*\s*$")
 _RANGE = re.compile(r"^\s*(?:to|through|until|up to|-|\.\.\.?|…)\s*$")
-_LIST = re.compile(r"^(?:\s*[,;&]\s*(?:and\s)?|\s+|\s*\band\s+)$")
+_LIST = re.compile(r"^(?:\s*[,;&]\s*(?:and\s)?|\s+|\s*(?:[^\W\d]+\s+)?\band\s+)$")
+_DURATION = re.compile(
+    r"\b(?:in|over|after|within|during|for|every|per)\s+(?:the\s+)?(?:\w+\s+)?[0-9]+\s+(?:second|minute|hour|day|week|month|year)s?\b"
+)
 _BOUND = re.compile(
     r"^\W*(?:more|less|fewer|greater|higher|lower) than\b|[<>≤≥±]|\\(?:pm|leq?|geq?|lt|gt)\b", re.IGNORECASE
 )
@@ -217,8 +221,10 @@ def _without_asides(plain: str) -> str:
     aside = _ASIDE.search(plain, first.end()) if first else None
     if aside:
         plain = plain[: aside.start()]
-    outside = _PARENTHESIS.sub(" ", plain)
-    return outside if re.search("[0-9]", outside) else plain
+    for pattern in (_PARENTHESIS, _DURATION):
+        outside = pattern.sub(" ", plain)
+        plain = outside if re.search("[0-9]", outside) else plain
+    return plain
 
 
 def _result(plain: str) -> str:
@@ -234,7 +240,7 @@ def _local(text: str) -> str:
     text = _SUPERSCRIPTS.sub(lambda m: "^" + m[0].translate(_SUPERSCRIPT), text)
     text = _HEXADECIMAL.sub(lambda m: str(int(m[1], 16)), text)
     text = _POWER.sub(lambda m: str(int(m[1]) ** int(m[2])), text)
-    text = _SHORT_SCALE.sub(lambda m: f"{m[1]}{_decimal(Fraction(m[2]) * _SCALES[m[3]])}", text)
+    text = _SHORT_SCALE.sub(lambda m: f"{m[1]}{_decimal(Fraction(m[2]) * _SHORT_SCALES[m[3]])}", text)
     return _DECIMAL_COMMA.sub(r"\1.\2", grouped(_MINUS.sub(lambda m: f"{m[1] or ''} -", text)))
 
 

@@ -81,6 +81,7 @@ def run_results(evidence: RunEvidence, metrics: Metrics | None = None) -> RunRes
         family=started.get("family"),
         group=started.get("group"),
         labels=dict(started.get("labels") or {}),
+        notes=list(started.get("notes") or []),
         evolver=_evolver(record),
         seed=started.get("seed"),
         status=RunStatus(record.status),

@@ -105,8 +105,12 @@ class _Looking:
         tasksets: dict[str, Taskset] = {}
         for name in dict.fromkeys(named):
             loaded, check = _tried(f"taskset {name}", lambda name=name: taskset(name))
-            yield check
+            notes: Sequence[str] | None = None
             if loaded is not None:
+                notes, check = _tried(f"taskset {name}", lambda loaded=loaded: loaded.info.notes)
+            yield check
+            yield from (Check(f"note on {name}", True, False, note) for note in notes or ())
+            if loaded is not None and notes is not None:
                 tasksets[name] = loaded
         kinds = dict.fromkeys(one.info.kind for one in tasksets.values())
         for name in kinds:

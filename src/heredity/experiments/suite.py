@@ -211,7 +211,7 @@ class _Suite:
         }
         self.failures: dict[str, str] = {}
         self.evolver_failures: dict[str, str] = {}
-        self.notes: dict[str, str] = {}
+        self.notes = {name: "; ".join(one.info.notes) for name, one in self.tasksets.items() if one.info.notes}
         self.cases_known = False
         self.sealed = SealedCases(folder)
         self.gpus = GpuPool(config.engine.gpus, machine)

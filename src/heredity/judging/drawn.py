@@ -58,6 +58,29 @@ class Cases:
             check_disjoint(self.train, {name: view.tasks for name, view in self.views.items()})
 
 
+def check_sizes(taskset: Taskset, wanted: Mapping[str, tuple[str, int]]) -> None:
+    """Check that a taskset has as many tasks of each split as are wanted, where it says how many it has (`sizes`).
+
+    Args:
+        taskset: the taskset.
+        wanted: key of the configuration to the split and how many tasks of it.
+
+    Raises:
+        ConfigError: if it has fewer; names each key with both numbers.
+    """
+    sizes: Mapping[str, int] | None = getattr(taskset, "sizes", None)
+    if sizes is None:
+        return
+    short = [
+        f"{key} = {count}, and it has {sizes.get(split, 0)} {split} tasks"
+        for key, (split, count) in wanted.items()
+        if count > sizes.get(split, 0)
+    ]
+    if short:
+        total = f"{sum(sizes.values())} tasks: {', '.join(f'{count} {split}' for split, count in sizes.items())}"
+        raise ConfigError(f"{taskset.info.name} has {total}. Too few for {'; '.join(short)}; lower these, or add tasks")
+
+
 def check_disjoint(train: Sequence[Task], views: Mapping[str, Sequence[Task]]) -> None:
     """Check that no task is there twice, in training or in any view.
 

@@ -247,6 +247,8 @@ def _started(plan: RunPlan, conditions: Conditions, opening: Opening) -> RunStar
     }
     if info.labels:
         started["labels"] = dict(info.labels)
+    if info.notes:
+        started["notes"] = list(info.notes)
     if plan.plugins:
         started["plugins"] = [dict(origin) for origin in plan.plugins]
     if plan.routes:

@@ -120,8 +120,8 @@ class Scored(Compared):
 class RunStarted(TypedDict):
     """What is run, under which conditions.
 
-    `cases_known` says that the hidden cases had been published before; `coverage` is the share of scores that selection and
-    verdicts ask for, where it is not `results.coverage.COVERAGE`.
+    `notes` are the taskset's, `cases_known` says that the hidden cases had been published before; `coverage` is the share of
+    scores that selection and verdicts ask for, where it is not `results.coverage.COVERAGE`.
     """
 
     run_id: str
@@ -140,6 +140,7 @@ class RunStarted(TypedDict):
     isolation: str
     packages: Mapping[str, str]
     labels: NotRequired[Mapping[str, str]]
+    notes: NotRequired[Sequence[str]]
     plugins: NotRequired[Sequence[Mapping[str, str]]]
     routes: NotRequired[Mapping[str, Sequence[str]]]
     commitment: str

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Sequence
 
 from heredity.reports.mechanisms import bare, notice, plain
-from heredity.reports.sections import Head, arranged, failure_parts, headed, token_words, versions
+from heredity.reports.sections import Head, arranged, failure_parts, headed, taskset_notes, token_words, versions
 from heredity.reports.sentences import run_summary, state_of
 from heredity.results import text
 from heredity.results.charts import Reference, Strip
@@ -52,6 +52,7 @@ def run_page(run: RunResults, report: Report, sources: Sources | None = None, la
     general = [
         _heldout(run, words),
         *_product(run, words, sources),
+        taskset_notes([run]),
         _problems(run, words),
         *_agent(run),
         _reproduce(run, words),

@@ -43,6 +43,17 @@ def headed(head: Head, own: Sequence[Section]) -> Head:
     return Head((*summary, *cautions), facts, (*head.warnings, *others))
 
 
+def taskset_notes(runs: Sequence[RunResults]) -> Section:
+    """Return what tasksets say that readers of scores must know, each note once."""
+    notes = dict.fromkeys((run.taskset or "", note) for run in runs for note in run.notes)
+    return Section(
+        "notes",
+        "Notes on the tasks",
+        tuple(Text(f"{taskset}: {note}.", "note") for taskset, note in notes),
+        media="all",
+    )
+
+
 def failure_parts(failure: Failure | EvolverFailure) -> tuple[Part, ...]:
     """Return a failure as its author reads it."""
     category = f"{failure.category}: " if isinstance(failure, Failure) else ""

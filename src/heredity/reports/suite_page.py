@@ -7,7 +7,17 @@ from dataclasses import replace
 
 from heredity.reports.cells import behind, best_cells, cell_mean, cell_notes, places_of, seeds_note, suite_facts
 from heredity.reports.mechanisms import bare, mechanisms, plain
-from heredity.reports.sections import Head, arranged, failed_runs, failure_parts, headed, labelled, marked, versions
+from heredity.reports.sections import (
+    Head,
+    arranged,
+    failed_runs,
+    failure_parts,
+    headed,
+    labelled,
+    marked,
+    taskset_notes,
+    versions,
+)
 from heredity.reports.sentences import (
     failed_evolvers,
     failure_summary,
@@ -78,7 +88,7 @@ def suite_page(suite: SuiteResults, runs: Sequence[RunResults], report: Report) 
     compared = (sequence, shown.best(), *standings, shown.scores(), shown.comparisons())
     general = [
         *(compared if suite.ranked else (mechanisms(suite, members, words), shown.scores())),
-        *(shown.selection(), shown.budget(), shown.problems(), shown.runs(), shown.reproduce()),
+        *(shown.selection(), shown.budget(), taskset_notes(members), shown.problems(), shown.runs(), shown.reproduce()),
     ]
     page = Page(
         title=suite_title(suite, words),

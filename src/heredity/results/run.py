@@ -324,6 +324,7 @@ class RunResults(Result):
     Attributes:
         protocol: the rules of the run, by name; `part` is what that protocol has of its own.
         labels: of the taskset, by what it may be told apart, such as `{"observation": "partial"}`.
+        notes: facts that its taskset says readers of scores must know, such as rows left out or keys known to be wrong.
         isolation, taskset_version, packages, commitment, conditions, config_digest: as in the journal's `run.started`.
         coverage: the share of scores that selection and verdicts ask for.
         stand_ins: models it used that are programs or recordings in a language model's place: what it shows are mechanisms.
@@ -355,6 +356,7 @@ class RunResults(Result):
     commitment: str | None
     coverage: float = COVERAGE
     labels: dict[str, str] = Field(default_factory=dict[str, str])
+    notes: list[str] = Field(default_factory=list[str])
     conditions: dict[str, Any] = Field(default_factory=dict[str, Any])
     config_digest: str | None
     stand_ins: list[str]

@@ -12,6 +12,7 @@ from heredity.errors import ConfigError, RecordError
 from heredity.evolution.registry import METHODS
 from heredity.experiments.config import slug
 from heredity.experiments.evolvers import build_evolver, check_evolver
+from heredity.judging.drawn import check_sizes
 from heredity.judging.schedule import BatchPlan, draw_plan, read_plan
 from heredity.judging.views import ViewPlan
 from heredity.protocols.contract import Needs, RunContext, Setup, SuiteContext
@@ -52,6 +53,7 @@ class HarnessSetting:
             (_KEYS.get(view.name, "views.ood"), view.taskset or own, view.split, view.count)
             for view in views_of(config, own, [suite.tasksets[name] for name in config.of(HarnessRunSection).ood])
         ]
+        check_sizes(own, {key: (split, count) for key, one, split, count in (train, *views) if one is own})
         for key, taskset, split, count in (train, *views):
             try:
                 taskset.draw(split, count, 0)

@@ -8,6 +8,7 @@ from heredity.configuration.config import Cell, Config
 from heredity.evolution.starter import starter_candidate
 from heredity.experiments.evolvers import build_evolver, check_evolver
 from heredity.judging.bench import Reference, judged_reference
+from heredity.judging.drawn import check_sizes
 from heredity.judging.gathering import gather
 from heredity.judging.views import ViewPlan
 from heredity.protocols.contract import Needs, RunContext, Setup, SuiteContext
@@ -29,7 +30,15 @@ class PolicySetting:
         return Needs(episodes=config.budget.episodes or 0)
 
     def check(self, cell: Cell, suite: SuiteContext) -> None:
-        """Check what evolves."""
+        """Check what evolves, and that every split has its tasks."""
+        check_sizes(
+            suite.tasksets[cell.taskset],
+            {
+                "budget.train_cases": ("train", cell.config.budget.train_cases),
+                "views.validation": ("validation", cell.config.views.validation),
+                "views.heldout": ("heldout", cell.config.views.heldout),
+            },
+        )
         check_evolver(cell, suite, BRIEFING)
 
     async def open(self, context: RunContext) -> Setup:

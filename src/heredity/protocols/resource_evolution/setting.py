@@ -5,6 +5,7 @@ from __future__ import annotations
 from heredity.configuration.config import Cell, Config
 from heredity.experiments.evolvers import build_evolver, check_evolver, initial_candidate
 from heredity.judging.bench import Reference, judged_reference
+from heredity.judging.drawn import check_sizes
 from heredity.judging.views import ViewPlan
 from heredity.protocols.contract import Needs, RunContext, Setup, SuiteContext
 from heredity.protocols.resource_evolution.judge import judge
@@ -19,6 +20,13 @@ class ResourceSetting:
 
     def check(self, cell: Cell, suite: SuiteContext) -> None:
         """Check what evolves: a method, since an agent from outside submits, and commits nothing that could be judged."""
+        check_sizes(
+            suite.tasksets[cell.taskset],
+            {
+                "budget.train_cases": ("train", cell.config.budget.train_cases),
+                "views.heldout": ("heldout", cell.config.views.heldout),
+            },
+        )
         check_evolver(cell, suite)
 
     async def open(self, context: RunContext) -> Setup:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from heredity.configuration.config import Cell, Config
 from heredity.errors import ConfigError
+from heredity.judging.drawn import check_sizes
 from heredity.judging.session import Session
 from heredity.judging.views import ViewPlan
 from heredity.protocols.contract import Evolver, Needs, RunContext, Setup, SuiteContext
@@ -31,6 +32,7 @@ class TeamSetting:
         """Check the team and the taskset."""
         if suite.tasksets[cell.taskset].info.group != "questions":
             raise ConfigError(f"a team answers questions, and the tasks of {cell.taskset} are none; name questions/…")
+        check_sizes(suite.tasksets[cell.taskset], {"views.heldout": ("heldout", cell.config.views.heldout)})
         mode, section = team_of(cell).evolution.mode, cell.config.of(TeamQuestionsSection)
         if mode == "across" and section.concurrent != 1:
             raise ConfigError(

@@ -10,6 +10,7 @@ from heredity.evolution.loop import Optimizer, Recipe
 from heredity.evolution.proposals import LoopOptions
 from heredity.evolution.registry import METHODS, method
 from heredity.experiments.evolvers import initial_candidate
+from heredity.judging.drawn import check_sizes
 from heredity.judging.views import ViewPlan
 from heredity.protocols.contract import Evolver, Needs, RunContext, Setup, SuiteContext
 from heredity.protocols.within_task.evolver import WithinEvolver
@@ -44,6 +45,7 @@ class WithinSetting:
         """Check the optimizer, its model, and that the tasks can be told about as the feedback asks."""
         config, info = cell.config, suite.tasksets[cell.taskset].info
         within = config.of(WithinSection)
+        check_sizes(suite.tasksets[cell.taskset], {"views.heldout": ("heldout", cell.config.views.heldout)})
         recipe_of(cell)
         initial_candidate(cell, info)
         if not config.gateway.optimisation:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from heredity.errors import ConfigError
 from heredity.ids import digest_json
-from heredity.tasks.contract import CLUSTER, Task, Taskset, TasksetInfo
+from heredity.tasks.contract import CLUSTER, SPLITS, Task, Taskset, TasksetInfo
 from heredity.tasks.questions.pools import question_info
 
 PREFIX = "questions/mix/"
@@ -29,6 +29,14 @@ class MixedTaskset:
         if len(set(names)) != len(names) or len(names) < 2:
             raise ConfigError(f"{name} mixes {', '.join(names)}; give two or more different tasksets")
         self.name, self._members = name, tuple(members)
+
+    @property
+    def sizes(self) -> Mapping[str, int] | None:
+        """How many questions each split has; None if a member's are generated."""
+        sizes = [getattr(member, "sizes", None) for member in self._members]
+        if None in sizes:
+            return None
+        return {split: min(one[split] * len(sizes) + i for i, one in enumerate(sizes) if one) for split in SPLITS}
 
     @property
     def info(self) -> TasksetInfo:

@@ -73,6 +73,11 @@ class PoolTaskset:
         return pool
 
     @property
+    def sizes(self) -> Mapping[str, int]:
+        """How many questions each split has."""
+        return {split: len(self.pool.splits.get(split, ())) for split in SPLITS}
+
+    @property
     def info(self) -> TasksetInfo:
         """What this taskset is; reads the pool."""
         return self._info
@@ -80,7 +85,7 @@ class PoolTaskset:
     @cached_property
     def _info(self) -> TasksetInfo:
         pool = self.pool
-        counts = {split: len(pool.splits.get(split, ())) for split in SPLITS}
+        counts = self.sizes
         everything = [question for split in SPLITS for question in pool.splits.get(split, ())]
         stock = digest_json([list(counts.values()), [_scored(question) for question in everything]])[:12]
         return question_info(

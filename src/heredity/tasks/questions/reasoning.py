@@ -24,6 +24,7 @@ from heredity.tasks.contract import SPLITS, Task, TasksetInfo
 from heredity.tasks.questions.answers_as_code import may_take_hours, problem_of
 from heredity.tasks.questions.child_scoring import score_in_child
 from heredity.tasks.questions.contract import Question, Verification
+from heredity.tasks.questions.known_faults import fault_notes
 from heredity.tasks.questions.pools import question_info, question_tasks
 from heredity.tasks.questions.verify import VERSION
 
@@ -101,6 +102,7 @@ class ReasoningTaskset:
             version=f"reasoning-gym {version('reasoning_gym')}, verifier {VERSION}{hashed}",
             description=f"# {self.dataset}\n\nGenerated questions of reasoning-gym ({category}){shown}.\n",
             family=category,
+            notes=fault_notes("reasoning-gym", self.dataset),
             public={
                 "instructions": INSTRUCTIONS,
                 "answer_format": "reasoning-gym",

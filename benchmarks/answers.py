@@ -3,7 +3,7 @@
 A reader scores a reply as right or not. "missed" are right replies that it scores 0, "accepted" wrong or ambiguous ones that it
 scores 1, "letters" is the spread of its accuracy over the letters A to D, in points. Other packages are used as their own
 benchmarks use them: math-verify by `parse` and `verify`; lm-evaluation-harness by its filters of GSM8K (strict, flexible) and for
-choices; inspect_ai by `match` (numbers and words at the end) and its pattern for "ANSWER: ". None needs a model or the network. About a minute.
+choices; inspect_ai by `match` (numbers and words at the end) and its pattern for "ANSWER: ". Some minutes, without a model.
 
     pip install math-verify lm-eval inspect_ai
     python benchmarks/answers.py [--json]
@@ -51,7 +51,7 @@ def ours(reply: Any) -> bool:
 def readers() -> Iterator[tuple[str, str, tuple[str, ...], Reader]]:
     """Yield the readers of this environment: name, version, kinds of answers, and what scores a reply."""
     yield "heredity", _version("heredity"), _ALL, ours
-    for package, made in (("math-verify", _math_verify), ("lm_eval", _lm_eval), ("inspect_ai", _inspect)):
+    for package, made in (("lm_eval", _lm_eval), ("inspect_ai", _inspect), ("math-verify", _math_verify)):
         if _version(package):
             for name, kinds, reader in made():
                 yield name, _version(package), kinds, reader
@@ -99,18 +99,12 @@ def _lm_eval() -> Iterator[tuple[str, tuple[str, ...], Reader]]:
 
     yield "lm-eval strict", _NUMBER, filtered(RegexFilter("#### (\\-?[0-9\\.\\,]+)"))
     yield "lm-eval flexible", _NUMBER, filtered(RegexFilter("(-?[$0-9.,]{2,})|(-?[0-9]+)", group_select=-1))
-    many = MultiChoiceRegexFilter(
-        regex_pattern="(\\([A-Z]\\))", group_select=0, ignore_case=True, ignore_punctuation=True
-    )
-    chosen = filtered(many)
-    yield (
-        "lm-eval multi-choice",
-        ("choice",),
-        lambda reply: (
-            chosen(reply)
-            or many.apply([[reply.text]], [{"choices": list(reply.choices)}])[0][0].strip("()") == reply.reference
-        ),
-    )
+    many = MultiChoiceRegexFilter(r"(\([A-Z]\))", 0, ignore_case=True, ignore_punctuation=True)
+    # All at once: each call makes a table of all of Unicode.
+    replies = [reply for reply in corpus() if reply.kind == "choice"]
+    extracted = many.apply([[reply.text] for reply in replies], [{"choices": list(reply.choices)} for reply in replies])
+    letters = {(one.text, one.choices): letter.strip("()") for one, (letter,) in zip(replies, extracted, strict=True)}
+    yield "lm-eval multi-choice", ("choice",), lambda reply: letters[reply.text, reply.choices] == reply.reference
 
 
 def _inspect() -> Iterator[tuple[str, tuple[str, ...], Reader]]:
@@ -163,21 +157,23 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
     as_json = parser.parse_args().json
     replies = corpus()
-    rows = [
-        {"version": number, **measured(name, kind, reader, [reply for reply in replies if reply.kind == kind])}
-        for name, number, kinds, reader in readers()
-        for kind in kinds
-    ]
+    rows: list[dict[str, Any]] = []
+    columns = ("reader", "version", "kind", "replies", "missed", "accepted", "errors", "letters")
+    widths = (22, 10, 9, 8, 8, 10, 8, 9)
+    if not as_json:
+        print("".join(f"{column:{width}}" for column, width in zip(columns, widths, strict=True)), flush=True)
+    for name, number, kinds, reader in readers():
+        for kind in kinds:
+            row = {
+                "version": number,
+                **measured(name, kind, reader, [reply for reply in replies if reply.kind == kind]),
+            }
+            rows.append(row)
+            cells = ("" if row[column] is None else str(row[column]) for column in columns)
+            if not as_json:
+                print("".join(f"{cell:{width}}" for cell, width in zip(cells, widths, strict=True)), flush=True)
     if as_json:
         print(json.dumps({"replies": len(replies), "readers": rows}, indent=2))
-        return
-    print(
-        f"{len(replies)} replies\n\n{'reader':22}{'version':10}{'kind':9}{'replies':>8}{'missed':>8}{'accepted':>10}{'errors':>8}{'letters':>9}"
-    )
-    for row in rows:
-        spread = "" if row["letters"] is None else f"{row['letters']:.1f}"
-        counts = f"{row['replies']:>8}{row['missed']:>8}{row['accepted']:>10}{row['errors']:>8}{spread:>9}"
-        print(f"{row['reader']:22}{row['version']:10}{row['kind']:9}{counts}")
 
 
 if __name__ == "__main__":

@@ -71,14 +71,12 @@ def check_sizes(taskset: Taskset, wanted: Mapping[str, tuple[str, int]]) -> None
     sizes: Mapping[str, int] | None = getattr(taskset, "sizes", None)
     if sizes is None:
         return
-    short = [
-        f"{key} = {count}, and it has {sizes.get(split, 0)} {split} tasks"
-        for key, (split, count) in wanted.items()
-        if count > sizes.get(split, 0)
-    ]
+    short = [f"{key} = {count}" for key, (split, count) in wanted.items() if count > sizes.get(split, 0)]
     if short:
-        total = f"{sum(sizes.values())} tasks: {', '.join(f'{count} {split}' for split, count in sizes.items())}"
-        raise ConfigError(f"{taskset.info.name} has {total}. Too few for {'; '.join(short)}; lower these, or add tasks")
+        counts = ", ".join(f"{count} {split}" for split, count in sizes.items())
+        raise ConfigError(
+            f"{taskset.info.name} has {counts} tasks, too few for {' and '.join(short)}; lower what is too large, or add tasks"
+        )
 
 
 def check_disjoint(train: Sequence[Task], views: Mapping[str, Sequence[Task]]) -> None:

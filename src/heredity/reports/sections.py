@@ -49,8 +49,7 @@ def taskset_notes(runs: Sequence[RunResults]) -> Section:
     return Section(
         "notes",
         "Notes on the tasks",
-        tuple(Text(f"{taskset}: {note}.", "note") for taskset, note in notes),
-        media="all",
+        tuple(Text(f"{taskset}: {note}.") for taskset, note in notes),
     )
 
 

@@ -196,3 +196,18 @@ def test_a_taskset_says_how_answers_are_compared_and_what_is_added_to_questions(
     assert 'added to each question  Work it out, then end with the line "Answer: "' in shown
     listed = json.loads(CliRunner().invoke(app, ["tasks", "show", name, "--count", "0", "--json"]).stdout)
     assert len(listed["notes"]) == 2
+
+
+def test_sizes_that_do_not_fit_are_refused_once_with_the_numbers_before_anything_starts(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(CSV)
+    (tmp_path / "suite.toml").write_text(
+        f'[run]\nprotocol = "resource-evolution"\ntasksets = ["questions/file:{tmp_path / "a.csv"}"]\nseeds = 4\n'
+        '[evolver]\nmethod = "reflection"\n[budget]\nrollouts = 40\ntrain_cases = 96\n[views]\nheldout = 64\n'
+        '[gateway]\nexecution = "offline/rule-follower"\noptimisation = "offline/rule-inducer"\n'
+    )
+    result = CliRunner().invoke(app, ["run", str(tmp_path / "suite.toml"), "--out", str(tmp_path / "out")])
+    said = str(result.exception or "") + result.output
+    assert result.exit_code != 0
+    assert said.count("a.csv has 15 train, 6 validation, 9 heldout tasks") == 1
+    assert "too few for budget.train_cases = 96 and views.heldout = 64" in said
+    assert not (tmp_path / "out").exists()

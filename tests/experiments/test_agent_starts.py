@@ -70,7 +70,7 @@ def test_an_agent_that_submits_nothing_has_failed_and_every_page_says_why(
     leaderboard = (suite / "report.md").read_text()
     assert "1 of 1 run failed" in leaderboard
     assert "8 episodes unspent" in leaderboard
-    assert "Nothing was graded: no run has a held-out return; 1 evolver failed." in leaderboard
+    assert "Nothing was graded: no run has a held-out return; 1 run failed." in leaderboard
 
 
 def test_the_exit_code_of_the_command_says_that_an_agent_failed(tmp_path: Path) -> None:

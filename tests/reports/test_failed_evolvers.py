@@ -120,3 +120,19 @@ def test_a_single_evolver_that_failed_is_no_result() -> None:
     text = shown(suite_results_of(runs))
     assert "Nothing was learned: the evolver failed" in text
     assert "reaches a held-out" not in text
+
+
+def test_the_page_of_a_run_that_failed_says_so_first() -> None:
+    run = results(wrecked(run_metrics(TASKS[0], "parametric", 0)))
+    page = page_of(run, [], REPORT)
+    assert page.summary[0].text.startswith("The evolver failed; what it had submitted before was judged. After ")
+    assert WHY in Page(html.render(page)).text
+
+
+@pytest.mark.parametrize(("gap", "said"), [(1.5, "1.5 above held-out"), (-1.5, "1.5 below held-out")])
+def test_validation_is_above_held_out_or_below_it(gap: float, said: str) -> None:
+    run = results(run_metrics(TASKS[0], "parametric", 0))
+    assert run.selection is not None
+    changed = run.model_copy(update={"selection": run.selection.model_copy(update={"gap": gap})})
+    notes = " ".join(str(fact.note) for fact in page_of(changed, [], REPORT).facts.facts)
+    assert said in notes.replace("1.50", "1.5")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heredity.cli.bars import activity
+from heredity.cli.columns import columns
 from heredity.cli.signals import InterruptedRunError, run_interruptibly
 
 if TYPE_CHECKING:
@@ -89,6 +90,5 @@ def usage_table(used: Mapping[str, Any]) -> str:
             for field in ("input_tokens", "output_tokens", "cost_usd")
         )
         lines.append((name, *counts, *sums))
-    width = max(len(line[0]) for line in lines)
-    rows = [line[0].ljust(width) + "".join(f"{cell:>12}" for cell in line[1:]) for line in lines]
-    return "\n".join([*rows, f"refused: {used['refused']}"])
+    heads, *rows = lines
+    return f"{columns(heads, rows)}\nrefused: {used['refused']}"

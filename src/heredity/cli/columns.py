@@ -33,7 +33,10 @@ def columns(
         position = heads.index(left_out[-1])
         heads, *rows = [[*line[:position], *line[position + 1 :]] for line in (heads, *rows)]
     table = _blocks(heads, rows, width) if _too_wide(heads, rows, width, most) else _table(heads, rows, width, most)
-    return f"{table}\n(too narrow for: {', '.join(left_out)})" if left_out else table
+    if not left_out or width is None:
+        return table
+    note = f"(too narrow for: {', '.join(left_out)})"
+    return f"{table}\n{textwrap.fill(note, max(width, LEAST_ROOM), break_long_words=False)}"
 
 
 def wrapped(text: str) -> str:

@@ -77,12 +77,12 @@ def failure_summary(suite: SuiteResults) -> str:
     if not names:
         return ""
     reasons = {row.evolver: [run.why for run in row.unfinished if run.why] for row in suite.problems}
-    said = listed(names) if len(names) <= FEW else plural(len(names), "evolver")
+    who = listed(names) if len(names) <= FEW else plural(len(names), "evolver")
     first = next(((name, why) for name in names for why in reasons.get(name, ())), None)
     of = f", {first[0]}" if first and len(names) > 1 else ""
     why = f" ({text.shorten(text.clean(first[1]), 300)}{of})" if first else ""
     rank = f", so {'it has' if len(names) == 1 else 'they have'} no rank" if suite.ranked else ""
-    return f"{said} failed in every run{why}{rank}."
+    return f"{who} failed in every run{why}{rank}."
 
 
 def not_better(suite: SuiteResults, words: Words) -> str:

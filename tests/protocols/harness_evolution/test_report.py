@@ -24,7 +24,7 @@ from heredity.reports.run_page import run_page
 from heredity.reports.sections import labelled
 from heredity.reports.suite_page import suite_page
 from heredity.results.charts import Grid, Series
-from heredity.results.page import Group, Section, Text
+from heredity.results.page import Cell, Group, Section, Table, Text
 from heredity.results.run import RunResults
 from heredity.results.suite import SuiteResults
 from heredity.results.views import in_order, view_name
@@ -290,3 +290,22 @@ def test_views_are_named_and_ordered_as_they_are_shown() -> None:
 )
 def test_names_are_short_in_pictures(label: str, shown: str) -> None:
     assert short(label) == shown
+
+
+def test_a_gain_on_train_tasks_is_not_headed_forgetting() -> None:
+    (methods,) = [section for section in REPORT.suite(suite(), ()) if section.id == "methods"]
+    tables = [part for part in methods.parts if isinstance(part, Table)]
+    assert tables
+    for table in tables:
+        heads = [column.name for column in table.columns]
+        assert "train tasks again" in heads
+        assert not [head for head in heads if "FR" in head]
+        for row in table.rows:
+            cell = row.cells[heads.index("train tasks again")]
+            assert isinstance(cell, Cell)
+            assert any(str(note).startswith("forgetting (FR) ") for note in cell.notes), (
+                "what is lost stands below by its name"
+            )
+    gained = sections(runs()[0])["gains"]
+    (table,) = [part for part in gained.parts if isinstance(part, Table) and "forgetting (FR)" in str(part.columns)]
+    assert "(FR)" not in " ".join(str(row.cells[0]) for row in table.rows)

@@ -32,7 +32,7 @@ def folder_view(served: Place, root: str, actions: Actions | None, installed: Ma
             str(run.get("protocol", "")),
             words,
             f"{ended} of {len(folders)}",
-            _state(working=holder(path) is not None, begun=len(folders), ended=ended),
+            _state(working=holder(path) is not None, runs=len(folders), ended=ended),
             age,
         ]
         lines.append(Row(tuple(cells)))
@@ -63,12 +63,12 @@ def _last_record(suite: Path, runs: Iterable[Path]) -> float:
     return max((file.stat().st_mtime for file in files if file.is_file()), default=suite.stat().st_mtime)
 
 
-def _state(*, working: bool, begun: int, ended: int) -> Cell:
+def _state(*, working: bool, runs: int, ended: int) -> Cell:
     if working:
         return Cell("at\u00a0work", tone="good")
-    if not begun:
+    if not runs:
         return Cell("stopped", ("before any run began",), "bad")
-    return Cell("ended") if ended == begun else Cell("stopped", ("before all runs had ended",), "bad")
+    return Cell("ended") if ended == runs else Cell("stopped", ("before all runs had ended",), "bad")
 
 
 def _start(root: str, actions: Actions, installed: Mapping[str, str]) -> list[Block]:

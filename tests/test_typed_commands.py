@@ -24,6 +24,7 @@ ROOT = Path(__file__).parents[1]
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 PAGES = [ROOT / "README.md", *TUTORIALS, *(p for p in sorted((ROOT / "docs").rglob("*.md")) if p not in TUTORIALS)]
 BLOCK = re.compile(r"^```(bash|sh)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+SPINNER = re.compile("[\u2800-\u28ff] ")
 COLUMNS = (60, 80, 120)
 PROJECTS = ROOT / "src" / "heredity" / "library" / "projects"
 
@@ -193,7 +194,7 @@ def faults_of(command: str, ended: Typed, columns: int) -> list[str]:
     if refused(command):
         if ended.code != 2:
             faults.append(f"exit code {ended.code} where it is refused")
-        said = [line for line in ended.text.splitlines() if line.strip()]
+        said = [line for line in ended.text.splitlines() if line.strip() and SPINNER.match(line) is None]
         if len(said) > 12:
             faults.append(f"a refusal of {len(said)} lines")
     elif ended.code != next((code for pattern, code in CHECKS.items() if re.search(pattern, command)), 0) and not (

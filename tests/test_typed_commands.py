@@ -24,6 +24,7 @@ ROOT = Path(__file__).parents[1]
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 PAGES = [ROOT / "README.md", *TUTORIALS, *(p for p in sorted((ROOT / "docs").rglob("*.md")) if p not in TUTORIALS)]
 BLOCK = re.compile(r"^```(bash|sh)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+SPINNER = re.compile("[\u2800-\u28ff] ")
 COLUMNS = (60, 80, 120)
 PROJECTS = ROOT / "src" / "heredity" / "library" / "projects"
 
@@ -44,19 +45,18 @@ UNTYPED = {
 REFUSED = {
     r"\b(openai|anthropic)/": "needs an account",
     r"--agent (codex|claude-code|\./my-agent|\"python3|\"bash)|--author claude-code": "needs an agent",
-    r"runs/(NAME|SUITE|q|mine|demo|pilot)\b(?! run\.seeds=4)|-20260101-120000": "a run of the reader's",
+    r"runs/(NAME|SUITE|q|mine|demo|pilot)\b(?! run\.seeds=4)|-20260101-120000|team-runs/": "a run of the reader's",
     r"plan demo --pilot|compare runs/first|runs/second": "a run of the reader's",
     r"\./(my-worlds?|admitted)\b|AutoEnv/|library/NAME": "a world or a pool of the reader's",
-    r"mypackage|code judge (mine|answer)|actions\.jsonl|evaluator\.py|--themes": "files of the reader's",
+    r"mypackage|code judge (mine|answer)|--policy my-program|actions\.jsonl|evaluator\.py|--themes": "files of the reader's",
     r"resources (show|diff|log|restore|contract|run|export|import) ": "resources of the reader's",
     r"team (serve|run)": "a team.toml and a model of the reader's",
     r"^heredity (submit|finish)": "is typed in the workspace of an agent",
     r"training\.engine=vllm|posttrain-gpu": "needs a GPU",
-    r"posttraining/code/": "a configuration of the reader's",
 }
 """What cannot end well here, and why: it is typed up to its refusal, which is short, has no traceback, and exit code 2."""
 
-CHECKS = {r"^heredity agents check": 1}
+CHECKS = {r"^heredity agents check codex": 1}
 """What ends with another exit code than 0, since what it looks for is not there."""
 
 ENDLESS = {
@@ -68,7 +68,7 @@ ENDLESS = {
 LONG = re.compile(
     r"^heredity run (core16|posttrain-cpu|worlds-across|questions-offline|harness-offline|team-offline|code|programs|"
     r"within-task-\w+|generation-offline)|--until|--seeds 8|compose --seeds|worlds generate|worlds bench|worlds curate|"
-    r"worlds examples|doctor --attack|evaluations 200|heredity (demo|run demo)|--base-url"
+    r"worlds examples|doctor --attack|evaluations 200|heredity (demo|run demo)|--base-url|corridor\.toml"
 )
 """What takes more than a minute: it is stopped by Ctrl-C."""
 
@@ -117,7 +117,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (info / name).write_text(about.read_text(name) or "")
     (made / "bin").mkdir()
     script = made / "bin" / "heredity"
-    script.write_text(f"#!{sys.executable}\nimport sys\nfrom heredity.__main__ import main\nsys.exit(main())\n")
+    script.write_text(
+        f"#!{sys.executable}\nimport sys\nfrom heredity.__main__ import main\nif __name__ == '__main__':\n    sys.exit(main())\n"
+    )
     script.chmod(0o755)
     return made
 
@@ -142,7 +144,6 @@ def folder(tmp_path: Path) -> Path:
     """Return a folder with the files that the pages take for granted."""
     here = tmp_path / "a folder of mine"
     here.mkdir()
-    shutil.copytree(ROOT / "examples", here / "examples")
     shutil.copy(ROOT / "examples" / "corridor.py", here)
     shutil.copytree(PROJECTS / "harness" / "my-tasks", here / "my-tasks")
     shutil.copytree(
@@ -151,8 +152,6 @@ def folder(tmp_path: Path) -> Path:
     shutil.copy(PROJECTS / "program" / "program.py", here)
     shutil.copy(PROJECTS / "program" / "scorer.py", here)
     (here / "mine.toml").write_text(MINE)
-    (here / "my-program").mkdir()
-    (here / "my-program" / "policy.py").write_text(POLICY)
     return here
 
 
@@ -168,7 +167,6 @@ episodes = 4
 validation = 2
 heldout = 2
 """
-POLICY = "class Policy:\n    def __init__(self, *given): ...\n    def act(self, obs): return 0\n"
 
 
 def refused(command: str) -> bool:
@@ -196,7 +194,7 @@ def faults_of(command: str, ended: Typed, columns: int) -> list[str]:
     if refused(command):
         if ended.code != 2:
             faults.append(f"exit code {ended.code} where it is refused")
-        said = [line for line in ended.text.splitlines() if line.strip()]
+        said = [line for line in ended.text.splitlines() if line.strip() and SPINNER.match(line) is None]
         if len(said) > 12:
             faults.append(f"a refusal of {len(said)} lines")
     elif ended.code != next((code for pattern, code in CHECKS.items() if re.search(pattern, command)), 0) and not (
@@ -231,6 +229,8 @@ def type_all(lines: list[Line], folder: Path, variables: Mapping[str, str], firs
         if line.text.startswith("cd "):
             folder = folder / line.text.removeprefix("cd ")
             continue
+        if "examples/" in line.text or "=examples" in line.text:
+            shutil.copytree(ROOT / "examples", folder / "examples", dirs_exist_ok=True)
         columns = COLUMNS[number % len(COLUMNS)]
         ended = type_line(line.text, folder, columns, variables)
         if faults := faults_of(line.text, ended, columns):
@@ -251,6 +251,7 @@ QUICK = [
     line for page in PAGES for line in lines_of(page)
     if re.search(r"^heredity (init|suites|schema|agents list|env list|code (list|show)|worlds (list|show)|tasks show|evaluate|"
                  r"annotate|trace|plan|resources (log|diff))\b", line.text)
+    and not re.search(r"runs/first|lantern|my-tasks|suite\.toml", line.text)
 ]  # fmt: skip
 """Lines of the pages that take a second and need nothing that another one has made."""
 EXAMPLES = [line for line in examples() if not any(re.search(pattern, line.text) for pattern in UNTYPED)]

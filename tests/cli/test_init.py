@@ -71,6 +71,12 @@ def test_the_tasks_of_the_harness_project_are_sound_and_two_agents_can_be_compar
     assert {"static-careful", "static-harness"} <= set(scores)
 
 
+def test_what_is_to_be_typed_next_can_be_typed_in_a_folder_with_spaces(tmp_path: Path) -> None:
+    said = CliRunner().invoke(app, ["init", "program", str(tmp_path / "my own ä")]).stdout
+    (line,) = re.findall(r"^next: (cd .*) && heredity run suite.toml$", said, re.MULTILINE)
+    assert subprocess.run(["bash", "-c", f"{line} && test -f suite.toml"], check=False).returncode == 0
+
+
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(ConfigError, match="not empty; name another folder"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from importlib.resources import files
 from pathlib import Path
 
@@ -39,7 +40,8 @@ def init(
         typer.echo(json.dumps({"kind": kind, "folder": str(target), "files": written}, indent=1))
         return
     typer.echo("\n".join(f"wrote {target / name}" for name in written))
-    typer.echo(f"next: cd {target} && heredity run suite.toml   (README.md says what else)")
+    typer.echo(f"next: cd {shlex.quote(str(target))} && heredity run suite.toml")
+    typer.echo("README.md says what else")
 
 
 def kinds() -> dict[str, Path]:

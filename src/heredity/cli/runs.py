@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -212,12 +213,12 @@ def execute(suite: Path, config: Config, *, silent: bool) -> SuiteResult:
         with watcher:
             return run_interruptibly(run_suite(suite, config, watcher, runs))
     except InterruptedRunError as error:
-        _say(f"interrupted; nothing is lost: heredity resume {suite}")
+        _say(f"interrupted; nothing is lost: heredity resume {shlex.quote(str(suite))}")
         raise typer.Exit(error.code) from error
     except RunLockedError:
         raise
     except RecordError as error:
-        raise RecordError(f"{error}; then: heredity resume {suite}") from error
+        raise RecordError(f"{error}; then: heredity resume {shlex.quote(str(suite))}") from error
 
 
 def _conclude(result: SuiteResult, *, json_output: bool) -> None:
@@ -248,7 +249,7 @@ def say_problems(result: SuiteResult) -> None:
     for name, reason in result.failures.items():
         _say(reason if name == REPORT else f"{name} did not end: {reason}")
     if result.failures:
-        _say(f"continue with: heredity resume {result.folder}")
+        _say(f"continue with: heredity resume {shlex.quote(str(result.folder))}")
     if result.failures or result.evolver_failures:
         raise typer.Exit(1)
 

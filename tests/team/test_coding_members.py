@@ -113,7 +113,9 @@ mkdir -p results; echo 'print("tool of {{}}")' > results/tool.py
 
 
 def test_a_result_that_cannot_be_kept_hides_no_other(tmp_path: Path) -> None:
-    script = "echo done > answer.md; mkdir results; cd results; echo 'a = 1' > kept.py; ln -s /etc/passwd link; mkfifo pipe"
+    script = (
+        "echo done > answer.md; mkdir results; cd results; echo 'a = 1' > kept.py; ln -s /etc/passwd link; mkfifo pipe"
+    )
 
     async def run() -> Message:
         async with serving(tmp_path, folder(tmp_path, script)) as bus:

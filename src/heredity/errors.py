@@ -15,7 +15,8 @@ HeredityError
 │   └── ClosedError            the session is closed
 ├── CandidateError         the candidate's own failure (carries a `Failure`)
 └── HostError              an environment, a provider or this host failed: retried, then missing, never a zero
-    └── ProviderError          a language model's provider did not answer (carries why, and whether to ask again)
+    ├── ProviderError          a language model's provider did not answer (carries why, and whether to ask again)
+    └── OutageError            what a run needs is not there: the run stays open, and is resumed when it is back
 """
 
 from __future__ import annotations
@@ -136,8 +137,9 @@ class ProviderError(HostError):
 
     Attributes:
         kind: `"timeout"`, `"rate_limit"`, `"server"` (5xx), `"connection"`, `"garbage"` (not what the protocol says),
-            `"empty"` (neither text nor tool calls), `"auth"`, `"request"` (4xx: asking again gives the same),
-            `"context"` (too long), `"unscripted"` (a scripted or replayed model has no answer).
+            `"empty"` (neither text nor tool calls), `"auth"`, `"unknown_model"` (404), `"request"` (other 4xx: asking again gives
+            the same), `"context"` (too long), `"unscripted"` (a scripted or replayed model has no answer), `"verdict"` (a judge
+            answers, but gives none).
         transient: whether asking again may help.
         retry_after_s: how long the provider asks to wait; None if it does not say.
     """
@@ -145,6 +147,24 @@ class ProviderError(HostError):
     def __init__(self, kind: str, message: str, *, transient: bool, retry_after_s: float | None = None) -> None:
         self.kind, self.transient, self.retry_after_s = kind, transient, retry_after_s
         super().__init__(message)
+
+    @property
+    def unreachable(self) -> bool:
+        """Whether no request whatever would be answered now, so that it says nothing of this one."""
+        return self.kind in _UNREACHABLE
+
+    @property
+    def outage(self) -> bool:
+        """Whether the provider failed rather than refused this request, though another request may be answered."""
+        return self.kind in _UNREACHABLE | _FAILING
+
+
+_UNREACHABLE = frozenset({"connection", "auth", "rate_limit", "unknown_model"})
+_FAILING = frozenset({"timeout", "server", "garbage"})
+
+
+class OutageError(HostError):
+    """What a run needs is not there; the run stays open, and is resumed when it is back."""
 
 
 def nearest(name: str, names: Iterable[str], limit: int = 3) -> list[str]:

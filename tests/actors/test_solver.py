@@ -169,6 +169,43 @@ async def test_tools_without_a_sandbox_are_refused_before_anything_is_asked() ->
     assert model.asked == []
 
 
+@pytest.mark.parametrize(
+    ("call", "paid"),
+    [
+        (("times", {"left": 6, "right": 7}), 9),  # the same again and again
+        (("times", '{"left": '), 8),
+        (("nope", {}), 8),
+    ],
+)
+@pytest.mark.parametrize("made", [CALCULATING, REACTING])
+async def test_calls_that_lead_nowhere_are_not_paid_for_without_end(
+    made: Candidate, call: tuple[str, Any], paid: int
+) -> None:
+    if made is REACTING:
+        name, given = call
+        wrong = isinstance(given, str)
+        block = {"action": name, "params": {"left": 6} if wrong else given}
+        reply: Any = f"<action>{json.dumps(block)}</action>"
+    else:
+        reply = calling(call)
+    model = ListedModel([reply] * 50)
+    answer = await solve(made, model)
+    assert (answer.status, len(model.asked)) == ("turns", paid)
+    assert answer.detail.startswith("its last 8 turns called tools wrongly")
+
+
+async def test_calls_of_which_the_result_changes_may_be_made_as_often_as_there_are_turns() -> None:
+    replies = [calling(("times", {"left": 6, "right": n})) for n in range(30)]
+    model = ListedModel([*replies, "42"])
+    assert (await solve(CALCULATING, model)).text == "42"
+
+
+async def test_a_model_that_is_told_what_was_wrong_may_go_on_as_before() -> None:
+    wrong, right = calling(("nope", {})), calling(("times", {"left": 6, "right": 7}))
+    answer = await solve(CALCULATING, ListedModel([wrong, right] * 12 + ["42"]))
+    assert answer.text == "42"
+
+
 async def test_an_attempt_that_takes_too_long_is_ended_with_what_was_said_kept() -> None:
     model = SlowModel()
     started = time.monotonic()

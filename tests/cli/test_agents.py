@@ -35,7 +35,8 @@ def test_agents_are_listed_with_their_folders(agents: Path) -> None:
 
 
 def test_a_check_fails_where_a_program_is_not_what_it_should_be() -> None:
-    assert "no agent is installed" in CliRunner().invoke(app, ["agents", "check"]).stdout
+    none = CliRunner().invoke(app, ["agents", "check"])
+    assert (none.exit_code, "no agent is installed" in none.stdout) == (1, True)
     install("codex", "codex-cli 0.169.0")
     done = CliRunner().invoke(app, ["agents", "check"])
     assert (done.exit_code, done.stdout) == (0, "codex: works\n")

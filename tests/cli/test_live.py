@@ -77,6 +77,27 @@ def test_lines_tell_how_each_run_ended(capsys: pytest.CaptureFixture[str]) -> No
     assert err.splitlines()[-1].endswith("the disk is full")
 
 
+def test_a_wait_for_a_model_is_told_once(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = make_runs(24)
+    lines = Lines(runs)
+    for _ in range(8):  # calls that wait at the same time
+        if runs[12].wait_for("lab/m failed (rate_limit): slow\ndown; asked again in 9000 s", 9000.0):
+            lines.changed(runs[12])
+    assert capsys.readouterr().err == "r12: lab/m failed (rate_limit): slow down; asked again in 9000 s\n"
+    runs[13].wait_for("lab/m asked again", 9000.0)
+    screen = shown(runs, monkeypatch, 80, 24)
+    assert (len(screen), screen[-1]) == (23, "lab/m asked again")
+    runs[13].wait_ends = 0.0
+    assert "asked again" not in "".join(shown(runs, monkeypatch, 80, 24))
+
+
+def test_a_run_that_is_paused_is_told_as_one_that_has_ended(capsys: pytest.CaptureFixture[str]) -> None:
+    runs = make_runs(4)
+    runs[2].end("paused", "lab/m does not answer")
+    Lines(runs).changed(runs[2])
+    assert "r2  paused  " in capsys.readouterr().err
+
+
 def test_nobody_watches_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not Live.suits()
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)

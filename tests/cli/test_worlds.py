@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -196,6 +198,49 @@ def test_a_scripted_model_plays(tmp_path: Path) -> None:
     assert table["groups"]["average"]["mean"] == 0.0
     assert table["steps"] == 30
     assert table["std"] is None
+
+
+def test_what_was_played_is_kept_with_what_could_not_be_read(tmp_path: Path) -> None:
+    script, out = tmp_path / "model.toml", tmp_path / "out"
+    script.write_text("[[rule]]\nreply = 'I would rather not.'\n")
+    given = (
+        "bench",
+        "--model",
+        f"scripted/{script}",
+        "--worlds",
+        NAME,
+        "--runs",
+        "1",
+        "--levels",
+        "1",
+        "--out",
+        str(out),
+    )
+    result = run(*given)
+    row = json.loads((out / "episodes.jsonl").read_text())
+    assert row["unread"] == len(row["actions"]) == row["steps"] > 0
+    assert f"{row['unread']} replies held no action that could be read" in result.stdout
+    assert "I would rather not." in (out / "transcripts.jsonl").read_text()
+
+
+@pytest.mark.parametrize(("kind", "code"), [("connection", 2), ("request", 1)])
+def test_a_bench_whose_model_does_not_answer_fails(kind: str, code: int, tmp_path: Path) -> None:
+    script, config = tmp_path / "model.toml", tmp_path / "gateway.toml"
+    script.write_text(f"[[rule]]\nreply = {{error = '{kind}'}}\n")
+    config.write_text("[gateway]\nattempts = 1\n")
+    given = ("--model", f"scripted/{script}", "--worlds", NAME, "--runs", "1", "--levels", "1", "--config", str(config))
+    done = subprocess.run(
+        [sys.executable, "-m", "heredity", "worlds", "bench", *given, "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code
+    assert "raises this error on purpose" in done.stderr
+    if code == 1:
+        table = json.loads(done.stdout)
+        assert (table["missing"], table["episodes"], table["groups"]["average"]["mean"]) == (1, 0, None)
+        assert "1 episodes could not be played" in done.stderr
 
 
 @pytest.mark.skipif(not _confined(), reason="programs cannot be confined on this machine")

@@ -255,13 +255,13 @@ def test_evidence_is_whole_and_holds_no_secret(tmp_path: Path, monkeypatch: pyte
 
 @needs_sandbox
 def test_updates_that_fail_change_the_exit_code_and_are_in_the_report(tmp_path: Path) -> None:
-    (tmp_path / "failing.toml").write_text('[[rule]]\nreply = {error = "auth"}\n')
+    (tmp_path / "failing.toml").write_text('[[rule]]\nreply = {error = "request"}\n')
     gateway = {"optimisation": f"scripted/{tmp_path / 'failing.toml'}", "attempts": 1}
     suite = tmp_path / "runs" / "h"
     seal(suite)
     done = heredity("run", written(tmp_path, config(gateway=gateway)), "--out", suite)
     assert done.returncode == 1
-    message = "2 of 2 updates could not be made (batches 1, 2): every call of the model failed: auth 2 times"
+    message = "2 of 2 updates could not be made (batches 1, 2): every call of the model failed: request 2 times"
     assert message in " ".join(done.stderr.split())
     metrics = json.loads((run_of(suite) / "metrics.json").read_bytes())
     assert metrics["model_usage"]["failed_calls"] == metrics["model_usage"]["method"]["calls"] == 2
@@ -271,12 +271,12 @@ def test_updates_that_fail_change_the_exit_code_and_are_in_the_report(tmp_path: 
 @needs_sandbox
 def test_updates_of_which_some_fail_are_counted(tmp_path: Path) -> None:
     (tmp_path / "tired.toml").write_text(
-        '[[rule]]\nwhen = {any = "\\"round\\": 2"}\nreply = {error = "server"}\n[[rule]]\nreply = "nothing"\n'
+        '[[rule]]\nwhen = {any = "\\"round\\": 2"}\nreply = {error = "context"}\n[[rule]]\nreply = "nothing"\n'
     )
     gateway = {"optimisation": f"scripted/{tmp_path / 'tired.toml'}", "attempts": 1}
     result = ran(tmp_path / "runs" / "h", config(gateway=gateway))
     (why,) = result.evolver_failures.values()
-    assert why == "1 of 2 updates could not be made (batches 2): every call of the model failed: server"
+    assert why == "1 of 2 updates could not be made (batches 2): every call of the model failed: context"
     assert result.runs[0].status == "finished"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -150,3 +151,31 @@ def test_a_suite_that_lacks_nothing_may_run(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(module, "available", lambda: None)
     with pytest.raises(PreflightError, match=r"^variable NO_SUCH_KEY: .*; export NO_SUCH_KEY=…$"):
         require(resolve(configured(evolver={"agent": "true", "inherit": ["NO_SUCH_KEY"]})), tmp_path)
+
+
+def test_a_server_of_models_on_this_machine_is_looked_for_where_doctor_is_asked(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        up = taken.getsockname()[1]
+        with socket.create_server(("127.0.0.1", 0)) as freed:
+            down = freed.getsockname()[1]
+        addresses = {
+            "up": f"http://127.0.0.1:{up}/v1",
+            "down": f"http://localhost:{down}/v1",
+            "far": "https://a.invalid",
+        }
+        gateway = {
+            "execution": "up/m",
+            "optimisation": "both",
+            "judge": "far/m",
+            "providers": {name: {"base_url": address} for name, address in addresses.items()},
+            "routes": {"both": {"models": ["up/m", "down/m"]}},
+        }
+        config = resolve(configured(gateway=gateway))
+        checks = preflight(config, tmp_path / "runs" / "suite", endpoints=True)
+        found = {c.name: (c.ok, c.needed, c.detail) for c in checks if c.name.startswith("endpoint")}
+    assert found["endpoint of up"][:2] == (True, True)
+    assert found["endpoint of down"][:2] == (False, True)
+    assert f"nothing answers at http://localhost:{down}/v1" in found["endpoint of down"][2]
+    assert "endpoint of far" not in found, "a server elsewhere is not asked before anybody wants it"
+    # A run whose server is down is paused: it may be started before its server.
+    assert not [c for c in preflight(config, tmp_path / "runs" / "suite") if c.name.startswith("endpoint")]

@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 
 from heredity.errors import BudgetError, ConfigError, ProviderError, UnknownNameError
-from heredity.gateway import Model, Request, Sampling, streamed
+from heredity.gateway import Model, Request, Sampling, providers, streamed
 from heredity.gateway.gateway import Gateway, default_cache_path
+from heredity.gateway.limits import Limited
 from heredity.gateway.names import known_kinds, resolve
-from heredity.gateway.settings import GatewaySettings
+from heredity.gateway.settings import WELL_KNOWN, GatewaySettings, ProviderSettings
 from heredity.spans import Span, collecting
 from offering import Offer
 
@@ -102,6 +103,51 @@ def test_a_route_to_a_route_is_refused() -> None:
 def test_a_wrong_configuration_names_the_field(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         GatewaySettings.of(settings)
+
+
+def test_a_table_about_a_known_provider_keeps_what_it_does_not_name() -> None:
+    settings = GatewaySettings.of({"providers": {"openai": {"timeout_s": 900.0}, "lab": {"base_url": "http://x/v1"}}})
+    openai = settings.provider("openai/gpt-5")
+    assert openai == WELL_KNOWN["openai"].model_copy(update={"timeout_s": 900.0})
+    assert GatewaySettings.of(json.loads(settings.model_dump_json())) == settings
+
+
+def test_a_table_of_another_kind_takes_nothing_of_the_known_provider() -> None:
+    settings = GatewaySettings.of({"providers": {"openai": {"kind": "anthropic"}}})
+    assert settings.providers["openai"] == ProviderSettings(kind="anthropic")
+
+
+@pytest.mark.parametrize(
+    ("settings", "seconds"),
+    [
+        ({}, 600.0),
+        ({"timeout_s": 900.0}, 900.0),
+        ({"timeout_s": 900.0, "providers": {"openai": {"timeout_s": 20.0}}}, 20.0),
+        ({"timeout_s": 20.0, "providers": {"openai": {"timeout_s": 900.0}}}, 900.0),
+    ],
+)
+async def test_the_time_of_an_attempt_holds_in_every_layer(
+    settings: dict[str, Any], seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    asked: list[float] = []
+    monkeypatch.setattr(providers, "to_settings", lambda _, timeout_s, __: asked.append(timeout_s) or {})
+
+    async def answer(*_: object, **__: object) -> object:
+        raise ConnectionError("nobody is asked in a test")
+
+    monkeypatch.setattr("pydantic_ai.direct.model_request", answer)
+    limited: list[float] = []
+
+    def limit(model: Model, *, concurrent: int, timeout_s: float) -> Limited:
+        limited.append(timeout_s)
+        return Limited(model, concurrent=concurrent, timeout_s=timeout_s)
+
+    monkeypatch.setattr("heredity.gateway.gateway.Limited", limit)
+    async with Gateway(GatewaySettings.of({"attempts": 1, **settings})) as gateway:
+        with pytest.raises(ProviderError, match="nobody is asked"):
+            await gateway.model("openai/gpt-5").reply(FRESH)
+    assert (asked, limited) == ([seconds], [seconds])
 
 
 def test_settings_survive_json_and_hold_no_key(monkeypatch: pytest.MonkeyPatch) -> None:

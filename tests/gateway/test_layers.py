@@ -19,6 +19,7 @@ from heredity.gateway.prices import FREE, Prices, listed_prices, prices_of
 from heredity.gateway.retry import Retrying
 from heredity.gateway.routing import Routed
 from heredity.gateway.transcripts import Transcribed
+from heredity.gateway.waiting import noticing, rollout_clock
 from heredity.spans import Span, collecting, span
 
 from .fakes import USED, Fake, broken, said
@@ -68,12 +69,52 @@ async def test_the_last_failure_says_how_often_it_was_asked() -> None:
     assert isinstance(caught.value.__cause__, ProviderError)
 
 
-async def test_a_provider_is_left_alone_as_long_as_it_asks_up_to_a_cap() -> None:
+async def test_a_provider_is_left_alone_as_long_as_it_asks_and_whoever_watches_is_told() -> None:
+    waits, told = Waits(), list[tuple[str, float]]()
+    outcomes: list[Any] = [broken("rate_limit", retry_after_s=s) for s in (0.0, 500.0)]
+    with noticing(lambda why, seconds: told.append((why, seconds))):
+        await Retrying(Fake([*outcomes, said()]), sleep=waits, base_s=1.0, longest_s=600.0).reply(ASK)
+    assert 500.0 <= waits[1] <= 502.0
+    assert told == [(f"told to fail (rate_limit); asked again in {waits[1]:.0f} s", waits[1])], "short waits are not told"
+
+
+async def test_a_wait_that_nobody_watches_is_told_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    await Retrying(Fake([broken("rate_limit", retry_after_s=60.0), said()]), sleep=Waits()).reply(ASK)
+    assert capsys.readouterr().err.startswith("told to fail (rate_limit); asked again in 6")
+
+
+async def test_a_provider_that_asks_for_more_time_than_an_attempt_has_is_not_asked_again() -> None:
+    waits, fake = Waits(), Fake([broken("rate_limit", retry_after_s=3600.0)])
+    with pytest.raises(ProviderError, match="asks to wait 3600 s, and an attempt may take 600 s") as caught:
+        await Retrying(fake, sleep=waits, longest_s=600.0).reply(ASK)
+    assert (len(fake.asked), waits) == (1, [])
+    assert (caught.value.kind, caught.value.transient, caught.value.retry_after_s) == ("rate_limit", False, 3600.0)
+
+
+@pytest.mark.parametrize(("kind", "most"), [("timeout", 2), ("empty", 3), ("garbage", 4), ("server", 9)])
+async def test_failures_that_may_be_paid_for_or_take_long_are_not_asked_for_often(kind: str, most: int) -> None:
+    fake = Fake([broken("connection"), *[broken(kind)] * 20])
+    with pytest.raises(ProviderError, match=kind):
+        await Retrying(fake, attempts=10, sleep=Waits()).reply(ASK)
+    assert len(fake.asked) == 1 + most
+
+
+async def test_the_time_of_attempts_that_fail_does_not_count_against_a_rollout() -> None:
     waits = Waits()
-    outcomes: list[Any] = [broken("rate_limit", retry_after_s=s) for s in (7.0, 3600.0)]
-    await Retrying(Fake([*outcomes, said()]), sleep=waits, base_s=1.0, longest_s=30.0).reply(ASK)
-    assert 7.0 <= waits[0] <= 8.0
-    assert waits[1] == 30.0
+    async with rollout_clock(100.0) as clock, rollout_clock(None):
+        before = clock.when()
+        outcomes: list[Any] = [broken("rate_limit", retry_after_s=500.0), said()]
+        await Retrying(Fake(outcomes), sleep=waits).reply(ASK)
+        after = clock.when()
+    assert before is not None
+    assert after is not None
+    assert waits[0] <= after - before < waits[0] + 50.0
+
+
+async def test_a_rollout_that_takes_too_long_by_itself_is_ended() -> None:
+    with pytest.raises(TimeoutError):
+        async with rollout_clock(0.01):
+            await asyncio.sleep(60)
 
 
 async def test_waits_grow_to_a_cap_and_are_the_same_in_every_run() -> None:

@@ -207,7 +207,7 @@ FAILURES = [
     (failure(401), "auth", False, None),
     (failure(403), "auth", False, None),
     (failure(400, "bad field"), "request", False, None),
-    (failure(404, "no such model"), "request", False, None),
+    (failure(404, "no such model"), "unknown_model", False, None),
     (failure(400, "too long", code="context_length_exceeded"), "context", False, None),
     (failure(413), "context", False, None),
     (Answer(b"<html>oops</html>"), "garbage", True, None),
@@ -227,7 +227,7 @@ async def test_a_failure_says_what_it_is_and_whether_to_ask_again(
     server.play(answer)
     error = await failing(openai(server))
     assert (error.kind, error.transient, error.retry_after_s) == (kind, transient, wait)
-    assert "lab/m" in str(error)
+    assert ("lab/m" if kind == "empty" else f"lab/m at {server.url}") in str(error)
     assert len(server.asked) == 1, "the SDK must not retry by itself"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from heredity.errors import ClosedError, ConfigError, ProviderError, RejectedError, ReplayDivergedError
+from heredity.errors import ClosedError, ConfigError, OutageError, ProviderError, RejectedError, ReplayDivergedError
 from heredity.evolution import Budget, Decision, Trial
 from heredity.gateway import Reply, Request, Usage
 from heredity.judging import Session, SessionRules
@@ -46,11 +46,14 @@ class Counting:
 
     def __init__(self) -> None:
         self.calls = 0
+        self.down = ""
 
     async def reply(self, request: Request) -> Reply:
         self.calls += 1
         if "fail" in request.messages[-1].content:
-            raise ProviderError("server", "the server is down", transient=True)
+            raise ProviderError("empty", "nothing was said", transient=True)
+        if self.down:
+            raise ProviderError(self.down, "the server is down", transient=True)
         return Reply(f"answer {self.calls}", usage=Usage(30, 10, 0, 0.05), model=self.name)
 
 
@@ -118,10 +121,25 @@ async def test_a_recorded_model_gives_its_old_answers_again_and_asks_for_new_one
     assert resumed.remaining().tokens == 1000
     again = resumed.recorded(model)
     assert [(await again.reply(Request.of(q))).text for q in ("y", "x", "x")] == ["answer 2", "answer 1", "answer 3"]
-    with pytest.raises(ProviderError, match="down"):
+    with pytest.raises(ProviderError, match="nothing was said"):
         await again.reply(Request.of("fail"))
     assert (model.calls, resumed.remaining().tokens) == (4, left)
     assert (await again.reply(Request.of("x"))).text == "answer 5"
+
+
+@pytest.mark.parametrize(
+    "kind", ["connection", "auth", "rate_limit", "unknown_model", "server", "timeout", "garbage"]
+)
+async def test_an_outage_of_a_methods_model_is_not_on_record(tmp_path: Path, kind: str) -> None:
+    model = Counting()
+    recorded = opened(tmp_path, Budget(episodes=20, tokens=1000)).recorded(model)
+    await recorded.reply(Request.of("x"))
+    model.down = kind
+    with pytest.raises(OutageError, match="the server is down"):
+        await recorded.reply(Request.of("y"))
+    model.down = ""
+    again = opened(tmp_path, Budget(episodes=20, tokens=1000)).recorded(model)
+    assert [(await again.reply(Request.of(q))).text for q in ("x", "y")] == ["answer 1", "answer 3"]
 
 
 async def test_tokens_and_cost_are_counted_over_attempts_and_calls_and_end_the_session(tmp_path: Path) -> None:

@@ -147,8 +147,8 @@ async def test_both_ends_of_what_is_too_long_are_shown() -> None:
     assert len(shown(ExecResult(0, "x" * 500, ""), 1)) < 100
 
 
-async def test_a_command_may_take_the_time_of_a_tool_and_no_more(attempt: Attempt) -> None:
-    trajectory = await attempt(model=calling("echo begun; sleep 60", GREET), tool_seconds=0.3)
+async def test_a_command_may_take_its_own_time_and_no_more(attempt: Attempt) -> None:
+    trajectory = await attempt(model=calling("echo begun; sleep 60", GREET), shell_seconds=0.3)
     assert results(list(trajectory.rows()))[0].startswith("begun\n[exit code: 137, ended")
     assert trajectory.total_reward == 1.0
 

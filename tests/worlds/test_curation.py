@@ -110,6 +110,7 @@ def test_a_pool_of_folders_is_read_with_its_certificates(tmp_path: Path) -> None
     text = CliRunner().invoke(app, ["curate", str(tmp_path)]).output
     for words in ("1 of 36 worlds", "Table 1", "Table A6", "Table A7", "gives 1 worlds of the 36 asked for"):
         assert words in text
+    assert CliRunner().invoke(app, ["curate", str(tmp_path / "bare")]).exit_code == 1, "not one world was chosen"
 
 
 def test_a_pool_that_is_none_and_shares_out_of_order_are_refused(tmp_path: Path) -> None:

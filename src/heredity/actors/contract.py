@@ -59,7 +59,7 @@ class Solving:
     """How a rollout at a question goes.
 
     Attributes:
-        max_turns: most model calls of one round (Autogenesis allows sub-agents 20 steps).
+        max_turns: most model calls of one round.
         rounds: how often the answer may be given; above 1 the solver refines its solution inside the rollout (Solution-Evo).
         feedback: what it is told between rounds. With `"verdict"` it sees ground truth: such a run is labelled oracle.
         temperature: passed to the model; None leaves it.
@@ -67,18 +67,19 @@ class Solving:
         seconds: wall seconds of the whole rollout.
         program_seconds: wall seconds that a program which drives the conversation may take of a round for itself, without what
             it waits for.
-        tool_seconds: wall seconds of one tool call.
+        tool_seconds: wall seconds of one call of a candidate's own tool; `shell_seconds`: of one command in a container.
         tool_output_chars: how much of a tool's result the model is shown; the rest is cut and the cut is said.
     """
 
-    max_turns: int = 20
+    max_turns: int = 50
     rounds: int = 1
     feedback: RoundFeedback = "none"
     temperature: float | None = None
     max_tokens: int | None = None
-    seconds: float = 600.0
+    seconds: float = 3600.0
     program_seconds: float = 600.0
-    tool_seconds: float = 10.0
+    tool_seconds: float = 60.0
+    shell_seconds: float = 1800.0
     tool_output_chars: int = 8000
 
 

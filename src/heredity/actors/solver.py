@@ -13,9 +13,10 @@ from heredity.actors.parts import Parts, read_parts
 from heredity.actors.program import Earlier, run_program
 from heredity.actors.react import has_action, parse_action
 from heredity.actors.rounds import Feedback, revision
-from heredity.actors.tools import Toolbox
+from heredity.actors.tools import ARGUMENTS, Toolbox
 from heredity.errors import ConfigError
 from heredity.gateway import Image, Message, Model, Reply, ToolCall
+from heredity.gateway.waiting import rollout_clock
 from heredity.plugins import Group
 from heredity.resources import Candidate
 from heredity.results.status import AnswerStatus
@@ -90,14 +91,14 @@ class Solver:
         if self.needs_programs and programs is None:
             raise ConfigError("the candidate has programs, and there is no sandbox to run them in; give programs")
         seconds, toolbox = conversation.settings.seconds, Toolbox(self.parts.tools, programs, conversation, provided)
-        clock = asyncio.timeout(seconds)
+        clock = None
         try:
-            async with clock:
+            async with rollout_clock(seconds) as clock:
                 await self._rounds(problem, toolbox, feedback and _off(clock, feedback))
         except NoAnswerError as error:
             return conversation.answer(error.status, str(error))
         except TimeoutError:
-            if not clock.expired():
+            if clock is None or not clock.expired():
                 raise
             return conversation.answer(AnswerStatus.TIMEOUT, f"no answer within {seconds:g} seconds")
         return conversation.answer()
@@ -131,6 +132,7 @@ class Solver:
         """Ask, run what the reply calls for, tell the results, until a reply calls for nothing: that is the answer."""
         conversation, native = toolbox.conversation, self.parts.style == "tools"
         tools = toolbox.specs if native else ()
+        fruitless, before = 0, None
         for _ in range(conversation.settings.max_turns):
             context += unrecorded
             reply = await conversation.ask(context, unrecorded, tools)
@@ -139,7 +141,22 @@ class Solver:
             unrecorded = await (_tool_results(reply, toolbox) if native else _observation(reply, toolbox))
             if not unrecorded:
                 return reply.text
+            asked = [(call.name, call.arguments) for call in reply.tool_calls] or reply.text
+            turn = asked, [(message.content, message.images) for message in unrecorded]
+            fruitless = fruitless + 1 if turn == before or all(map(_refused, unrecorded)) else 0
+            if fruitless == _MOST_FRUITLESS:
+                detail = f"its last {fruitless} turns called tools wrongly, or again the same way with the same result"
+                raise NoAnswerError(AnswerStatus.TURNS, detail)
+            before = turn
         raise NoAnswerError(AnswerStatus.TURNS, f"no answer within {conversation.settings.max_turns} model calls")
+
+
+_MOST_FRUITLESS = 8
+"""How many turns in a row may lead nowhere: each is paid for."""
+
+
+def _refused(result: Message) -> bool:
+    return result.content.removeprefix("<observation>\n").startswith(f"error: {ARGUMENTS}: ")
 
 
 @dataclass(frozen=True)

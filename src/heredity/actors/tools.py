@@ -82,6 +82,10 @@ def specs_of(tools: Sequence[Tool]) -> tuple[ToolSpec, ...]:
     return tuple(specs)
 
 
+ARGUMENTS = "arguments"
+"""Category of a call of no tool that there is, or with wrong arguments."""
+
+
 @dataclass(frozen=True)
 class Toolbox:
     """The tools of one rollout: whatever a model asks of them, it gets a text back.
@@ -137,7 +141,7 @@ class Toolbox:
         try:
             arguments = loads(call.arguments) if call.arguments.strip() else {}
         except (ValueError, RecursionError) as error:
-            result = ToolResult(error="arguments", message=f"the arguments of {call.name} are not JSON: {error}")
+            result = ToolResult(error=ARGUMENTS, message=f"the arguments of {call.name} are not JSON: {error}")
         else:
             result = await self.run(call.name, arguments)
         return self._shown(call.name, result)
@@ -155,11 +159,11 @@ class Toolbox:
         if name not in specs:
             hint = f"; did you mean {' or '.join(near)}?" if (near := nearest(name, specs)) else ""
             available = ", ".join(specs) or "none"
-            return ToolResult(error="arguments", message=f"there is no tool {name!r:.80}{hint} (there is: {available})")
+            return ToolResult(error=ARGUMENTS, message=f"there is no tool {name!r:.80}{hint} (there is: {available})")
         try:
             check_arguments({**specs[name].parameters, "type": "object"}, arguments, where=name)
         except ConfigError as error:
-            return ToolResult(error="arguments", message=str(error))
+            return ToolResult(error=ARGUMENTS, message=str(error))
         for tool in self.provided:
             if tool.spec.name == name:
                 started = time.monotonic()

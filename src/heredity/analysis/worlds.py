@@ -36,13 +36,15 @@ def world_table(rows: Sequence[Mapping[str, Any]], groups: Mapping[str, Sequence
     """Tabulate episodes.
 
     Args:
-        rows: an episode each: `world`, `level`, `run`, `score`, `steps`, and `status` and `cost_usd` where they are known.
+        rows: an episode each: `world`, `level`, `run`, `score`, `steps`, and `status`, `cost_usd` and `unread` where they are
+            known.
         groups: each world to those of `GROUPS` that it is in.
 
     Returns:
         `groups` (each group, and `average`, to mean score, interval and number of worlds), `std` (of the average, over runs;
         None for one run), `steps` (mean), `cost_usd` (total; None if a part of it is unknown), `episodes`, `failed` (how many
-        ended in each status but `"ok"`), `runs`, and `worlds` (the same for each world).
+        ended in each status but `"ok"`), `unread` (how many replies held no action), `runs`, and `worlds` (the same for
+        each world).
     """
     names = [name for name in groups if any(row["world"] == name for row in rows)]
     tables = {name: _scores([row for row in rows if row["world"] == name]) for name in names}
@@ -97,6 +99,7 @@ def _sums(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "cost_usd": sum(known_costs) if len(known_costs) == len(costs) else None,
         "episodes": len(rows),
         "failed": dict(Counter(row["status"] for row in rows if row.get("status", "ok") != "ok")),
+        "unread": sum(row.get("unread") or 0 for row in rows),
         "runs": len({row["run"] for row in rows}),
     }
 

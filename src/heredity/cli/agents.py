@@ -57,7 +57,7 @@ def check(
     *,
     as_json: JsonOutput = False,
 ) -> None:
-    """Start each once, and see whether it is the version that it should be; exit with 1 if one is not.
+    """Start each once, and see whether it is the version that it should be; exit with 1 if one is not, or none is there.
 
     Example: heredity agents check codex
     """
@@ -69,7 +69,7 @@ def check(
         typer.echo(f"no agent is installed in {agents_folder()}; see: heredity agents list")
     else:
         typer.echo("\n".join(f"{agent}: {problem or 'works'}" for agent, problem in problems.items()))
-    if any(problems.values()):
+    if not chosen or any(problems.values()):
         raise typer.Exit(1)
 
 

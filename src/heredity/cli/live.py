@@ -25,6 +25,7 @@ from heredity.results.words import POLICIES, Words
 _STYLES = {
     "done": "green",
     "failed": "red",
+    "paused": "yellow",
     "stopped": "yellow",
     "evolving": "cyan",
     "judging": "blue",
@@ -35,6 +36,7 @@ _FRAME = 2
 """Lines of the screen that are neither runs nor what stands above the table: names of columns, and the cursor's."""
 _LEAST_FOLDER = 14
 """Fewer characters are no room for the folder beside what stands above the table."""
+_ENDED = ("done", "failed", "paused")
 
 
 class Live:
@@ -71,7 +73,8 @@ class Live:
             return _name(f"preparing, {seconds:.0f} s  {self._folder}", style="bold")
         width = self._console.width
         above = len(textwrap.wrap(self._head(len(self._runs), seconds), width))
-        visible = self._visible(max(1, self._console.height - _FRAME - above))
+        wait = self._wait()
+        visible = self._visible(max(1, self._console.height - _FRAME - above - bool(wait)))
         head = self._head(len(self._runs) - len(visible), seconds)
         one_line = len(head) + _LEAST_FOLDER <= width
         title = _name(f"{head}  {self._folder}", style="bold") if one_line else Text(head, style="bold")
@@ -84,11 +87,16 @@ class Live:
             _Column("best so far", [_figure(run.best) for run in visible], gives_way=3, right=True),
             _Column("held-out", [_figure(run.heldout) for run in visible], right=True),
         ]
-        return Group(title, _table(columns, width))
+        return Group(title, _table(columns, width), *([_name(wait, "yellow")] if wait else []))
+
+    def _wait(self) -> str:
+        """Return what a run waits for, if one does."""
+        waits = [run.wait for run in self._runs if run.wait and run.wait_ends > time.monotonic()]
+        return " ".join(waits[0].split()) if waits else ""
 
     def _head(self, rest: int, seconds: float) -> str:
         """Return how far all runs are, of which `rest` are not shown."""
-        done = sum(r.state in ("done", "failed") for r in self._runs)
+        done = sum(r.state in _ENDED for r in self._runs)
         rollouts = sum(r.rollouts for r in self._runs)
         more = f", {rest} not shown" if rest else ""
         counted = f"{done} of {len(self._runs)} runs{more}, {rollouts} {self._words.rollouts}"
@@ -98,7 +106,7 @@ class Live:
         """Return the runs that fit on the screen: all, or those at work, then failed, ended last, and waiting ones."""
         if len(self._runs) <= room:
             return self._runs
-        order = {"evolving": 0, "judging": 0, "failed": 1, "stopped": 1, "done": 2, "waiting": 3}
+        order = {"evolving": 0, "judging": 0, "failed": 1, "paused": 1, "stopped": 1, "done": 2, "waiting": 3}
         return sorted(self._runs, key=lambda r: (order[r.state], -r.started))[:room]
 
 
@@ -166,7 +174,7 @@ def _name(text: str, style: str = "") -> Text:
 
 
 class Lines:
-    """One line on stderr for each run that ends, and with every heartbeat how far all are."""
+    """One line on stderr for each run that ends and each wait, and with every heartbeat how far all are."""
 
     def __init__(self, runs: Sequence[RunProgress], words: Words = POLICIES) -> None:
         self._runs, self._words = runs, words
@@ -186,14 +194,17 @@ class Lines:
         seconds = time.monotonic() - self._started
         if not self._runs:
             return f"preparing, {seconds:.0f} s"
-        ended = sum(run.state in ("done", "failed") for run in self._runs)
+        ended = sum(run.state in _ENDED for run in self._runs)
         rollouts = f"{sum(run.rollouts for run in self._runs)} {self._words.rollouts}"
         return f"{ended} of {len(self._runs)} runs, {rollouts}, {seconds:.0f} s{_left(self._runs, seconds)}"
 
     def changed(self, run: RunProgress) -> None:
-        """Say that a run has ended."""
-        if run.state in ("done", "failed"):
-            ended = sum(r.state in ("done", "failed") for r in self._runs)
+        """Say that a run has ended, or what it waits for."""
+        if run.wait:
+            sys.stderr.write(f"{run.id}: {' '.join(run.wait.split())}\n")
+            run.wait = ""
+        if run.state in _ENDED:
+            ended = sum(r.state in _ENDED for r in self._runs)
             heldout = "" if run.heldout is None else f"  held-out {run.heldout:.6g}"
             left = _left(self._runs, time.monotonic() - self._started)
             line = (

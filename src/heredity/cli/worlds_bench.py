@@ -62,11 +62,26 @@ def bench(
     if as_json:
         shown = tables[0] if len(tables) == 1 else {"players": tables}
         typer.echo(json.dumps({**shown, **({"published": PUBLISHED} if is_release(exam.worlds) else {})}, indent=1))
+        _check_complete(tables, out)
         return
     if len(tables) > 1 or is_release(exam.worlds):
         _print_players(tables, published=is_release(exam.worlds))
     for table in tables:
         _print(table)
+    _check_complete(tables, out)
+
+
+def _check_complete(tables: Sequence[dict[str, Any]], out: Path | None) -> None:
+    """Say on stderr what could not be played, and end with exit code 1."""
+    incomplete = [table for table in tables if table["missing"]]
+    for table in incomplete:
+        typer.echo(
+            f"{table['player']}: {table['missing']} episodes could not be played: {table['why_missing']}", err=True
+        )
+    if incomplete:
+        kept = f"the same command with --out {out} plays those alone" if out else "with --out, those played are kept"
+        typer.echo(f"run the command again; {kept}", err=True)
+        raise typer.Exit(1)
 
 
 def _players(models: Sequence[str], agents: Sequence[str]) -> list[_Player]:
@@ -128,6 +143,8 @@ def _table(
             run_interruptibly(_play(episodes, candidate, (model, *asked), unsafe, done))
     table = world_table(episodes.rows, groups_of(exam.worlds))
     head = {"player": " ".join(filter(None, player)), "skin": exam.skin, "missing": len(episodes.missing)}
+    if episodes.missing:
+        head["why_missing"] = episodes.why_missing or "no reason given"
     return {**head, **table}
 
 
@@ -223,9 +240,13 @@ def _print(table: dict[str, Any]) -> None:
         f"std over {table['runs']} runs {spread}; {_plain(table['steps'])} steps an episode; {table['episodes']} episodes"
         f"{missing}; {_plain(table['cost_usd'])} USD"
     )
+    if table["unread"]:
+        typer.echo(f"{table['unread']} replies held no action that could be read")
     if table["failed"]:
         kinds = ", ".join(f"{count} {status}" for status, count in table["failed"].items())
-        typer.echo(f"failed, and scored at most 0: {kinds}; their messages are in episodes.jsonl with --out")
+        typer.echo(
+            f"failed, and scored at most 0: {kinds}; their messages are in episodes.jsonl and transcripts.jsonl with --out"
+        )
 
 
 def _percent(value: float | None) -> str:

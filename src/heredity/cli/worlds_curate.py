@@ -59,6 +59,8 @@ def curate(
     typer.echo(json.dumps(curation.to_json(), indent=1) if as_json else _text(curation, size))
     if len(curation.chosen) < size:
         typer.echo(f"heredity: the pool gives {len(curation.chosen)} worlds of the {size} asked for", err=True)
+    if not curation.chosen:
+        raise typer.Exit(1)
 
 
 def _named(part: str) -> Sequence[str]:

@@ -348,6 +348,12 @@ class LimitsSection(Section):
         return Limits(**self.model_dump())
 
 
+class ModelLimitsSection(LimitsSection):
+    """`[limits]` of a protocol whose candidates ask a language model: one that reasons takes minutes for each reply."""
+
+    episode_s: Seconds = 3600.0
+
+
 class EngineSection(Section):
     """`[engine]`: how episodes are run. Nothing here changes a score, except `lockstep` for programs that keep module state.
 

@@ -25,13 +25,14 @@ class SolverSection(Section):
 
     indifferent: ClassVar[tuple[str, ...]] = ("concurrent",)
 
-    max_turns: Count = 20
+    max_turns: Count = 50
     rounds: Count = 1
     feedback: Literal["none", "self", "public", "verdict"] = "none"
     temperature: Annotated[float, Field(ge=0)] | None = None
     max_tokens: Count | None = None
     seconds: Seconds | None = None
-    tool_seconds: Seconds = 10.0
+    tool_seconds: Seconds = 60.0
+    shell_seconds: Seconds = 1800.0
     tool_output_chars: Count = 8000
     concurrent: Count = 8
     tools: list[str] = Field(default_factory=list[str])

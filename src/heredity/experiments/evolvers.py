@@ -15,7 +15,14 @@ from heredity.evolution.portions import Portions
 from heredity.evolution.proposals import LoopOptions
 from heredity.evolution.registry import METHODS, method
 from heredity.evolution.starter import starter_candidate
-from heredity.experiments.outside_agents import command_agent, described, model_door, record_stream, tools_door
+from heredity.experiments.outside_agents import (
+    WatchedModel,
+    command_agent,
+    described,
+    model_door,
+    record_stream,
+    tools_door,
+)
 from heredity.gateway import Model
 from heredity.judging.session import Session
 from heredity.launchers import AgentExit, BrokerDoor, CommandAgent, Launch
@@ -133,11 +140,12 @@ def _agent(
     model: Model | None,
 ) -> Evolver:
     agent, launch = started
+    watched = None if model is None else WatchedModel(model)
 
     async def evolve(session: Session) -> None:
         async with (
             record_stream(session, logs, launch),
-            model_door(cell, session, logs.parent, model) as broker,
+            model_door(cell, session, logs.parent, watched) as broker,
             tools_door(cell, session) as tools,
         ):
             await run_starts(session, logs.parent / "journal.jsonl", agent, partial(start, session, broker, tools))
@@ -145,8 +153,11 @@ def _agent(
     async def start(
         session: Session, broker: BrokerDoor | None, tools: AgentTools | None, agent: CommandAgent
     ) -> AgentExit:
-        return await evolve_with_agent(
+        ended = await evolve_with_agent(
             session, workspace, agent, initial=initial, logs=logs, broker=broker, tools=tools
         )
+        if watched is not None:
+            watched.check(ended, len(session.snapshot()))
+        return ended
 
     return Evolver(evolve, False, described(cell, agent), workspace.publisher, failure_of)

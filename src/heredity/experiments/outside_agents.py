@@ -14,10 +14,11 @@ from typing import Any
 from heredity.analysis.usage import BROKER, TokenUsage, recognised_usage, stream_usage
 from heredity.configuration.config import Cell
 from heredity.configuration.sections import EvolverSection
-from heredity.errors import ConfigError
-from heredity.gateway import Model
+from heredity.errors import ConfigError, OutageError, ProviderError
+from heredity.gateway import Delta, Model, Request
+from heredity.gateway.layers import Ask, Layer
 from heredity.judging.session import Session
-from heredity.launchers import BrokerDoor, CommandAgent, Launch, launcher
+from heredity.launchers import AgentExit, BrokerDoor, CommandAgent, Launch, launcher
 from heredity.launchers.starts import TURNS, Continuing
 from heredity.records import read_journal
 from heredity.records.agent_events import AgentTool, TokenUsageData
@@ -110,6 +111,37 @@ def described(cell: Cell, agent: CommandAgent) -> dict[str, Any]:
     asked = {"model": agent_model(cell)} if agent_model(cell) else {}
     given = {"tools": cell.evolver.tools} if cell.evolver.tools else {}
     return {**about, **launched, **asked, **given, **asdict(agent.bounds), "continuing": asdict(agent.continuing)}
+
+
+class WatchedModel(Layer):
+    """A model of an agent that knows how its last call ended.
+
+    Attributes:
+        outage: why the model could not be asked the last time; None if it answered, or refused that request alone.
+    """
+
+    outage: ProviderError | None = None
+
+    async def _answer(self, request: Request, ask: Ask) -> AsyncGenerator[Delta]:
+        try:
+            async with ask(self.model, request) as deltas:
+                async for delta in deltas:
+                    yield delta
+            self.outage = None
+        except ProviderError as error:
+            self.outage = error if error.outage else None
+            raise
+
+    def check(self, ended: AgentExit, submissions: int) -> None:
+        """Refuse to take a start for an agent's own that ended because its model was not there.
+
+        Raises:
+            OutageError: if it did; on record is then that the start was interrupted.
+        """
+        if self.outage is not None and ended.reason == "exited" and (ended.code or not submissions):
+            raise OutageError(
+                f"the agent ended with code {ended.code} without its model: {self.outage}"
+            ) from self.outage
 
 
 @contextlib.asynccontextmanager

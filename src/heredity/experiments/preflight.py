@@ -10,12 +10,15 @@ from __future__ import annotations
 import inspect
 import os
 import shutil
+import socket
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib.util import find_spec
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from heredity.configuration.config import Cell, Config
 from heredity.configuration.tools import ToolSettings
@@ -23,7 +26,7 @@ from heredity.errors import ConfigError, HeredityError, MissingExtraError
 from heredity.evolution.registry import METHODS
 from heredity.experiments.config import cells
 from heredity.experiments.outside_agents import agent_model, program_folders
-from heredity.gateway.settings import CLIENTS, MODELS, WELL_KNOWN, GatewaySettings, ProviderSettings
+from heredity.gateway.settings import CLIENTS, MODELS, GatewaySettings, ProviderSettings
 from heredity.launchers import available, check_command, launcher
 from heredity.protocols.contract import Setting, SuiteContext
 from heredity.protocols.registry import PROTOCOLS
@@ -68,20 +71,23 @@ class PreflightError(ConfigError):
         super().__init__(lines[0] if len(lines) == 1 else "\n".join(several))
 
 
-def preflight(config: Config, folder: Path, machine: GpuMachine | None = None) -> list[Check]:
+def preflight(
+    config: Config, folder: Path, machine: GpuMachine | None = None, *, endpoints: bool = False
+) -> list[Check]:
     """Look at everything that a suite needs; what several runs need is listed once.
 
     Args:
         config: the suite's configuration.
         folder: where it is to be kept.
         machine: where GPUs are; this machine's by default.
+        endpoints: look whether models' servers on this machine listen. A run whose server is down is paused and goes on later.
 
     Raises:
         ConfigError: if the configuration makes no runs at all.
     """
     suite = cells(config)
     looking = _Looking(config, PROTOCOLS.load(config.run.protocol).setting, suite, folder, machine or GpuMachine())
-    listed = list(dict.fromkeys(looking.all()))
+    listed = list(dict.fromkeys([*looking.all(), *(looking.endpoints() if endpoints else ())]))
     # The check of a whole run may find again what was found by itself.
     missing = [check for check in listed if not check.ok and check.name != _CONFIGURATION]
     stated = {text for check in missing for text in (check.detail, check.remedy) if text}
@@ -129,6 +135,14 @@ class _Looking:
         yield from self._gpus()
         for cell in self._suite:
             yield from self._checked(cell, tasksets)
+
+    def endpoints(self) -> Iterator[Check]:
+        for name in dict.fromkeys(filter(None, self._models())):
+            routed = self._config.gateway.routes.get(name)
+            for member in routed.models if routed else [name]:
+                provider = self._config.gateway.provider(member)
+                if provider is not None:
+                    yield from listening(member.partition("/")[0], provider.base_url)
 
     def _models(self) -> Iterator[str]:
         for cell, needs in zip(self._suite, self._needs, strict=True):
@@ -246,7 +260,7 @@ def _model(name: str, gateway: GatewaySettings) -> Iterator[Check]:
             yield from _model(member, gateway)
         return
     first = name.partition("/")[0]
-    provider = gateway.providers.get(first) or WELL_KNOWN.get(first)
+    provider = gateway.provider(name)
     if provider is not None:
         yield from _provider(name, provider)
     elif first in MODELS:
@@ -276,6 +290,28 @@ def _provider(name: str, provider: ProviderSettings) -> Iterator[Check]:
         set_here = bool(os.environ.get(variable))
         detail = f"{variable} is {'set' if set_here else 'not set'}"
         yield Check(f"key of {name.partition('/')[0]}", set_here, True, detail, f"export {variable}=…")
+
+
+def listening(name: str, address: str) -> Iterator[Check]:
+    """Look whether something listens where a provider is, if that is this machine or a network of its own."""
+    parts = urlsplit(address)
+    host = parts.hostname or ""
+    try:
+        near = host == "localhost" or ip_address(host).is_private
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+    except ValueError:  # a name that others resolve, or no address at all
+        return
+    if near:
+        problem = ""
+        try:
+            socket.create_connection((host, port), timeout=_CONNECT_S).close()
+        except OSError as error:
+            problem = f"nothing answers at {address}: {error.strerror or error}"
+        remedy = f"start its server, or correct gateway.providers.{name}.base_url"
+        yield Check(f"endpoint of {name}", not problem, True, problem or f"{address} answers", remedy)
+
+
+_CONNECT_S = 3.0
 
 
 def _extras(name: str, plugin: Any) -> Iterator[Check]:

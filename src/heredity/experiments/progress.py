@@ -34,7 +34,7 @@ class RunProgress:
         label: its evolver.
         seed: its seed.
         episodes: its budget of train episodes; under a schedule, those of one rollout per task.
-        state: `waiting`, `evolving`, `judging`, `done`, `failed` or `stopped`.
+        state: `waiting`, `evolving`, `judging`, `done`, `failed`, `paused` or `stopped`.
         session: its session while it evolves.
         rollouts: episodes run so far, hidden ones included.
         trained: train episodes run so far.
@@ -43,6 +43,7 @@ class RunProgress:
         started: monotonic time at which it started.
         seconds: how long it took.
         message: what went wrong.
+        wait: why a model has to be waited for, `""` if none was lately; `wait_ends`: the monotonic time at which it is asked again.
     """
 
     id: str
@@ -59,6 +60,8 @@ class RunProgress:
     started: float = 0.0
     seconds: float = 0.0
     message: str = ""
+    wait: str = ""
+    wait_ends: float = 0.0
 
     @property
     def used(self) -> int:
@@ -75,9 +78,17 @@ class RunProgress:
         """Note that the run has started."""
         self.started, self.state = time.monotonic(), "evolving"
 
+    def wait_for(self, why: str, seconds: float) -> bool:
+        """Note that a model has to be waited for; return whether that is news, and no second call that waits, too."""
+        now = time.monotonic()
+        if now < self.wait_ends:
+            return False
+        self.wait, self.wait_ends = why, now + seconds
+        return True
+
     def end(self, state: str, message: str = "") -> None:
         """Note how the run ended."""
-        self.state, self.message = state, message
+        self.state, self.message, self.wait = state, message, ""
         self.seconds = time.monotonic() - self.started if self.started else 0.0
 
 
@@ -102,16 +113,16 @@ _JUDGING = 0.8
 
 
 def _share(run: RunProgress) -> float:
-    if run.state in ("done", "failed", "stopped"):
+    if run.state in ("done", "failed", "paused", "stopped"):
         return 1.0
     return _JUDGING * min(1.0, run.used / run.episodes) if run.episodes else 0.0
 
 
 class Watcher(Protocol):
-    """Is told when a run changes state; looks at the rest whenever it likes."""
+    """Is told when a run changes state or has to wait; looks at the rest whenever it likes."""
 
     def changed(self, run: RunProgress) -> None:
-        """Take note that a run has changed state."""
+        """Take note that a run has changed state, or has to wait."""
         ...
 
 

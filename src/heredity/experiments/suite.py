@@ -17,7 +17,7 @@ import tomli_w
 
 from heredity.analysis.failed_updates import failed_updates, unusable_replies, unused
 from heredity.configuration.config import Cell, Config
-from heredity.errors import ConfigError, HeredityError, RecordError
+from heredity.errors import ConfigError, HeredityError, OutageError, RecordError
 from heredity.evolution.operators.dialogue import Steps
 from heredity.experiments.best import Winner
 from heredity.experiments.blocks import blocks, compared_cells
@@ -29,6 +29,7 @@ from heredity.experiments.plans import package_versions, plan_of
 from heredity.experiments.progress import CountingRunner, RunProgress, Silent, Watcher
 from heredity.experiments.results import rebuild_run, rebuild_suite, write_derived
 from heredity.experiments.sealed import SealedCases
+from heredity.gateway.waiting import noticing
 from heredity.judging.bench import Verdict
 from heredity.judging.cases import HiddenCases
 from heredity.judging.judgements import Judgements, JudgementStore
@@ -265,6 +266,9 @@ class _Suite:
         except asyncio.CancelledError:
             progress.end("stopped")
             raise
+        except OutageError as error:
+            self.failures[cell.id] = str(error)
+            progress.end("paused", str(error))
         # A disk that is full or fails may also be met outside the records: where programs and logs are written.
         except (HeredityError, OSError) as error:
             self.failures[cell.id] = str(error)
@@ -305,13 +309,17 @@ class _Suite:
         )
         plan = plan_of(cell, self.folder.name, setup, engine.isolation, cases_known=self.cases_known)
         plan = replace(plan, failure=partial(_failed_evolver, setup.evolver.failure, steps, self._path(cell) / SPANS))
-        with self._traced(cell) as trace:
+        with self._traced(cell) as trace, noticing(partial(self._waits, progress)):
             verdict = await run_evolution(self._path(cell), plan, conditions, evolve, setup.evolver.publisher)
             trace.set(status=verdict.status, heldout=verdict.heldout.mean if verdict.heldout else None)
         draws = {view.name: (view.taskset or context.taskset, view.split, view.count) for view in setup.views}
         named = {name: (taskset.info.name, split, count) for name, (taskset, split, count) in draws.items()}
         self.sealed.keep(cell.id, context.hidden_cases.opening_of(list(draws.values())), named)
         return verdict
+
+    def _waits(self, progress: RunProgress, why: str, seconds: float) -> None:
+        if progress.wait_for(why, seconds):
+            self.watcher.changed(progress)
 
     @contextmanager
     def _traced(self, cell: Cell) -> Generator[Span]:

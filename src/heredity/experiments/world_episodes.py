@@ -36,6 +36,7 @@ from heredity.worlds.taskset import WorldTaskset, world_digest
 from heredity.worlds.world import sound_worlds, world
 
 FILE = "episodes.jsonl"
+TRANSCRIPTS = "transcripts.jsonl"
 Row = dict[str, Any]
 _REMEDY = "delete the line or the file"
 Notify = Callable[[], None]
@@ -78,7 +79,11 @@ class Episodes:
     Args:
         player: who plays: whatever could change a score is part of its name.
         exam: which episodes.
-        folder: where `episodes.jsonl` is kept; None keeps nothing.
+        folder: where `episodes.jsonl` is kept, and what was said in `transcripts.jsonl`; None keeps nothing.
+
+    Attributes:
+        exam: which episodes.
+        why_missing: what the last one failed of that could not be played; `""` if none.
 
     Raises:
         DamagedRecordError: if a line of the file is no episode.
@@ -89,6 +94,7 @@ class Episodes:
         self._sets = {name: _taskset(name, exam.skin) for name in exam.worlds}
         self._tasks = {name: tasks.draw("heldout", _levels(tasks, exam), 0) for name, tasks in self._sets.items()}
         self._rows: dict[str, Row] = {}
+        self.why_missing = ""
         self._path = folder / FILE if folder else None
         if self._path is not None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -159,6 +165,7 @@ class Episodes:
 
         Raises:
             BudgetError: if the budget does not allow a model call.
+            OutageError: if the model cannot be asked; what has been played is kept.
             ConfigError: if the candidate needs a sandbox or a model, and there is none.
         """
         missing = self.missing
@@ -170,7 +177,10 @@ class Episodes:
         def ended(position: int, trajectory: Trajectory) -> None:
             notify()
             if not trajectory.failure_source.excused:
+                self._tell(missing[position], trajectory)
                 self._keep(missing[position], _row(trajectory, float(jobs[position].task.spec["bound"])))
+            elif trajectory.failure is not None:
+                self.why_missing = trajectory.failure.message
 
         await Rollouts(runner, limits).attempt(jobs, ended)
 
@@ -191,7 +201,14 @@ class Episodes:
         self._rows[key] = row
         if self._path is not None:
             with self._path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps({"key": key, **row}) + "\n")
+                file.write(json.dumps({"key": key, **row}, default=str) + "\n")
+
+    def _tell(self, episode: tuple[str, int, int], trajectory: Trajectory) -> None:
+        """Keep what was said in an episode."""
+        if self._path is not None:
+            row = {"key": self._key(episode), "messages": trajectory.columns.get("messages", [])}
+            with (self._path.parent / TRANSCRIPTS).open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row) + "\n")
 
     def _read(self, path: Path) -> None:
         if not path.exists():
@@ -267,11 +284,14 @@ def _row(trajectory: Trajectory, upper_bound: float) -> Row:
     score, cost = trajectory.total_reward, trajectory.cost
     if trajectory.status != Status.OK:
         score = min(score, 0.0)
+    actions = list(trajectory.columns.get("action", ()))
     tokens = [cost.get("input_tokens"), cost.get("output_tokens")]
     return {
         "score": score,
         "total": score * upper_bound,
         "steps": trajectory.length,
+        "actions": actions,
+        "unread": sum(isinstance(action, dict) and action.get("action", "") is None for action in actions),
         "status": trajectory.status,
         "failure": trajectory.failure.message if trajectory.failure else None,
         "cost_usd": cost.get("cost_usd"),

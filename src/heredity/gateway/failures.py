@@ -8,20 +8,23 @@ GARBLED = (TypeError, AttributeError, ValueError, LookupError, AssertionError)
 """What the SDKs raise, beside their own errors, on an answer that does not have the form it should."""
 
 _SHOWN = 500
+_UNKNOWN = ("unknown_model", False, "is the model's name right, and is it there?")
 
 
-def translated(error: Exception, model: str, key: str) -> ProviderError:
+def translated(error: Exception, model: str, key: str, address: str = "") -> ProviderError:
     """Return what an error of pydantic-ai, of an SDK or of the transport means, chained to it.
 
     Args:
         error: what was raised.
         model: which model was asked.
         key: a secret that the message must not repeat. If the error does (some servers echo it), it is not chained.
+        address: where it was asked; empty for the kind's own place.
     """
     kind, transient, advice = _kind(error)
     retry_after_s = getattr(error, "retry_after", None)
     text = (str(error) or type(error).__name__).replace(key, "[key]") if key else str(error) or type(error).__name__
-    message = f"{model} failed ({kind}): {text[:_SHOWN]}" + (f"; {advice}" if advice else "")
+    where = f"{model} at {address}" if address else model
+    message = f"{where} failed ({kind}): {text[:_SHOWN]}" + (f"; {advice}" if advice else "")
     failure = ProviderError(kind, message, transient=transient, retry_after_s=retry_after_s)
     if not key or not _tells(error, key):
         failure.__cause__ = error
@@ -40,6 +43,7 @@ def _kind(error: Exception) -> tuple[str, bool, str]:
         ((e.ModelConnectionError, OSError), ("connection", True, "")),
         (e.ModelContextWindowExceededError, ("context", False, "the request is too long for it; send less")),
         (e.ModelAuthenticationError, ("auth", False, "is the key in the variable named by api_key_env right?")),
+        (e.ModelNotFoundError, _UNKNOWN),
         ((e.ModelRequestRejectedError, e.UserError, NotImplementedError), ("request", False, "")),
     )
     for types, meaning in table:
@@ -55,6 +59,8 @@ def _kind(error: Exception) -> tuple[str, bool, str]:
 def _by_status(status: int) -> tuple[str, bool, str]:
     if status == 413:
         return "context", False, "the request is too long for it; send less"
+    if status == 404:
+        return _UNKNOWN
     if status == 408:
         return "timeout", True, ""
     if status in (409, 425) or status >= 500:

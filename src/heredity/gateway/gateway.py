@@ -18,7 +18,7 @@ from heredity.gateway.names import known_kinds, resolve
 from heredity.gateway.reply_store import ReplyStore
 from heredity.gateway.retry import Retrying
 from heredity.gateway.routing import Routed
-from heredity.gateway.settings import ROLES, WELL_KNOWN, GatewaySettings, stand_in
+from heredity.gateway.settings import ROLES, GatewaySettings, stand_in
 from heredity.gateway.transcripts import Transcribed
 from heredity.ids import digest_json
 
@@ -125,11 +125,10 @@ class Gateway:
 
     def _cached(self, name: str, namespace: str) -> Model:
         backend = self._backend(name)
-        first = name.partition("/")[0]
         # Stand-ins answer at once from files that people edit: a cache of them would only be stale.
         if self._store is None or stand_in(name):
             return backend
-        provider = self.settings.providers.get(first) or WELL_KNOWN.get(first)
+        provider = self.settings.provider(name)
         salt = digest_json([namespace, provider.identity if provider else ""])
         return Cached(backend, self._store, salt=salt, sampled=self.settings.cache_sampled)
 
@@ -140,8 +139,10 @@ class Gateway:
             opened = self._resolver(name, s)
             self._opened.append(opened)
             metered = Metered(opened, self.meter, SpendLimits(s.max_tokens, s.max_cost_usd, s.max_calls))
-            limited = Limited(metered, concurrent=s.concurrent, timeout_s=s.timeout_s)
-            self._legs[name] = Retrying(limited, attempts=s.attempts, entropy=self._entropy)
+            provider = s.provider(name)
+            timeout_s = (provider and provider.timeout_s) or s.timeout_s
+            limited = Limited(metered, concurrent=s.concurrent, timeout_s=timeout_s)
+            self._legs[name] = Retrying(limited, attempts=s.attempts, longest_s=timeout_s, entropy=self._entropy)
         return self._legs[name]
 
 

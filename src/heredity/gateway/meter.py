@@ -11,7 +11,7 @@ from heredity.gateway.contract import NOTHING_USED, Delta, Model, Request, Usage
 from heredity.gateway.layers import Ask, Layer
 from heredity.gateway.prices import prices_of
 
-_UNBILLED = frozenset({"rate_limit", "server", "auth", "request", "context", "unscripted"})
+_UNBILLED = frozenset({"rate_limit", "server", "auth", "unknown_model", "request", "context", "unscripted"})
 """Failures in which a provider refused to work. After any other (a timeout, say) nobody knows what it charged."""
 
 

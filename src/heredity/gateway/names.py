@@ -26,7 +26,7 @@ def resolve(name: str, settings: GatewaySettings | None = None) -> Model:
     settings = settings or GatewaySettings()
     first, _, rest = name.partition("/")
     if first and rest:
-        provider = settings.providers.get(first) or WELL_KNOWN.get(first)
+        provider = settings.provider(name)
         if provider is not None:
             return provider_model(name, provider)
         if first in MODELS:

@@ -13,7 +13,7 @@ from heredity.gateway.contract import Delta, Reply, Request, Usage
 from heredity.gateway.conversion import to_messages, to_parameters, to_reply, to_settings, to_usage
 from heredity.gateway.failures import GARBLED, translated
 from heredity.gateway.prices import Prices, listed_prices
-from heredity.gateway.settings import CLIENTS, ProviderSettings
+from heredity.gateway.settings import CLIENTS, TIMEOUT_S, ProviderSettings
 
 if TYPE_CHECKING:
     from pydantic_ai import messages as theirs
@@ -63,7 +63,7 @@ class ProviderModel:
                 self._here(), messages, model_settings=settings, model_request_parameters=parameters
             )
         except (AgentRunError, UserError, OSError, NotImplementedError, *GARBLED) as error:
-            failure = translated(error, self.name, self._key)
+            failure = translated(error, self.name, self._key, self._settings.base_url)
         # Raised here, because inside the handler Python would attach the error that may tell the key.
         if failure is not None:
             raise failure
@@ -93,7 +93,7 @@ class ProviderModel:
                         yield Delta(text)
                 reply = self._read(events.get(), started)
         except (AgentRunError, UserError, OSError, NotImplementedError, *GARBLED) as error:
-            failure = translated(error, self.name, self._key)
+            failure = translated(error, self.name, self._key, self._settings.base_url)
         else:
             yield Delta(reply=reply)
         if failure is not None:
@@ -114,7 +114,7 @@ class ProviderModel:
         return self._model
 
     def _converted(self, request: Request) -> tuple[Any, Any, Any]:
-        settings = to_settings(request, self._settings.timeout_s, self._settings.extra_body)
+        settings = to_settings(request, self._settings.timeout_s or TIMEOUT_S, self._settings.extra_body)
         return to_messages(request.messages), to_parameters(request), settings
 
     def _read(self, response: theirs.ModelResponse, started: float) -> Reply:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import replace
 
 from heredity.errors import ConfigError, ProviderError
 from heredity.gateway.contract import Delta, Model, Request
 from heredity.gateway.layers import Ask, Layer
+from heredity.gateway.waiting import credit, notice
 from heredity.ids import generator
 from heredity.spans import span
 
@@ -18,15 +20,17 @@ class Retrying(Layer):
     """Asks a model again after a failure that may pass.
 
     The wait before attempt n + 1 is drawn uniformly from 0 to `base_s` · 2^(n - 1) seconds, at most `cap_s`. A provider that
-    says how long to wait (Retry-After) is given that long besides, at most `longest_s` altogether. A stream that breaks off
-    after its first words is not started anew: they cannot be unsaid.
+    says how long to wait (Retry-After) is given that long besides; one that asks for more than `longest_s` is not asked again. A
+    call that takes too long is asked once more and no oftener, and one without a usable answer a few times. A stream that
+    breaks off after its first words is not started anew: they cannot be unsaid. The time of attempts that fail, and of the
+    waits, does not count against a rollout.
 
     Args:
         model: which model.
         attempts: how often it is asked at most, 1 or more.
         base_s: seconds, the scale of the first wait.
         cap_s: seconds, the most that jitter waits.
-        longest_s: seconds, the most that is waited for a provider that asks to be left alone.
+        longest_s: seconds, the most that is waited for a provider that asks for a time.
         entropy: with `path`, names the sequence of random numbers that the jitter is drawn from.
         path: see `heredity.ids.generator`; the model's name if empty.
         sleep: waits so many seconds; another one for tests.
@@ -39,7 +43,7 @@ class Retrying(Layer):
         attempts: int = 4,
         base_s: float = 0.5,
         cap_s: float = 20.0,
-        longest_s: float = 60.0,
+        longest_s: float = 600.0,
         entropy: int = 0,
         path: tuple[str | int, ...] = (),
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
@@ -52,9 +56,9 @@ class Retrying(Layer):
         self._sleep = sleep
 
     async def _answer(self, request: Request, ask: Ask) -> AsyncGenerator[Delta]:
-        started = time.monotonic()
+        started, failures = time.monotonic(), Counter[str]()
         for attempt in range(1, self._attempts + 1):
-            streaming = False
+            streaming, began = False, time.monotonic()
             try:
                 async with ask(self.model, request) as deltas:
                     async for delta in deltas:
@@ -62,25 +66,41 @@ class Retrying(Layer):
                         yield _counted(delta, attempt, time.monotonic() - started)
                 return
             except ProviderError as error:
-                if streaming or not error.transient or attempt == self._attempts:
-                    raise _final(error, attempt) from error
+                failures[error.kind] += 1
+                over = attempt == self._attempts or failures[error.kind] == _MOST.get(error.kind)
+                if streaming or not error.transient or over or self._too_long(error):
+                    raise self._final(error, attempt) from error
                 wait_s, failure = self._wait_s(error, attempt), error
+            credit(time.monotonic() - began + wait_s)
+            if wait_s >= _LONG_S:
+                notice(f"{failure}; asked again in {wait_s:.0f} s", wait_s)
             with span("retry", model=self.name, attempt=attempt, failure=failure.kind, wait_s=wait_s):
                 await self._sleep(wait_s)
 
     def _wait_s(self, error: ProviderError, attempt: int) -> float:
         jitter = float(self._draws.uniform(0, min(self._cap_s, self._base_s * 2 ** (attempt - 1))))
-        return min(jitter + (error.retry_after_s or 0.0), max(self._longest_s, jitter))
+        return jitter + (error.retry_after_s or 0.0)
+
+    def _too_long(self, error: ProviderError) -> bool:
+        return error.retry_after_s is not None and error.retry_after_s > self._longest_s
+
+    def _final(self, error: ProviderError, attempts: int) -> ProviderError:
+        if attempts == 1 and not self._too_long(error):
+            return error
+        text = f"{error} (asked {attempts} times)" if attempts > 1 else str(error)
+        if self._too_long(error):
+            text += f"; it asks to wait {error.retry_after_s:.0f} s, and an attempt may take {self._longest_s:g} s (timeout_s)"
+        transient = error.transient and not self._too_long(error)
+        return ProviderError(error.kind, text, transient=transient, retry_after_s=error.retry_after_s)
+
+
+_MOST = {"timeout": 2, "empty": 3, "garbage": 4}
+"""How many attempts may fail in ways that may have been paid for, or that take the whole time."""
+_LONG_S = 5.0
+"""Waits that whoever watches is told of."""
 
 
 def _counted(delta: Delta, attempt: int, seconds: float) -> Delta:
     if delta.reply is None:
         return delta
     return Delta(delta.text, replace(delta.reply, attempts=attempt - 1 + delta.reply.attempts, seconds=seconds))
-
-
-def _final(error: ProviderError, attempts: int) -> ProviderError:
-    if attempts == 1:
-        return error
-    text = f"{error} (asked {attempts} times)"
-    return ProviderError(error.kind, text, transient=error.transient, retry_after_s=error.retry_after_s)

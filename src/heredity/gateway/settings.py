@@ -24,6 +24,9 @@ MODELS = Group[Callable[[str, Any], Any]](
 )
 """What names of models may begin with that need no provider, such as `"scripted"`."""
 
+TIMEOUT_S = 600.0
+"""Seconds that an attempt at a call may take by default: a model that reasons takes minutes."""
+
 STAND_INS = ("offline", "replay", "scripted")
 """What the names of programs and of recordings begin with that answer in a language model's place."""
 
@@ -47,7 +50,7 @@ class ProviderSettings(_Table):
         base_url: where it is; empty for the kind's own address.
         api_key_env: the environment variable that holds the key; empty if the server wants none. The key itself is never
             configured, recorded or shown.
-        timeout_s: seconds for one attempt, to the end of its stream.
+        timeout_s: seconds for one attempt, to the end of its stream; `gateway.timeout_s` by default.
         prices: by model; `"*"` for all others. They come before those that `genai-prices` lists.
         extra_body: what else to send with every request, for servers with options of their own.
     """
@@ -55,7 +58,7 @@ class ProviderSettings(_Table):
     kind: str = "openai"
     base_url: str = ""
     api_key_env: str = ""
-    timeout_s: Seconds = 60.0
+    timeout_s: Seconds | None = None
     prices: dict[str, Prices] = Field(default_factory=dict[str, Prices])
     extra_body: dict[str, Any] = Field(default_factory=dict[str, Any])
 
@@ -132,13 +135,14 @@ class GatewaySettings(_Table):
         execution: the model (or route) that attempts tasks; empty if none is used.
         optimisation: the one that methods reflect and propose with.
         judge: the one that grades.
-        providers: by name; they come before the well-known ones of the same name.
+        providers: by name. The keys that a table leaves out are those of the well-known provider of that name, if it is of the
+            same kind.
         routes: by name.
         cache: false, true (a file in the user's cache folder), or the path of a file.
         cache_sampled: also cache answers that were drawn without a seed. For development, not for experiments.
-        attempts: how often a model is asked at most, 1 for no retries.
+        attempts: how often a model is asked at most, 1 for no retries. The waits between eight come to about half a minute.
         concurrent: most calls of one model at once.
-        timeout_s: most seconds of one attempt, whatever model it is.
+        timeout_s: most seconds of one attempt at a call, where its provider's table says nothing else.
         max_tokens: most tokens that may be spent, all models together; None for no limit.
         max_cost_usd: likewise US dollars.
         max_calls: likewise how often providers may be asked.
@@ -151,9 +155,9 @@ class GatewaySettings(_Table):
     routes: dict[str, RouteSettings] = Field(default_factory=dict[str, RouteSettings])
     cache: bool | str = False
     cache_sampled: bool = False
-    attempts: Count = 4
+    attempts: Count = 8
     concurrent: Count = 8
-    timeout_s: Seconds = 300.0
+    timeout_s: Seconds = TIMEOUT_S
     max_tokens: Annotated[int, Field(ge=0)] | None = None
     max_cost_usd: Annotated[float, Field(ge=0)] | None = None
     max_calls: Annotated[int, Field(ge=0)] | None = None
@@ -166,6 +170,23 @@ class GatewaySettings(_Table):
             "providers": {name: provider.identity for name, provider in self.providers.items()},
             "routes": {name: route.model_dump() for name, route in self.routes.items()},
         }
+
+    def provider(self, model: str) -> ProviderSettings | None:
+        """Return the provider of a model, by the model's full name, with the time of an attempt filled in; None if it has none."""
+        first = model.partition("/")[0]
+        provider = self.providers.get(first) or WELL_KNOWN.get(first)
+        if provider is None or provider.timeout_s is not None:
+            return provider
+        return provider.model_copy(update={"timeout_s": self.timeout_s})
+
+    @field_validator("providers", mode="before")
+    @classmethod
+    def _completed(cls, value: Any) -> Any:
+        """Fill in what a table about a well-known provider leaves out."""
+        if not isinstance(value, Mapping):
+            return value
+        tables = cast("Mapping[str, Any]", value)
+        return {name: _complete(name, table) for name, table in tables.items()}
 
     @field_validator("providers", "routes")
     @classmethod
@@ -185,3 +206,15 @@ class GatewaySettings(_Table):
         """
         with reading(source, "settings", "correct it", model=cls):
             return cls.model_validate(dict(cast("Mapping[str, Any]", data)) if isinstance(data, Mapping) else data)
+
+
+def _complete(name: str, table: Any) -> Any:
+    builtin = WELL_KNOWN.get(name)
+    if builtin is None or not isinstance(table, Mapping):
+        return table
+    given = cast("Mapping[str, Any]", table)
+    return (
+        {**builtin.model_dump(exclude_unset=True), **given}
+        if given.get("kind", builtin.kind) == builtin.kind
+        else given
+    )

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from heredity.errors import ProviderError
+from heredity.errors import OutageError, ProviderError
 from heredity.gateway import Model, Reply, Request, Usage
 from heredity.records import Blob, Committer
 from heredity.records.events import MODEL_CALLED, REPLY_UNUSED, ModelCalled, ReplyUnused
@@ -51,7 +51,8 @@ class RecordedModel:
         """Answer a request, from the journal if it was asked before.
 
         Raises:
-            ProviderError: if the model gives no answer, also if it gave none the first time.
+            ProviderError: if the model gives no answer to this request, also if it gave none the first time.
+            OutageError: if it cannot be asked now; that is not on record, and the request is made anew when the run is resumed.
             ClosedError: if the budget is spent; nothing is asked.
         """
         occurrence = self._asked[request.digest]
@@ -83,6 +84,8 @@ class RecordedModel:
         try:
             reply = await self._model.reply(request)
         except ProviderError as error:
+            if error.outage:
+                raise OutageError(str(error)) from error
             failure = error.kind
             answer["error"] = {"kind": failure, "message": str(error), "transient": error.transient}
         else:

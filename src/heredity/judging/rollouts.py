@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from heredity.errors import HostError, IsolationError
+from heredity.errors import HostError, IsolationError, OutageError, ProviderError
 from heredity.evolution import Outcome
 from heredity.gateway import Usage
 from heredity.gateway.contract import NOTHING_USED
@@ -54,23 +54,29 @@ class Rollouts:
 
         Raises:
             HostError: if the runner ends without a trajectory for every job.
+            OutageError: if a provider answers no request, or no rollout could be made: that says nothing of the candidates.
             IsolationError: if this machine keeps failing to confine policies: nothing would be learned by going on.
         """
         positions = list(range(len(jobs)))
+        missing: dict[int, Trajectory] = {}
         for round_number in range(self.retries + 1):
-            again: list[int] = []
+            missing.clear()
             async with _trajectories(self.runner, [jobs[p] for p in positions], self.limits) as trajectories:
                 async for local, trajectory in trajectories:
-                    if trajectory.failure_source.excused and round_number < self.retries:
-                        again.append(positions[local])
-                    elif trajectory.status == Status.ISOLATION_ERROR:
+                    if trajectory.status == Status.ISOLATION_ERROR and round_number == self.retries:
                         reason = trajectory.failure.message if trajectory.failure else "no reason given"
                         raise IsolationError(f"{reason}; see `heredity doctor`, then resume the run")
+                    if trajectory.failure_source.excused:
+                        missing[positions[local]] = trajectory
                     else:
                         ended(positions[local], trajectory)
-            if not again:
-                return
-            positions = sorted(again)
+            last = round_number == self.retries or not missing
+            _check_outage(list(missing.values()), len(jobs), last=last)
+            if last:
+                break
+            positions = sorted(missing)
+        for position, trajectory in missing.items():
+            ended(position, trajectory)
 
     async def all(self, jobs: Sequence[Job]) -> list[Trajectory]:
         """Attempt jobs and return their trajectories in the order of the jobs.
@@ -103,6 +109,18 @@ class Rollouts:
             for index, task in enumerate(tasks)
         ]
         return [plain_text(trajectory) for trajectory in await self.all(jobs)]
+
+
+def _check_outage(missing: Sequence[Trajectory], jobs: int, *, last: bool) -> None:
+    """Raise OutageError if nothing would be learned by going on; see `Rollouts.attempt`."""
+    errors = [t.failure.error for t in missing if t.failure is not None and t.failure.error is not None]
+    providers = [error for error in errors if isinstance(error, ProviderError)]
+    out = next((e for e in providers if e.unreachable and (last or not e.transient)), None)
+    if out is not None:
+        raise OutageError(str(out)) from out
+    failing = [error for error in errors if not isinstance(error, ProviderError) or error.outage]
+    if last and len(failing) == jobs > 1:
+        raise OutageError(f"none of {jobs} rollouts could be made: {failing[-1]}") from failing[-1]
 
 
 @asynccontextmanager

@@ -35,6 +35,8 @@ _ENVIRONMENT = {
     # A submission may take longer than the two minutes that a command is given by default.
     "BASH_DEFAULT_TIMEOUT_MS": "1800000",
     "BASH_MAX_TIMEOUT_MS": "7200000",
+    # Its own ten minutes are fewer than a broker takes that asks a model again.
+    "API_TIMEOUT_MS": "3600000",
 }
 
 # `--continue` fails where no conversation has been kept yet.

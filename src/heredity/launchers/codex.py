@@ -30,7 +30,7 @@ PROGRAM = NpmProgram(
 # The shell fills in the address: in a sandbox only its relay knows it.
 _PROVIDER = (
     '-c model_provider=heredity -c "model_providers.heredity={name=\\"heredity\\",base_url=\\"$OPENAI_BASE_URL\\",'
-    'env_key=\\"OPENAI_API_KEY\\",wire_api=\\"responses\\"}"'
+    'env_key=\\"OPENAI_API_KEY\\",wire_api=\\"responses\\",stream_idle_timeout_ms=3600000}"'
 )
 
 # There is nothing to resume where no session has been kept yet.

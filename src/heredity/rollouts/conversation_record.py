@@ -153,7 +153,7 @@ def check_solving(settings: Solving, concurrent: int) -> None:
     for name, minimum in least.items():
         if getattr(settings, name) < minimum:
             raise ConfigError(f"{name} is {getattr(settings, name)}; expected {minimum} or more")
-    for name in ("seconds", "program_seconds", "tool_seconds"):
+    for name in ("seconds", "program_seconds", "tool_seconds", "shell_seconds"):
         if not getattr(settings, name) > 0:
             raise ConfigError(f"{name} is {getattr(settings, name)}; expected more than 0")
     if concurrent < 1:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable
+from dataclasses import replace
 from typing import Protocol
 
 from heredity.errors import HeredityError, HostError, IsolationError, ProviderError
+from heredity.gateway.waiting import rollout_clock
 from heredity.results.status import FailureSource, Status
 from heredity.rollouts.contract import Job
 from heredity.rollouts.trajectory import Trajectory
@@ -55,23 +56,29 @@ async def attributed(record: Record, rollout: Awaitable[Trajectory], seconds: fl
         rollout: it.
         seconds: most wall seconds that it may take; None for as many as it likes.
     """
-    job, clock = record.job, asyncio.timeout(seconds)
+    job, clock = record.job, None
     with span("rollout", kind="rollout", task=job.task.id, candidate=job.candidate.digest) as step:
         try:
-            async with clock:
+            async with rollout_clock(seconds) as clock:
                 trajectory = await rollout
         except ProviderError as error:
-            trajectory = record.failed(Status.PROVIDER_ERROR, FailureSource.PROVIDER, f"{error.kind}: {error}")
+            failed = record.failed(Status.PROVIDER_ERROR, FailureSource.PROVIDER, f"{error.kind}: {error}")
+            trajectory = _with(failed, error)
         except RolloutError as error:
             trajectory = record.failed(error.status, error.failure_source, str(error), error.traceback)
         except HostError as error:
-            trajectory = record.failed(Status.HOST_ERROR, FailureSource.HOST, str(error))
+            trajectory = _with(record.failed(Status.HOST_ERROR, FailureSource.HOST, str(error)), error)
         except IsolationError as error:
             trajectory = record.failed(Status.ISOLATION_ERROR, FailureSource.HOST, str(error))
         except TimeoutError:
-            if not clock.expired():
+            if clock is None or not clock.expired():
                 raise
             message = f"no end within {seconds:g} seconds"
             trajectory = record.failed(Status.ROLLOUT_TIMEOUT, FailureSource.CANDIDATE, message)
         step.set(status=trajectory.status, failure_source=trajectory.failure_source, score=trajectory.total_reward)
         return trajectory
+
+
+def _with(trajectory: Trajectory, error: HostError) -> Trajectory:
+    failure = trajectory.failure
+    return trajectory if failure is None else replace(trajectory, failure=replace(failure, error=error))

@@ -13,6 +13,7 @@ from typing import Any
 import msgpack
 import numpy as np
 
+from heredity.errors import HostError
 from heredity.records.events import FailureData
 from heredity.results.status import FailureSource
 
@@ -29,12 +30,14 @@ class Failure:
         message: one line.
         traceback: the author's own frames, with file and line.
         step_index: the step at which it happened; None before the first.
+        error: the provider's or the host's failure, while the rollout is not on record yet.
     """
 
     category: str
     message: str
     traceback: str = ""
     step_index: int | None = None
+    error: HostError | None = field(default=None, compare=False, repr=False)
 
     def to_json(self) -> FailureData:
         """Return the failure as JSON values."""

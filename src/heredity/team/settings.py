@@ -73,8 +73,8 @@ class TeamSection(Table):
 
     model: str = ""
     rounds: Count = ROUNDS
-    seconds: Seconds = 3600.0
-    step_seconds: Seconds = 600.0
+    seconds: Seconds = 7200.0
+    step_seconds: Seconds = 1800.0
     memory: str = ""
 
 

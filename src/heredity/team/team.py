@@ -116,7 +116,7 @@ async def open_team(
     planner: Planner,
     *,
     rounds: int = ROUNDS,
-    step_seconds: float = 600.0,
+    step_seconds: float = 1800.0,
     review: Callable[[Plan], Awaitable[Plan]] | None = None,
     between: Callable[[Plan, Context], Awaitable[None]] | None = None,
     watch: Callable[[Plan], None] = lambda _: None,

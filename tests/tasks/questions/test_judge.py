@@ -50,7 +50,7 @@ async def test_a_verdict_that_cannot_be_read_is_asked_for_once_more(garbage: str
     assert len(judge.asked[1].messages) == 4
     with pytest.raises(ProviderError, match="gave no verdict") as caught:
         await judged(garbage)
-    assert caught.value.kind == "garbage"
+    assert caught.value.kind == "verdict"
 
 
 async def test_a_refusal_is_an_error_and_not_a_zero():

@@ -5,6 +5,7 @@ A run of it is one of resource evolution; what is asked of a suite is another th
 
 from __future__ import annotations
 
+from heredity.configuration.sections import ModelLimitsSection
 from heredity.protocols.agent_learning.metrics import METRICS
 from heredity.protocols.agent_learning.report import REPORT
 from heredity.protocols.contract import Protocol
@@ -15,6 +16,7 @@ PROTOCOL = Protocol(
     name="agent-learning",
     summary="what a method has learned in each of many worlds, on levels that it never saw",
     setting=ResourceSetting(),
+    sections={"limits": ModelLimitsSection},
     baselines=("best-of-n-edits", "sequential-edits"),
     metrics=METRICS,
     report=REPORT,

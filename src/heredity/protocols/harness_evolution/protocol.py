@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heredity.configuration.sections import OpenBudgetSection
+from heredity.configuration.sections import ModelLimitsSection, OpenBudgetSection
 from heredity.protocols.contract import Protocol
 from heredity.protocols.harness_evolution.events import EVENTS
 from heredity.protocols.harness_evolution.judge import selected
@@ -10,6 +10,7 @@ from heredity.protocols.harness_evolution.metrics import METRICS
 from heredity.protocols.harness_evolution.report import REPORT
 from heredity.protocols.harness_evolution.sections import (
     HarnessRunSection,
+    HarnessSolverSection,
     HarnessViewsSection,
     ScheduleSection,
     TransferSection,
@@ -24,6 +25,8 @@ PROTOCOL = Protocol(
     sections={
         "run": HarnessRunSection,
         "budget": OpenBudgetSection,
+        "limits": ModelLimitsSection,
+        "solver": HarnessSolverSection,
         "views": HarnessViewsSection,
         "schedule": ScheduleSection,
         "transfer": TransferSection,

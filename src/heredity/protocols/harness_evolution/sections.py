@@ -10,6 +10,7 @@ from pydantic import AliasChoices, Field
 
 from heredity.configuration.config import Config
 from heredity.configuration.sections import Count, Locate, RunSection, Section, ViewsSection
+from heredity.configuration.solver import SolverSection
 from heredity.judging.schedule import Persistence, Schedule
 from heredity.plugins import located
 from heredity.protocols.harness_evolution.terms import Points
@@ -27,6 +28,12 @@ class HarnessRunSection(RunSection):
     tasksets_in: ClassVar[tuple[str, ...]] = (*RunSection.tasksets_in, "ood")
 
     ood: list[str] = Field(default_factory=list[str])
+
+
+class HarnessSolverSection(SolverSection):
+    """`[solver]` of harness evolution, with as many turns as SEAGym's release."""
+
+    max_turns: Count = 300
 
 
 class HarnessViewsSection(ViewsSection):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from heredity.configuration.sections import ModelLimitsSection
 from heredity.protocols.contract import Protocol
 from heredity.protocols.resource_evolution.judge import selected
 from heredity.protocols.resource_evolution.metrics import METRICS
@@ -12,6 +13,7 @@ PROTOCOL = Protocol(
     name="resource-evolution",
     summary="the last committed candidate against the first, on the same held-out tasks",
     setting=ResourceSetting(),
+    sections={"limits": ModelLimitsSection},
     baselines=("best-of-n-edits", "sequential-edits"),
     metrics=METRICS,
     report=REPORT,

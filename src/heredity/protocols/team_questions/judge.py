@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from heredity.errors import ConfigError, HostError, ProviderError
+from heredity.errors import ConfigError, HostError, OutageError, ProviderError
 from heredity.gateway import Model
 from heredity.gateway.contract import NOTHING_USED, Usage
 from heredity.ids import digest_json
@@ -333,6 +333,8 @@ async def _answered(task: Task, position: int, room: _Room) -> TeamAnswered:
         result = await room.work(task, name, team.folder / name)
         checked = await verify(task.spec, result.answer, judge=room.judge()) if result.outcome == "ok" else None
     except (ProviderError, HostError) as error:
+        if isinstance(error, OutageError) or (isinstance(error, ProviderError) and error.outage):
+            raise OutageError(str(error)) from error
         return {**data, "why": str(error)[:500]}
     record = await asyncio.to_thread(shown, team.folder / name)
     evolves = team.mode != "none"

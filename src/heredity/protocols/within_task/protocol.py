@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from heredity.configuration.sections import ModelLimitsSection
 from heredity.protocols.contract import Protocol
 from heredity.protocols.within_task.answers import answers
 from heredity.protocols.within_task.events import EVENTS
@@ -14,7 +15,12 @@ PROTOCOL = Protocol(
     name="within-task",
     summary="rounds on one task, committed by what the agent sees, against one-shot and best-of-k",
     setting=WithinSetting(),
-    sections={"budget": WithinBudgetSection, "views": WithinViewsSection, "within": WithinSection},
+    sections={
+        "budget": WithinBudgetSection,
+        "limits": ModelLimitsSection,
+        "views": WithinViewsSection,
+        "within": WithinSection,
+    },
     metrics=METRICS,
     report=REPORT,
     events=EVENTS,

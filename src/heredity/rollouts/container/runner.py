@@ -49,7 +49,7 @@ class ContainerRunner:
         model: what harnesses converse with.
         backend: makes the containers; whoever made it closes it, and the programs.
         programs: the sandbox for candidates that have programs.
-        settings: how each rollout goes; `tool_seconds` bounds each command too.
+        settings: how each rollout goes.
         concurrent: most rollouts at the same time; by default two for each core.
 
     Raises:

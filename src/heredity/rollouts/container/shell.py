@@ -27,7 +27,7 @@ def shell_tool(sandbox: ContainerSandbox, settings: Solving) -> ProvidedTool:
     """Return the shell of a running sandbox; `settings` bound the time and the shown output of each command."""
 
     async def run(arguments: Mapping[str, Any]) -> str:
-        done = await sandbox.exec(arguments["command"], timeout_s=settings.tool_seconds)
+        done = await sandbox.exec(arguments["command"], timeout_s=settings.shell_seconds)
         return shown(done, settings.tool_output_chars)
 
     return ProvidedTool(SHELL, run)

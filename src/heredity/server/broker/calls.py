@@ -22,7 +22,7 @@ from heredity.server.broker.streaming import AbandonedError, EventStream, unless
 
 OnCall = Callable[[CallRecord], object]
 
-_NOT_ANSWERING = ("rate_limit", "server", "auth", "request", "context", "unscripted")
+_NOT_ANSWERING = ("rate_limit", "server", "auth", "unknown_model", "request", "context", "unscripted")
 """Kinds of a provider's failure in which it refused to work; after any other nobody knows what it charged."""
 
 

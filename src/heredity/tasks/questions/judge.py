@@ -161,14 +161,14 @@ async def _ask(
         reply = await model.reply(Request(messages, sampling=sampling or Sampling(), purpose="judge"))
         usage += reply.usage
         if reply.finish == "refusal":
-            raise ProviderError("garbage", f"the judge {model.name} refused: {reply.text[:200]!r}", transient=False)
+            raise ProviderError("verdict", f"the judge {model.name} refused: {reply.text[:200]!r}", transient=False)
         try:
             return read(_object(reply.text)), usage
         except ValueError as error:
             problem = f"{error}; it said {reply.text[:200]!r}"
             complaint = f"That cannot be used: {error}. Reply again, with the JSON object alone."
             messages = (*messages, Message("assistant", reply.text or "…"), Message("user", complaint))
-    raise ProviderError("garbage", f"the judge {model.name} gave no verdict: {problem}", transient=True)
+    raise ProviderError("verdict", f"the judge {model.name} gave no verdict: {problem}", transient=True)
 
 
 def _object(text: str) -> Mapping[str, Any]:

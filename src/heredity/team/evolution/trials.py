@@ -79,8 +79,8 @@ class Staff:
     planner: Model
     offered: frozenset[str]
     rounds: int = 30
-    step_seconds: float = 600.0
-    task_seconds: float = 3600.0
+    step_seconds: float = 1800.0
+    task_seconds: float = 7200.0
     debate: Debate | None = None
     records: Path | None = None
 

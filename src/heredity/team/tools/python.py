@@ -10,7 +10,7 @@ from heredity.gateway import ToolSpec
 from heredity.resources import SourceTree
 from heredity.team.agent import TeamTool
 
-_SECONDS = 20.0
+_SECONDS = 120.0
 _MOST = 200_000
 
 _RUNNER = SourceTree(

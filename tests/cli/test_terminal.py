@@ -61,7 +61,7 @@ def test_evolve_shows_its_progress_and_its_best_program(folder: Path) -> None:
     assert "best: " in ended.text
 
 
-@pytest.mark.parametrize("once", ["start program", "evolving"])
+@pytest.mark.parametrize("once", ["start program: ", "evolving"])
 def test_ctrl_c_says_how_to_go_on_and_nothing_else(folder: Path, once: str) -> None:
     ended = sound(typed((*EVOLVE, "--evaluations", "100000"), folder, press=CTRL_C, once=once, after_s=0.3))
     assert ended.code == 130, ended.text

@@ -204,6 +204,9 @@ def lacking(model: str, folder: Path) -> list[str]:
     data = {
         "run": {"protocol": "resource-evolution", "tasksets": ["questions/local-web"]},
         "evolver": {"method": "static"},
+        "budget": {"train_cases": 2},
+        "views": {"heldout": 2},
+        "suite": {"baselines": False},
         "gateway": {"execution": model},
     }
     return [check.remedy for check in preflight(resolve(data), folder / "suite") if not check.ok and check.needed]

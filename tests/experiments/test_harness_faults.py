@@ -269,15 +269,17 @@ def test_updates_that_fail_change_the_exit_code_and_are_in_the_report(tmp_path: 
 
 
 @needs_sandbox
-def test_updates_of_which_some_fail_are_counted(tmp_path: Path) -> None:
+def test_updates_of_which_some_fail_and_none_has_a_usable_reply_are_named(tmp_path: Path) -> None:
     (tmp_path / "tired.toml").write_text(
         '[[rule]]\nwhen = {any = "\\"round\\": 2"}\nreply = {error = "context"}\n[[rule]]\nreply = "nothing"\n'
     )
     gateway = {"optimisation": f"scripted/{tmp_path / 'tired.toml'}", "attempts": 1}
     result = ran(tmp_path / "runs" / "h", config(gateway=gateway))
     (why,) = result.evolver_failures.values()
-    assert why == "1 of 2 updates could not be made (batches 2): every call of the model failed: context"
-    assert result.runs[0].status == "finished"
+    assert why.startswith(
+        "the model replied 2 times, and no candidate came of it: improve: the model gave no answer (context"
+    )
+    assert result.runs[0].model_usage.failed_calls == 1
 
 
 @needs_sandbox

@@ -75,7 +75,9 @@ async def test_a_provider_is_left_alone_as_long_as_it_asks_and_whoever_watches_i
     with noticing(lambda why, seconds: told.append((why, seconds))):
         await Retrying(Fake([*outcomes, said()]), sleep=waits, base_s=1.0, longest_s=600.0).reply(ASK)
     assert 500.0 <= waits[1] <= 502.0
-    assert told == [(f"told to fail (rate_limit); asked again in {waits[1]:.0f} s", waits[1])], "short waits are not told"
+    assert told == [(f"told to fail (rate_limit); asked again in {waits[1]:.0f} s", waits[1])], (
+        "short waits are not told"
+    )
 
 
 async def test_a_wait_that_nobody_watches_is_told_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:

@@ -127,9 +127,7 @@ async def test_a_recorded_model_gives_its_old_answers_again_and_asks_for_new_one
     assert (await again.reply(Request.of("x"))).text == "answer 5"
 
 
-@pytest.mark.parametrize(
-    "kind", ["connection", "auth", "rate_limit", "unknown_model", "server", "timeout", "garbage"]
-)
+@pytest.mark.parametrize("kind", ["connection", "auth", "rate_limit", "unknown_model", "server", "timeout", "garbage"])
 async def test_an_outage_of_a_methods_model_is_not_on_record(tmp_path: Path, kind: str) -> None:
     model = Counting()
     recorded = opened(tmp_path, Budget(episodes=20, tokens=1000)).recorded(model)

@@ -65,7 +65,13 @@ def _version(package: str) -> str:
 
 
 def _math_verify() -> Iterator[tuple[str, tuple[str, ...], Reader]]:
-    from math_verify import ExprExtractionConfig, LatexExtractionConfig, StringExtractionConfig, parse, verify
+    from math_verify import (  # pyright: ignore[reportMissingImports]
+        ExprExtractionConfig,
+        LatexExtractionConfig,
+        StringExtractionConfig,
+        parse,
+        verify,
+    )
 
     def numeric(reply: Any) -> bool:
         configs = [LatexExtractionConfig(), ExprExtractionConfig()]
@@ -83,7 +89,7 @@ def _math_verify() -> Iterator[tuple[str, tuple[str, ...], Reader]]:
 
 
 def _lm_eval() -> Iterator[tuple[str, tuple[str, ...], Reader]]:
-    from lm_eval.filters.extraction import MultiChoiceRegexFilter, RegexFilter
+    from lm_eval.filters.extraction import MultiChoiceRegexFilter, RegexFilter  # pyright: ignore[reportMissingImports]
 
     def matched(extracted: str, reference: str) -> bool:
         """As the metric exact_match of GSM8K."""
@@ -104,12 +110,12 @@ def _lm_eval() -> Iterator[tuple[str, tuple[str, ...], Reader]]:
     replies = [reply for reply in corpus() if reply.kind == "choice"]
     extracted = many.apply([[reply.text] for reply in replies], [{"choices": list(reply.choices)} for reply in replies])
     letters = {(one.text, one.choices): letter.strip("()") for one, (letter,) in zip(replies, extracted, strict=True)}
-    yield "lm-eval multi-choice", ("choice",), lambda reply: letters[reply.text, reply.choices] == reply.reference
+    yield "lm-eval multi-choice", ("choice",), lambda reply: bool(letters[reply.text, reply.choices] == reply.reference)
 
 
 def _inspect() -> Iterator[tuple[str, tuple[str, ...], Reader]]:
-    from inspect_ai._util.pattern import ANSWER_PATTERN_LETTER, ANSWER_PATTERN_LINE
-    from inspect_ai.scorer._common import match_str
+    from inspect_ai._util.pattern import ANSWER_PATTERN_LETTER, ANSWER_PATTERN_LINE  # pyright: ignore[reportMissingImports]
+    from inspect_ai.scorer._common import match_str  # pyright: ignore[reportMissingImports]
 
     def match(reply: Any) -> bool:
         return match_str(reply.text, reply.reference, "end", numeric=reply.kind == "numeric")[1]

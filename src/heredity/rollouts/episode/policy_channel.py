@@ -151,6 +151,11 @@ class PolicyChannel:
             self._blame_alone(Status.ROLLOUT_TIMEOUT, what, self._location())
         return self._take_endings()
 
+    def extend(self, seconds: float) -> None:
+        """Give the policy more time, since it could not be heard for so long."""
+        self.deadline += seconds
+        self._episode_deadline += seconds
+
     def belongs_to(self, request: int) -> bool:
         """Return whether the channel plays for this request."""
         return self._episodes[0].rollout.request == request

@@ -201,8 +201,8 @@ class ChildProcess:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
-        said = f"; it printed last: {' / '.join(lines)[-300:]}" if lines else ""
-        raise EnvironmentFailedError(what, f"environment {self._name!r}: {how}{said}")
+        printed = f"; it printed last: {' / '.join(lines)[-300:]}" if lines else ""
+        raise EnvironmentFailedError(what, f"environment {self._name!r}: {how}{printed}")
 
     def _raised(self, what: str, parts: list[Any]) -> Exception:
         kind, message, trace = (str(part) for part in [*parts, "", "", ""][:3])

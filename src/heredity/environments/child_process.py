@@ -122,8 +122,8 @@ class Child:
         from heredity.environments.conformance import check_environment
 
         plain_spec = {**spec, "child": False}
-        found = check_environment(lambda: self._watched(plain_spec), steps=steps, **options)
-        return [[one.name, one.passed, one.detail] for one in found]
+        findings = check_environment(lambda: self._watched(plain_spec), steps=steps, **options)
+        return [[one.name, one.passed, one.detail] for one in findings]
 
     def _on_events(self, spec: Mapping[str, Any], steps: int) -> Any:
         from heredity.environments.conformance import reference_events

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from heredity.configuration.sections import EVERY_KEY, BudgetSection, Count, Locate, Section, ViewsSection
+from heredity.bounds import Count, CountOrZero, Parallel
+from heredity.configuration.sections import EVERY_KEY, BudgetSection, Locate, Section, ViewsSection
 from heredity.plugins import located
 
 if TYPE_CHECKING:
@@ -34,9 +35,9 @@ class TeamQuestionsSection(Section):
     paths: ClassVar[Mapping[str, Locate]] = MappingProxyType({"file": located})
 
     file: Annotated[str, Field(min_length=1)]
-    concurrent: Count = 2
+    concurrent: Parallel = 2
     evolution: Literal["", "none", "within", "across"] = ""
-    practice: Annotated[int, Field(ge=0)] = 0
+    practice: CountOrZero = 0
     evolves: list[str] = Field(default_factory=list[str])
 
     def agree(self, config: Config) -> None:

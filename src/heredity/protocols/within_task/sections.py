@@ -6,7 +6,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from heredity.configuration.sections import Count, OpenBudgetSection, Section, ViewsSection
+from heredity.bounds import Count, Parallel
+from heredity.configuration.sections import OpenBudgetSection, Section, ViewsSection
 
 Mode = Literal["prompt", "solution", "both"]
 """What is edited: Prompt-Evo, Solution-Evo, PS-Joint-Evo (Autogenesis, section 5.1)."""
@@ -37,7 +38,7 @@ class WithinSection(Section):
     rounds: Annotated[int, Field(ge=1, le=100)] = 3
     best_of_k: bool = True
     most_samples: Count = 256
-    concurrent: Count = 4
+    concurrent: Parallel = 4
 
 
 class WithinBudgetSection(OpenBudgetSection):

@@ -6,8 +6,9 @@ from typing import Annotated, ClassVar
 
 from pydantic import AliasChoices, Field
 
+from heredity.bounds import Count
 from heredity.configuration.config import Config
-from heredity.configuration.sections import EVERY_KEY, BudgetSection, Count, Section, ViewsSection
+from heredity.configuration.sections import EVERY_KEY, BudgetSection, Section, ViewsSection
 
 MOST_REPAIRS = 40
 """Builds of a run where nothing else is said."""

@@ -80,7 +80,9 @@ class EnvironmentTaskset:
         rng = generator(entropy, "cases", PREFIX + self.environment.id, split)
         seeds: dict[int, None] = {}
         while len(seeds) < count:
-            seeds[int(rng.integers(_SEEDS_PER_SPLIT)) * len(SPLITS) + residue] = None
+            # In one go: a million single draws take minutes, in which nobody hears a signal.
+            drawn: list[int] = rng.integers(_SEEDS_PER_SPLIT, size=count - len(seeds)).tolist()
+            seeds.update(dict.fromkeys(seed * len(SPLITS) + residue for seed in drawn))
         return tuple(Task(f"{split}/{i}", split, i, {"seed": seed, "options": {}}) for i, seed in enumerate(seeds))
 
 

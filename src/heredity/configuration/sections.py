@@ -20,6 +20,7 @@ from pydantic import (
 )
 
 from heredity.bounds import MOST_BYTES, Count, Dollars, Parallel, Seconds, SecondsOrZero, Tokens
+from heredity.configuration.secrets import program_of
 from heredity.errors import UnknownNameError
 from heredity.plugins import located
 from heredity.results.coverage import COVERAGE
@@ -257,8 +258,7 @@ class EvolverSection(Section):
         if self.launcher is not None:
             return Path(self.launcher).name
         assert self.agent is not None
-        words = [Path(w).stem for w in self.agent.split() if not w.startswith("-")]
-        return next((w for w in words if not w.startswith("python")), "agent")
+        return program_of(self.agent)
 
 
 class BudgetSection(Section):

@@ -8,6 +8,8 @@ from pydantic import Field
 
 MOST_BYTES = 1 << 50
 
+Cases = Annotated[int, Field(ge=1, le=100_000)]
+CasesOrZero = Annotated[int, Field(ge=0, le=100_000)]
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
 CountOrZero = Annotated[int, Field(ge=0, le=1_000_000)]
 Parallel = Annotated[int, Field(ge=1, le=10_000)]

@@ -19,7 +19,7 @@ from pydantic import (
     model_validator,
 )
 
-from heredity.bounds import MOST_BYTES, Count, Dollars, Parallel, Seconds, SecondsOrZero, Tokens
+from heredity.bounds import MOST_BYTES, Cases, Count, Dollars, Parallel, Seconds, SecondsOrZero, Tokens
 from heredity.configuration.secrets import program_of
 from heredity.errors import UnknownNameError
 from heredity.plugins import located
@@ -285,7 +285,7 @@ class BudgetSection(Section):
     seconds: Seconds | None = None
     min_per_submit: Count = 1
     max_per_submit: Count = 128
-    train_cases: Count = 128
+    train_cases: Cases = 128
 
     @model_validator(mode="after")
     def _can_be_spent(self) -> BudgetSection:
@@ -326,8 +326,8 @@ class ViewsSection(Section):
 
     indifferent: ClassVar[tuple[str, ...]] = EVERY_KEY
 
-    validation: Count = 16
-    heldout: Count = 32
+    validation: Cases = 16
+    heldout: Cases = 32
     coverage: Annotated[float, Field(gt=0, le=1)] = COVERAGE
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import AliasChoices, Field
 
-from heredity.bounds import Count, CountOrZero
+from heredity.bounds import Cases, CasesOrZero, Count, CountOrZero
 from heredity.configuration.config import Config
 from heredity.configuration.sections import Locate, RunSection, Section, ViewsSection
 from heredity.configuration.solver import SolverSection
@@ -49,10 +49,10 @@ class HarnessViewsSection(ViewsSection):
             `all`.
     """
 
-    validation: Annotated[Count, Field(validation_alias=AliasChoices("validation", "update_validation"))] = 16
-    heldout: Annotated[Count, Field(validation_alias=AliasChoices("heldout", "id"))] = 32
-    ood: CountOrZero = 0
-    replay: CountOrZero = 0
+    validation: Annotated[Cases, Field(validation_alias=AliasChoices("validation", "update_validation"))] = 16
+    heldout: Annotated[Cases, Field(validation_alias=AliasChoices("heldout", "id"))] = 32
+    ood: CasesOrZero = 0
+    replay: CasesOrZero = 0
     points: Points = "ends"
 
 

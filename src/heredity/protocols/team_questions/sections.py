@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from heredity.bounds import Count, CountOrZero, Parallel
+from heredity.bounds import Cases, CountOrZero, Parallel
 from heredity.configuration.sections import EVERY_KEY, BudgetSection, Locate, Section, ViewsSection
 from heredity.plugins import located
 
@@ -49,7 +49,7 @@ class TeamQuestionsSection(Section):
 class TeamBudgetSection(BudgetSection):
     """`[budget]`: nothing is bought: a team is judged as it stands."""
 
-    train_cases: Count = 1
+    train_cases: Cases = 1
 
 
 class TeamViewsSection(ViewsSection):
@@ -61,4 +61,4 @@ class TeamViewsSection(ViewsSection):
 
     indifferent: ClassVar[tuple[str, ...]] = EVERY_KEY
 
-    heldout: Count = 60
+    heldout: Cases = 60

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from heredity.bounds import Count, Parallel
+from heredity.bounds import Cases, Count, Parallel
 from heredity.configuration.sections import OpenBudgetSection, Section, ViewsSection
 
 Mode = Literal["prompt", "solution", "both"]
@@ -44,7 +44,7 @@ class WithinSection(Section):
 class WithinBudgetSection(OpenBudgetSection):
     """`[budget]`: nothing is trained on, and rounds bound a run; tokens, cost and seconds may bound it further."""
 
-    train_cases: Count = 1
+    train_cases: Cases = 1
 
 
 class WithinViewsSection(ViewsSection):

@@ -72,14 +72,17 @@ def test_a_number_that_is_out_of_all_proportion_is_refused(entry: tuple[type[Bas
 @pytest.mark.parametrize("key", ["views.heldout", "views.validation", "budget.train_cases", "budget.episodes"])
 def test_a_count_too_many_is_refused_before_anything_is_drawn(key: str, count: int) -> None:
     data = {"run": {"tasksets": ["gymnasium/CartPole-v1"]}}
-    expected = (
-        rf"{key} = {count}: expected less than or equal to 10*; divide what is larger among several suites"
-    )
+    expected = rf"{key} = {count}: expected less than or equal to 10*; divide what is larger among several suites"
     with pytest.raises(ConfigError, match=expected):
         resolve(data, [f"{key}={count}"])
 
 
 def test_what_somebody_may_want_is_allowed() -> None:
-    asked = ["views.heldout=100000", "budget.train_cases=100000", "budget.episodes=1000000", "budget.tokens=1000000000000"]
+    asked = [
+        "views.heldout=100000",
+        "budget.train_cases=100000",
+        "budget.episodes=1000000",
+        "budget.tokens=1000000000000",
+    ]
     config = resolve({"run": {"tasksets": ["gymnasium/CartPole-v1"]}}, asked)
     assert (config.views.heldout, config.budget.episodes, config.budget.tokens) == (100_000, 1_000_000, 10**12)

@@ -18,7 +18,7 @@ from heredity.sandbox import inference as confinement
 SOURCE = Path(__file__).parents[1] / "src" / "heredity"
 
 LAYERS = [
-    {"errors", "ids", "spans", "plugins", "outside", "refusals", "workers"},
+    {"bounds", "errors", "ids", "spans", "plugins", "outside", "refusals", "workers"},
     {"results"},
     {"records"},
     {"gateway"},

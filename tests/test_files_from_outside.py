@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict
 from typer.testing import CliRunner
 
 from heredity.cli.main import app
-from heredity.environments import environment_spec, make
+from heredity.environments.making import import_modules
 from heredity.errors import ConfigError, DamagedRecordError, HeredityError, RecordError
 from heredity.experiments.config import cells, load
 from heredity.gateway.local_chat import tool_calls
@@ -241,7 +241,7 @@ def test_an_environment_of_a_file_that_has_gone_is_refused(tmp_path: Path, monke
     monkeypatch.setattr(sys, "path", [*sys.path])
     (tmp_path / "harbour_of_nobody.py").write_text("")
     with pytest.raises(ConfigError, match=r"has the name of another module .*; rename it"):
-        make(environment_spec(f"{tmp_path}/harbour_of_nobody.py:Harbour-v0"))
+        import_modules([f"{tmp_path}/harbour_of_nobody.py"], env_id="Harbour-v0")
 
 
 def test_a_program_to_judge_that_is_no_text_is_refused(tmp_path: Path) -> None:

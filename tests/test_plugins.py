@@ -48,6 +48,16 @@ def test_what_cannot_be_imported_says_its_name_and_where_it_is(entries: list[Ent
         NUMBERS.load("one")
 
 
+def test_a_package_that_exits_while_it_is_imported_does_not_end_the_host(
+    entries: list[EntryPoint], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "leaving_package.py").write_text("raise SystemExit(0)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    entries.append(entry("one", "leaving_package:ONE"))
+    with pytest.raises(ConfigError, match=r"failed to load: SystemExit\(0\); repair or uninstall its package"):
+        NUMBERS.load("one")
+
+
 def test_what_does_not_conform_is_told_what_to_give(entries: list[EntryPoint]) -> None:
     entries.append(entry("one", f"{__name__}:WORD"))
     with pytest.raises(ConfigError, match="is 'one'; give a whole number"):

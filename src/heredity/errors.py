@@ -34,16 +34,32 @@ _UNSHOWN = re.compile(
 """Control characters, those that turn the direction of text, and what has no encoding."""
 
 
+_SECRET = re.compile(
+    r"\b(?:sk|rk|pk)-[A-Za-z0-9_-]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bhf_[A-Za-z0-9]{20,}"
+    r"|\bxai-[A-Za-z0-9]{20,}|\bgsk_[A-Za-z0-9]{20,}|\bAKIA[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{30,}"
+    r"|\bxox[abprs]-[A-Za-z0-9-]{10,}|\bglpat-[A-Za-z0-9_-]{16,}|\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]+"
+)
+"""Keys of providers and tokens of services, by their known forms."""
+
+
+def redacted(text: str) -> str:
+    """Return text with every key or token of a known form replaced by its first characters."""
+    return _SECRET.sub(lambda match: f"{match[0][:4]}…", text)
+
+
 def clean(value: object) -> str:
     """Return text with control and bidirectional characters as escapes: on a page or in a terminal they would hide what it says."""
     return _UNSHOWN.sub(lambda match: match[0].encode("unicode_escape").decode(), str(value))
 
 
 class HeredityError(Exception):
-    """Base of every error that Heredity raises on purpose; its text shows what could not be seen, such as control characters."""
+    """Base of every error that Heredity raises on purpose.
+
+    Its text shows what could not be seen, such as control characters, and no keys.
+    """
 
     def __str__(self) -> str:
-        return clean(super().__str__())
+        return redacted(clean(super().__str__()))
 
 
 class ConfigError(HeredityError):

@@ -105,8 +105,8 @@ class Group(Generic[T]):
         name = f"the {self.noun} {entry.name!r} ({entry.value}, group {self.name})"
         try:
             plugin = entry.load()
-        # Whatever a stranger's module raises while it is imported.
-        except Exception as error:
+        # Whatever a stranger's module raises while it is imported; an exit, too, would end the host with the code 0.
+        except (Exception, SystemExit) as error:
             raise ConfigError(f"{name} failed to load: {error!r}; repair or uninstall its package") from error
         if not self.conforms(plugin):
             raise ConfigError(f"{name} is {plugin!r}; give {self.contract}")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # workers of environments read files too, and load nothing he
 _MOST_CHARS = 80  # of a value that is quoted
 _MOST_MISFITS = 5
 _LONGEST_FIELD = 120
+_MOST_COUNTS = (100_000, 1_000_000)  # as in `heredity.bounds`, which loads pydantic
 _EXPECTED = re.compile(r"^(?:Input|Keys|Value|List|String|Dictionary|Tuple|Data) should ")
 
 
@@ -122,6 +123,8 @@ def _misfit(entry: Any, model: type[BaseModel] | None, elsewhere: Callable[[Sequ
     from pydantic import BaseModel
 
     message = _EXPECTED.sub("expected to ", entry["msg"].removeprefix("Value error, ")).replace("to be ", "", 1)
+    if entry["type"] == "less_than_equal" and entry["ctx"]["le"] in _MOST_COUNTS:
+        message += "; divide what is larger among several suites"
     given = entry.get("input")
     if not field and isinstance(given, Mapping | BaseModel):
         return message

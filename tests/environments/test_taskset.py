@@ -99,3 +99,12 @@ def test_the_version_names_the_simulator():
     info = EnvironmentTaskset(environment_spec("Reacher-v5")).info
     assert "mujoco 3." in info.version
     assert "mujoco 3." in info.public["env_version"]
+
+
+def test_a_longer_draw_begins_with_the_shorter_one_and_repeats_nothing() -> None:
+    long = [task.spec["seed"] for task in CARTPOLE.draw("heldout", 20_000, 7)]
+    # As they have always been: suites are resumed and repeated by them.
+    assert long[:5] == [161869001, 1415523161, 1126003985, 264404831, 1850344298]
+    assert long[-1] == 1681366712
+    assert len(set(long)) == 20_000
+    assert [task.spec["seed"] for task in CARTPOLE.draw("heldout", 11, 7)] == long[:11]

@@ -241,7 +241,7 @@ def test_a_suite_without_a_name_can_be_opened_again(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_no_suite_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"has no suite\.toml; give the folder of a suite"):
+    with pytest.raises(ConfigError, match=r"has no suite\.toml, so no suite has begun there"):
         open_suite(tmp_path)
 
 

@@ -129,7 +129,7 @@ FAILURES = {
         "signal",
         "",
     ),
-    "closes": ("import os\nos.close(4)\nimport time\ntime.sleep(9)", "oom", "closed its pipe", ""),
+    "closes": ("import os\nos.close(4)\nimport time\ntime.sleep(9)", "crash", "closed its pipe", ""),
     "kills itself": ("import os\nos.kill(os.getpid(), 9)", "tool_error", "PermissionError", "line 4"),
     "forks": ("import os\nwhile True:\n    os.fork()", "tool_error", "PermissionError", "line 5"),
     "no number": ("return float('nan')", "output", "not JSON compliant", ""),

@@ -18,6 +18,7 @@ from heredity.cli.doctor import doctor
 from heredity.cli.evaluate import evaluate
 from heredity.cli.evolve import evolve
 from heredity.cli.init import init
+from heredity.cli.json_only import asks_for_json, reserve_stdout
 from heredity.cli.plan import plan
 from heredity.cli.runs import compare, demo, report, resume, run
 from heredity.cli.schema import schema
@@ -87,6 +88,8 @@ def main() -> None:
         sys.stdout.reconfigure(errors="surrogateescape")  # a file's name need not be text
     arguments = sys.argv[1:]
     name = " ".join(["heredity", *itertools.takewhile(lambda word: word.isidentifier(), arguments[:2])])
+    if asks_for_json(arguments):
+        reserve_stdout()
     try:
         with heartbeat(name, quiet=not _QUIET.isdisjoint(arguments)):
             app(standalone_mode=True)

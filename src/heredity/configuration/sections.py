@@ -19,6 +19,8 @@ from pydantic import (
     model_validator,
 )
 
+from heredity.bounds import MOST_BYTES, Cases, Count, Dollars, Parallel, Seconds, SecondsOrZero, Tokens
+from heredity.configuration.secrets import program_of
 from heredity.errors import UnknownNameError
 from heredity.plugins import located
 from heredity.results.coverage import COVERAGE
@@ -30,18 +32,20 @@ if TYPE_CHECKING:
     from heredity.configuration.config import Config
 
 
-_MOST_SEEDS = 10_000
+_MOST_SEEDS, _SEED_LIMIT = 10_000, 1 << 63
 
 
 def _seeds(value: Any) -> int | list[int]:
     listed: list[Any] = list(value) if isinstance(value, list) else [value]
     whole = all(isinstance(seed, int) and not isinstance(seed, bool) for seed in listed)
     if isinstance(value, list):
-        if whole and listed and min(listed) >= 0 and len(set(listed)) == len(listed):
+        if whole and listed and min(listed) >= 0 and max(listed) < _SEED_LIMIT and len(set(listed)) == len(listed):
             return listed
     elif whole and 1 <= listed[0] <= _MOST_SEEDS:
         return listed[0]
-    raise ValueError(f"give how many seeds, 1 to {_MOST_SEEDS}, or a list of different seeds, each 0 or more")
+    raise ValueError(
+        f"give how many seeds, 1 to {_MOST_SEEDS}, or a list of different seeds, each 0 or more and below 2**63"
+    )
 
 
 def _baseline_names(value: Any) -> bool | list[str]:
@@ -70,8 +74,6 @@ def _is_plain(value: Any) -> bool:
     return isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value))
 
 
-Count = Annotated[int, Field(ge=1)]
-Seconds = Annotated[float, Field(gt=0)]
 Seeds = Annotated[SkipValidation[int | list[int]], BeforeValidator(_seeds)]
 Baselines = Annotated[SkipValidation[bool | list[str]], BeforeValidator(_baseline_names)]
 Options = Annotated[dict[str, Any], BeforeValidator(_plain_options)]
@@ -199,17 +201,17 @@ class EvolverSection(Section):
     initial: str | None = None
     options: Options = Field(default_factory=dict[str, Any])
     time_limit_s: Seconds | None = None
-    continue_turns: Annotated[int, Field(ge=1)] | None = None
-    continue_idle: Annotated[int, Field(ge=1)] = 3
-    continue_wait_s: Annotated[float, Field(ge=0)] = 5.0
-    end_grace_s: Annotated[float, Field(ge=0)] = 30.0
+    continue_turns: Count | None = None
+    continue_idle: Count = 3
+    continue_wait_s: SecondsOrZero = 5.0
+    end_grace_s: SecondsOrZero = 30.0
     environment: dict[str, str] = Field(default_factory=dict[str, str])
     inherit: list[str] = Field(default_factory=list[str])
     read_only: list[str] = Field(default_factory=list[str])
     network: bool = False
     devices: list[str] = Field(default_factory=list[str])
-    memory_bytes: Annotated[int, Field(ge=64 << 20)] | None = None
-    disk_bytes: Annotated[int, Field(ge=1 << 20)] = 50 << 30
+    memory_bytes: Annotated[int, Field(ge=64 << 20, le=MOST_BYTES)] | None = None
+    disk_bytes: Annotated[int, Field(ge=1 << 20, le=MOST_BYTES)] = 50 << 30
     tools: list[str] = Field(default_factory=list[str])
 
     @model_validator(mode="before")
@@ -256,8 +258,7 @@ class EvolverSection(Section):
         if self.launcher is not None:
             return Path(self.launcher).name
         assert self.agent is not None
-        words = [Path(w).stem for w in self.agent.split() if not w.startswith("-")]
-        return next((w for w in words if not w.startswith("python")), "agent")
+        return program_of(self.agent)
 
 
 class BudgetSection(Section):
@@ -279,12 +280,12 @@ class BudgetSection(Section):
 
     episodes: Annotated[Count | None, Field(validation_alias=AliasChoices("episodes", "rollouts"))] = 128
     submissions: Count | None = None
-    tokens: Count | None = None
-    cost_usd: Annotated[float, Field(gt=0)] | None = None
+    tokens: Tokens | None = None
+    cost_usd: Dollars | None = None
     seconds: Seconds | None = None
     min_per_submit: Count = 1
     max_per_submit: Count = 128
-    train_cases: Count = 128
+    train_cases: Cases = 128
 
     @model_validator(mode="after")
     def _can_be_spent(self) -> BudgetSection:
@@ -325,8 +326,8 @@ class ViewsSection(Section):
 
     indifferent: ClassVar[tuple[str, ...]] = EVERY_KEY
 
-    validation: Count = 16
-    heldout: Count = 32
+    validation: Cases = 16
+    heldout: Cases = 32
     coverage: Annotated[float, Field(gt=0, le=1)] = COVERAGE
 
 
@@ -338,10 +339,10 @@ class LimitsSection(Section):
     init_s: Seconds = 10.0
     act_s: Seconds = 10.0
     episode_s: Seconds = 300.0
-    memory_bytes: Annotated[int, Field(ge=64 << 20)] = 1 << 30
-    scratch_bytes: Annotated[int, Field(ge=0)] = 16 << 20
-    output_bytes: Annotated[int, Field(ge=0)] = 64 << 10
-    steps: Count | None = None
+    memory_bytes: Annotated[int, Field(ge=64 << 20, le=MOST_BYTES)] = 1 << 30
+    scratch_bytes: Annotated[int, Field(ge=0, le=MOST_BYTES)] = 16 << 20
+    output_bytes: Annotated[int, Field(ge=0, le=1 << 30)] = 64 << 10
+    steps: Annotated[int, Field(ge=1, le=10**9)] | None = None
 
     def limits(self) -> Limits:
         """Return the limits as the engine takes them."""
@@ -368,9 +369,9 @@ class EngineSection(Section):
 
     indifferent: ClassVar[tuple[str, ...]] = ("workers", "parallel_runs", "gpus")
 
-    workers: Count | None = None
+    workers: Parallel | None = None
     lockstep: Annotated[int, Field(ge=1, le=1024)] = 1
-    parallel_runs: Count = 3
+    parallel_runs: Parallel = 3
     unsafe: bool = False
     containers: Annotated[str, AfterValidator(_backend)] = "bubblewrap"
     gpus: list[str] = Field(default_factory=list[str])

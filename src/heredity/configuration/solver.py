@@ -7,7 +7,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from heredity.actors.contract import Solving
-from heredity.configuration.sections import Count, Seconds, Section
+from heredity.bounds import Count, Parallel, Seconds, Tokens
+from heredity.configuration.sections import Section
 
 _OF_TOOLS = ("tools", "pictures")
 
@@ -28,13 +29,13 @@ class SolverSection(Section):
     max_turns: Count = 50
     rounds: Count = 1
     feedback: Literal["none", "self", "public", "verdict"] = "none"
-    temperature: Annotated[float, Field(ge=0)] | None = None
-    max_tokens: Count | None = None
+    temperature: Annotated[float, Field(ge=0, le=100)] | None = None
+    max_tokens: Tokens | None = None
     seconds: Seconds | None = None
     tool_seconds: Seconds = 60.0
     shell_seconds: Seconds = 1800.0
-    tool_output_chars: Count = 8000
-    concurrent: Count = 8
+    tool_output_chars: Annotated[int, Field(ge=1, le=10_000_000)] = 8000
+    concurrent: Parallel = 8
     tools: list[str] = Field(default_factory=list[str])
     pictures: bool = False
 

@@ -28,6 +28,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from heredity.bounds import Seconds
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.plugins import located
 from heredity.sandbox.hosts import AllowedHosts
@@ -100,7 +101,7 @@ class McpSection(ToolSection):
     environment: tuple[str, ...] = Field(default=(), strict=False)
     network: bool = False
     tools: tuple[str, ...] = Field(default=(), strict=False)
-    seconds: Annotated[float, Field(gt=0)] = 60.0
+    seconds: Seconds = 60.0
 
     @model_validator(mode="after")
     def _one_way(self) -> McpSection:
@@ -132,7 +133,7 @@ class WebSection(ToolSection):
     allow: tuple[str, ...] = Field(default=(), strict=False)
     private: bool = False
     browser: str = ""
-    memory_mib: Annotated[int, Field(ge=1)] = 4096
+    memory_mib: Annotated[int, Field(ge=1, le=1 << 30)] = 4096
 
     @model_validator(mode="after")
     def _hosts(self) -> WebSection:

@@ -18,6 +18,7 @@ import numpy as np
 from heredity.environments.rollout import BrokenEnvironmentError, Rollout, guarded, roll
 from heredity.environments.spaces import describe_space
 from heredity.environments.spec import EnvironmentSpec
+from heredity.errors import HostError
 
 if TYPE_CHECKING:
     import gymnasium
@@ -44,19 +45,59 @@ class Finding:
 
 
 def check_spec(spec: EnvironmentSpec, *, steps: int = 200) -> list[Finding]:
-    """Check a registered or measured environment; see `check_environment`."""
+    """Check a registered or measured environment; see `check_environment`. A user's own is checked in a process of its own."""
+    from heredity.environments.child import ChildProcess, EnvironmentFailedError
     from heredity.environments.registry import make
 
-    return check_environment(lambda: make(spec), steps=steps, constant=spec.constant)
+    options = {"constant": spec.constant, "assumed_horizon": spec.assumed_horizon}
+    if not spec.child:
+        return check_environment(lambda: make(spec), steps=steps, **options)
+    try:
+        with contextlib.closing(ChildProcess(spec.id)) as child:
+            rows = child.ask("check", spec.to_worker(), steps, options)
+    except EnvironmentFailedError as error:
+        return [Finding(error.what, False, str(error))]
+    findings = [Finding(str(name), bool(passed), str(detail)) for name, passed, detail in rows]
+    # After a check that its code failed there are no more.
+    return [*findings, _check_hash_seed(spec, steps)] if findings[-1].name == "close" else findings
 
 
-def check_environment(make_env: MakeEnv, *, steps: int = 200, constant: bool = False) -> list[Finding]:
+def _check_hash_seed(spec: EnvironmentSpec, steps: int) -> Finding:
+    """Compare two processes with another order of sets: a run goes on in a process of its own after it was ended."""
+    from heredity.environments.child import ChildProcess
+
+    streams: list[list[str]] = []
+    for hash_seed in (0, 1):
+        try:
+            with contextlib.closing(ChildProcess(spec.id, hash_seed)) as child:
+                streams.append(child.ask("events", spec.to_worker(), steps))
+        except HostError as error:
+            return Finding("processes", False, f"with PYTHONHASHSEED={hash_seed}: {error}")
+    what = "two processes, PYTHONHASHSEED 0 and 1, same seed and actions"
+    one, other = (Rollout(events=events) for events in streams)
+    at = one.differs_at(other)
+    if at is None:
+        return Finding("processes", True, f"{what}: same stream over {len(one.events)} events")
+    where = "the first observation" if at == 0 else f"event {at}"
+    advice = "sort what comes from a set, and do not use hash()"
+    return Finding("processes", False, f"{what}: the streams differ from {where} on; {advice}")
+
+
+def reference_events(env: gymnasium.Env[Any, Any], steps: int) -> list[str]:
+    """Return the stream of events of the first seed, with the actions that follow from it."""
+    return roll(env, _SEED, steps).events
+
+
+def check_environment(
+    make_env: MakeEnv, *, steps: int = 200, constant: bool = False, assumed_horizon: bool = False
+) -> list[Finding]:
     """Check an environment by taking steps with random actions.
 
     Args:
         make_env: builds a new environment each time.
         steps: steps of each of the five rollouts; more find rarer faults.
         constant: whether the environment declares that its seed changes nothing.
+        assumed_horizon: whether the environment declares no horizon, and the one that it has is ours.
 
     Returns:
         One finding for each check, in a fixed order; after a check that the environment's own code failed, no more.
@@ -73,7 +114,7 @@ def check_environment(make_env: MakeEnv, *, steps: int = 200, constant: bool = F
     try:
         first = make()
         findings.append(Finding("make", True, f"{type(first.unwrapped).__name__}"))
-        findings.extend(_check_rollouts(first, make, steps, constant))
+        findings.extend(_check_rollouts(first, make, steps, constant, assumed_horizon))
         findings.append(_check_spaces(first))
         findings.append(_check_close(first))
     except BrokenEnvironmentError as error:
@@ -86,13 +127,17 @@ def check_environment(make_env: MakeEnv, *, steps: int = 200, constant: bool = F
 
 
 def _check_rollouts(
-    used: gymnasium.Env[Any, Any], make: Callable[[], gymnasium.Env[Any, Any]], steps: int, constant: bool
+    used: gymnasium.Env[Any, Any],
+    make: Callable[[], gymnasium.Env[Any, Any]],
+    steps: int,
+    constant: bool,
+    assumed_horizon: bool,
 ) -> list[Finding]:
     with _global_randomness(1):
         reference = roll(used, _SEED, steps)
     findings = [
         *_check_contract(reference),
-        _check_horizon(used, reference),
+        _check_horizon(used, reference, assumed_horizon),
     ]
     with _global_randomness(2):
         fresh = roll(make(), _SEED, steps, reference.actions)
@@ -142,13 +187,16 @@ def _check_rewards(rollout: Rollout) -> Finding:
     return Finding("rewards", True, f"from {min(rollout.rewards):g} to {max(rollout.rewards):g}")
 
 
-def _check_horizon(env: gymnasium.Env[Any, Any], rollout: Rollout) -> Finding:
+def _check_horizon(env: gymnasium.Env[Any, Any], rollout: Rollout, assumed: bool) -> Finding:
     declared = env.spec.max_episode_steps if env.spec is not None else None
     if declared is None:
         return Finding("horizon", False, "none declared; register the environment with max_episode_steps")
     longest = max(rollout.lengths, default=0)
     if longest > declared:
         return Finding("horizon", False, f"an episode took {longest} steps, but {declared} are declared")
+    if assumed:
+        cut = f"none declared, so episodes are cut after {declared} steps; register it with max_episode_steps to change that"
+        return Finding("horizon", True, f"{cut}; longest episode {longest}")
     met = "met" if longest == declared else "not met in this check"
     return Finding("horizon", True, f"{declared} steps declared, {met}; longest episode {longest}")
 

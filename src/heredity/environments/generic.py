@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from heredity.environments.child import ChildProcess
 from heredity.environments.making import import_modules, is_file, make_from_spec
 from heredity.environments.spec import EnvironmentSpec, Family
 from heredity.errors import ConfigError, HostError, UnknownNameError
@@ -29,36 +32,63 @@ _ELSEWHERE = {
 """What ids of well-known packages begin with, and the module that registers them."""
 
 
-def measured_spec(name: str, families: Sequence[Family], names: Iterable[str] = ()) -> EnvironmentSpec:
+def measured_spec(
+    name: str, families: Sequence[Family], names: Iterable[str] = (), returns: tuple[float, float] | None = None
+) -> EnvironmentSpec:
     """Return the specification of an environment that is not registered here.
 
     `failure_return` is measured: the lowest return of up to 8 episodes (none begun after 2000 steps) of uniform random
-    actions from fixed seeds, less the span from the lowest to the highest.
+    actions from fixed seeds, less the span from the lowest to the highest. What a user brings is measured in a process of its own.
 
     Args:
         name: an id that gymnasium knows, or `"module:Id-v0"`, or `"/path/of/module.py:Id-v0"`.
         families: whose modules may register the id, or whose code it may be.
         names: other names to suggest.
+        returns: what was measured before, the lowest return and the highest; None measures.
 
     Raises:
         UnknownNameError: if gymnasium does not know the id.
         ConfigError: if its module cannot be found.
-        HostError: if the environment's own code fails.
+        HostError: if the environment's own code fails, ends its process or takes too long.
     """
-    draft = _draft(name, families, names)
-    low, high = _random_returns(draft)
-    fields = {f: getattr(draft, f) for f in draft.__dataclass_fields__}
-    fields["failure_return"] = low - (high - low)
-    fields["description"] += (
-        f"\n\nUniform random actions get returns from {low:g} to {high:g}; a failed episode counts as "
-        f"{fields['failure_return']:g} at most."
+    module = name.rpartition(":")[0]
+    ours = not module or any(module in family.modules for family in families)
+    about = describe(name, families) if ours else None
+    if about is None or not _is_ours(about):
+        with contextlib.closing(ChildProcess(name)) as child:
+            about = child.ask("describe", name)
+            draft = _draft(name, about, families, names, child=True)
+            low, high = returns or child.ask("measure", draft.to_worker())
+    else:
+        draft = _draft(name, about, families, names, child=False)
+        low, high = returns or random_returns(name, make_from_spec(draft.to_worker()))
+    return measured(draft, low, high)
+
+
+def measured(draft: EnvironmentSpec, low: float, high: float) -> EnvironmentSpec:
+    """Return a specification with the failure return that follows from the lowest and highest return of random actions."""
+    lowest = low - (high - low)
+    description = (
+        f"{draft.description}\n\nUniform random actions get returns from {low:g} to {high:g}; a failed episode counts as "
+        f"{lowest:g} at most."
     )
-    return EnvironmentSpec(**fields)
+    return replace(draft, failure_return=lowest, description=description, measured=(low, high))
 
 
-def _draft(name: str, families: Sequence[Family], names: Iterable[str]) -> EnvironmentSpec:
+def describe(
+    name: str, families: Sequence[Family], *, child: bool = False, mark: Callable[[str], None] = lambda _: None
+) -> dict[str, Any]:
+    """Import and make an environment, and return what its specification is made of, as JSON values.
+
+    Args:
+        name: see `measured_spec`.
+        families: see `measured_spec`.
+        child: whether this is a process for an environment that a user brings; elsewhere none is made.
+        mark: is told what is done next.
+    """
     import gymnasium
 
+    mark("make")
     module, _, entry_id = name.rpartition(":")
     if module:
         import_modules([module], env_id=name)
@@ -66,29 +96,60 @@ def _draft(name: str, families: Sequence[Family], names: Iterable[str]) -> Envir
         _import_families(entry_id, families)
     registered = gymnasium.registry.get(entry_id)
     if registered is None:
-        module = next((module for start, module in _ELSEWHERE.items() if name.startswith(start)), None)
-        if module is not None:
+        return {"entry_point": "", "family": None, "ids": [str(key) for key in gymnasium.registry]}
+    entry_point = registered.entry_point
+    family = _family_of(entry_point, families)
+    path = entry_point if isinstance(entry_point, str) else getattr(entry_point, "__module__", "")
+    about: dict[str, Any] = {"entry_point": str(path), "family": family.name if family else None}
+    if not (child or _is_ours(about)):
+        return about
+    worker = {"env_id": name, "entry_id": entry_id, "kwargs": {}, "modules": [module] if module else []}
+    worker["modules"] = worker["modules"] or list(family.modules if family else ())
+    env = make_from_spec({**worker, "max_episode_steps": None})
+    steps, space = getattr(env.unwrapped, "max_steps", None), env.observation_space
+    env.close()
+    steps = registered.max_episode_steps or (steps if isinstance(steps, int) and steps > 0 else None)
+    return {
+        **about,
+        "steps": steps,
+        "pictures": _has_pictures(space),
+        "description": _first_paragraph(entry_point, name),
+    }
+
+
+def _is_ours(about: Mapping[str, Any]) -> bool:
+    """Return whether the code is gymnasium's or a family's; of an unknown id, that there is nothing to run."""
+    return bool(about["family"]) or about["entry_point"] == "" or about["entry_point"].startswith("gymnasium.")
+
+
+def _draft(
+    name: str, about: Mapping[str, Any], families: Sequence[Family], names: Iterable[str], *, child: bool
+) -> EnvironmentSpec:
+    module, _, entry_id = name.rpartition(":")
+    if not about["entry_point"]:
+        elsewhere = next((module for start, module in _ELSEWHERE.items() if name.startswith(start)), None)
+        if elsewhere is not None:
             raise ConfigError(
-                f"unknown environment {name!r}; {module} registers it when it is imported: install it, and write {module}:{name}"
+                f"unknown environment {name!r}; {elsewhere} registers it when it is imported: install it, and write "
+                f"{elsewhere}:{name}"
             )
-        raise UnknownNameError("environment", name, {*names, *gymnasium.registry})
-    family = _family_of(registered.entry_point, families)
+        raise UnknownNameError("environment", name, {*names, *map(str, about["ids"])})
+    family = next((family for family in families if family.name == about["family"]), None)
     own = Path(module).stem if is_file(module) else module.partition(".")[0]
-    label = family.name if family else (own or "gymnasium")
-    modules = (module,) if module else (family.modules if family else ())
-    worker = {"env_id": name, "entry_id": entry_id, "kwargs": {}, "modules": modules}
     return EnvironmentSpec(
         id=name,
-        family=label,
+        family=family.name if family else (own or "gymnasium"),
         entry_id=entry_id,
-        max_episode_steps=registered.max_episode_steps or _own_horizon(worker) or DEFAULT_HORIZON,
+        max_episode_steps=about["steps"] or DEFAULT_HORIZON,
         failure_return=0.0,
-        description=_first_paragraph(registered.entry_point, name),
-        obs_storage="external" if _has_pictures(worker) else "inline",
-        modules=tuple(modules),
+        description=about["description"],
+        obs_storage="external" if about["pictures"] else "inline",
+        modules=(module,) if module else (family.modules if family else ()),
         group=family.group if family else "tuning",
         extra=family.extra if family else None,
         packages=_packages(module, family),
+        assumed_horizon=not about["steps"],
+        child=child,
     )
 
 
@@ -108,19 +169,9 @@ def _family_of(entry_point: Any, families: Sequence[Family]) -> Family | None:
     return next((f for f in families if f.name == own or parts[0] in f.modules), None)
 
 
-def _own_horizon(worker: dict[str, Any]) -> int | None:
-    env = make_from_spec({**worker, "max_episode_steps": None})
-    steps = getattr(env.unwrapped, "max_steps", None)
-    env.close()
-    return steps if isinstance(steps, int) and steps > 0 else None
-
-
-def _has_pictures(worker: dict[str, Any]) -> bool:
+def _has_pictures(space: Any) -> bool:
     from gymnasium import spaces
 
-    env = make_from_spec({**worker, "max_episode_steps": None})
-    space = env.observation_space
-    env.close()
     parts = space.spaces.values() if isinstance(space, spaces.Dict) else [space]
     return any(isinstance(p, spaces.Box) and len(p.shape) >= 2 and p.low.size > 1024 for p in parts)
 
@@ -143,24 +194,24 @@ def _packages(module: str, family: Family | None) -> tuple[str, ...]:
     return ("gymnasium", *sorted(set(packages_distributions().get(top, [])) - {"gymnasium"}))
 
 
-def _random_returns(spec: EnvironmentSpec) -> tuple[float, float]:
-    rng = generator(0, "failure-return", spec.id)
+def random_returns(env_id: str, env: Any) -> tuple[float, float]:
+    """Return the lowest and the highest return of some episodes of random actions, and close the environment."""
+    rng = generator(0, "failure-return", env_id)
     returns: list[float] = []
     steps = 0
-    env = make_from_spec(spec.to_worker())
     try:
         while len(returns) < _EPISODES and steps < _STEPS:
             score, length = _random_episode(env, int(rng.integers(2**31)), int(rng.integers(2**31)))
             returns.append(score)
             steps += length
     except Exception as error:
-        raise HostError(f"environment {spec.id!r} failed in a random episode: {error!r}") from error
+        raise HostError(f"environment {env_id!r} failed in a random episode: {error!r}") from error
     finally:
         env.close()
     low, high = min(returns), max(returns)
     if not (abs(low) < float("inf") and abs(high) < float("inf")):
         raise ConfigError(
-            f"environment {spec.id!r} gives returns that are not finite ({low} to {high}); bound its rewards"
+            f"environment {env_id!r} gives returns that are not finite ({low} to {high}); bound its rewards"
         )
     return low, high
 

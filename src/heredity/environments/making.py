@@ -26,7 +26,8 @@ def make_from_spec(spec: Mapping[str, Any], render_mode: str | None = None) -> g
     It is what `gymnasium.make` gives, without the passive checker, which changes no result but takes time.
 
     Args:
-        spec: JSON values: env_id, entry_id, kwargs, modules, max_episode_steps; optionally family, renew and extra.
+        spec: JSON values: env_id, entry_id, kwargs, modules, max_episode_steps; optionally family, renew, extra and child,
+            which runs it in a process of its own.
         render_mode: such as `"rgb_array"`; None draws nothing. It may set variables of this process's environment (see
             `prepare_drawing`).
 
@@ -35,6 +36,10 @@ def make_from_spec(spec: Mapping[str, Any], render_mode: str | None = None) -> g
         UnknownNameError: if gymnasium does not know the environment.
         HostError: if the environment's own code fails, or nothing can be drawn on this machine.
     """
+    if spec.get("child"):
+        from heredity.environments.child import ChildEnvironment
+
+        return ChildEnvironment(spec, render_mode)
     if render_mode is not None:
         prepare_drawing(spec.get("family", ""))
     import_modules(spec["modules"], env_id=spec["env_id"], extra=spec.get("extra"))

@@ -26,7 +26,7 @@ class BrokenEnvironmentError(HostError):
         what: what it was asked to do: `make`, `reset`, `step`, `close`, `spaces`.
     """
 
-    def __init__(self, what: str, error: Exception) -> None:
+    def __init__(self, what: str, error: BaseException) -> None:
         self.what = what
         frame = traceback.extract_tb(error.__traceback__)[-1]
         super().__init__(f"{type(error).__name__}: {error} ({frame.filename}:{frame.lineno})")
@@ -39,7 +39,7 @@ def guarded(what: str) -> Generator[None]:
         yield
     except BrokenEnvironmentError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise BrokenEnvironmentError(what, error) from error
 
 

@@ -41,6 +41,8 @@ def describe_space(space: gymnasium.Space[Any]) -> dict[str, Any]:
         case spaces.Text():
             lengths = {"min_length": int(space.min_length), "max_length": int(space.max_length)}
             return {"type": "Text", **lengths, "characters": "".join(sorted(space.character_set))}
+        case _ if isinstance(described := getattr(space, "remote_description", None), dict):
+            return described  # pyright: ignore[reportUnknownVariableType]
         case _:
             # Addresses differ between processes, and a description is part of what evolvers are told.
             return {"type": type(space).__name__, "repr": re.sub(r" at 0x[0-9a-fA-F]+", "", repr(space))}

@@ -38,6 +38,9 @@ class EnvironmentSpec:
         packages: distributions whose versions can change a score.
         renew: whether episodes leave traces inside the simulator, so that each needs a new one to be reproducible.
         constant: whether the seed changes nothing: every episode starts and responds alike.
+        assumed_horizon: whether nobody declared `max_episode_steps`, so that it is ours.
+        child: whether a user brought it, so that it runs in a process of its own (see `heredity.environments.child`).
+        measured: the lowest and the highest return that random actions got, where `failure_return` follows from them.
     """
 
     id: str
@@ -57,6 +60,9 @@ class EnvironmentSpec:
     packages: tuple[str, ...] = ("gymnasium",)
     renew: bool = False
     constant: bool = False
+    assumed_horizon: bool = False
+    child: bool = False
+    measured: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kwargs", MappingProxyType(dict(self.kwargs)))
@@ -82,6 +88,7 @@ class EnvironmentSpec:
             "max_episode_steps": self.max_episode_steps,
             "renew": self.renew,
             "extra": self.extra,
+            **({"child": True} if self.child else {}),
         }
 
 

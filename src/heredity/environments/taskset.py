@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from heredity.environments.making import is_file, make_from_spec
-from heredity.environments.registry import PREFIX, environment_ids, environment_spec, make
+from heredity.environments.registry import PREFIX, environment_ids, environment_spec, make, remember_returns
 from heredity.environments.spaces import describe_space
 from heredity.environments.spec import EnvironmentSpec
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.ids import digest_bytes, digest_json, generator
 from heredity.plugins import located
+from heredity.refusals import quoted
 from heredity.tasks import SPLITS, Task, Taskset, TasksetInfo
 
 __all__ = ["SOURCE", "EnvironmentTaskset", "GymnasiumTasksets", "make_from_spec"]
@@ -78,7 +80,9 @@ class EnvironmentTaskset:
         rng = generator(entropy, "cases", PREFIX + self.environment.id, split)
         seeds: dict[int, None] = {}
         while len(seeds) < count:
-            seeds[int(rng.integers(_SEEDS_PER_SPLIT)) * len(SPLITS) + residue] = None
+            # In one go: a million single draws take minutes, in which nobody hears a signal.
+            drawn: list[int] = rng.integers(_SEEDS_PER_SPLIT, size=count - len(seeds)).tolist()
+            seeds.update(dict.fromkeys(seed * len(SPLITS) + residue for seed in drawn))
         return tuple(Task(f"{split}/{i}", split, i, {"seed": seed, "options": {}}) for i, seed in enumerate(seeds))
 
 
@@ -92,6 +96,25 @@ class GymnasiumTasksets:
     def taskset(self, name: str) -> Taskset:
         """Return the taskset of an environment; see `environment_spec` for the errors."""
         return EnvironmentTaskset(environment_spec(name))
+
+    def measured(self, name: str) -> list[float] | None:
+        """Return what was measured of an environment, the lowest and the highest return of random actions; None if nothing was."""
+        returns = environment_spec(name).measured
+        return None if returns is None else [*returns]
+
+    def remember(self, name: str, values: Any) -> None:
+        """Take what `measured` returned once instead of measuring it again.
+
+        Raises:
+            ConfigError: if it is anything else.
+        """
+        match values:
+            case [int() | float() as low, int() | float() as high] if -math.inf < low <= high < math.inf:
+                remember_returns(name, (float(low), float(high)))
+            case _:
+                raise ConfigError(
+                    f"{name} was measured as {quoted(values)}; expected its lowest and its highest return"
+                )
 
     def located(self, name: str, base: Path) -> str:
         """Return a name with the path of its file, if it has one, made absolute, as seen from the folder `base`."""

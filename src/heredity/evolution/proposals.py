@@ -33,13 +33,13 @@ class LoopOptions(MethodOptions):
     evidence_chars: int = Field(2000, ge=100, le=1_000_000, description="most characters of each of their texts")
     value_chars: int = Field(20_000, ge=1, le=10_000_000, description="most characters of one new text")
     history: int = Field(6, ge=0, le=1_000, description="rejected proposals shown to the model, the latest ones")
-    min_gain: float = Field(0.0, ge=0, description="a commit needs a mean difference greater than this")
-    tolerance: float = Field(0.0, ge=0, description="what a shorter or cheaper candidate may lose")
+    min_gain: float = Field(0.0, ge=0, le=1e12, description="a commit needs a mean difference greater than this")
+    tolerance: float = Field(0.0, ge=0, le=1e12, description="what a shorter or cheaper candidate may lose")
     protect: float = Field(0.0, ge=0, le=1, description="share of the solved tasks that must stay solved")
     canaries: tuple[int, ...] = Field((), description="train tasks attempted in every round that must stay solved")
     solved: float = Field(1.0, description="score from which on a task counts as solved")
     confirm: int = Field(0, ge=0, le=10_000, description="fresh train tasks that a gain is confirmed on")
-    temperature: float | None = Field(None, ge=0, description="of the model that proposes")
+    temperature: float | None = Field(None, ge=0, le=100, description="of the model that proposes")
 
 
 @dataclass(frozen=True, slots=True)

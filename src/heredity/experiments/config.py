@@ -18,6 +18,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from heredity.configuration.config import Cell, Config, config_type
+from heredity.configuration.secrets import without_secrets
 from heredity.configuration.sections import DEFAULT_PROTOCOL, EVOLVER_KINDS, EvolverSection
 from heredity.errors import ConfigError
 from heredity.evolution.proposals import LoopOptions
@@ -80,7 +81,7 @@ def resolve(
     given = {**dict(map(_parse_override, overrides)), **(changes or {})}
     here, places = Path.cwd(), _config_type(_with(data, given), source).paths_in()
     changed = with_absolute_paths(_with(with_absolute_paths(data, places, base or here), given), places, here)
-    config = _with_tasksets_of_groups(_validated(changed, source))
+    config = _with_tasksets_of_groups(_validated(without_secrets(changed), source))
     varied = [name for names in config.matrix.get("evolver.tools", []) for name in names]
     config.tools.check_used(
         {*config.tools.used, *replace(config.agent_tools, names=(*config.evolver.tools, *varied)).used}

@@ -25,6 +25,7 @@ from heredity.configuration.tools import ToolSettings
 from heredity.errors import ConfigError, HeredityError, MissingExtraError
 from heredity.evolution.registry import METHODS
 from heredity.experiments.config import cells
+from heredity.experiments.measured import remember_measured
 from heredity.experiments.outside_agents import agent_model, program_folders
 from heredity.gateway.settings import CLIENTS, MODELS, GatewaySettings, ProviderSettings
 from heredity.launchers import available, check_command, launcher
@@ -107,6 +108,7 @@ class _Looking:
 
     def all(self) -> Iterator[Check]:
         yield from _disk(self._folder)
+        remember_measured(self._folder)
         named = (*self._config.run.tasksets, *(name for needs in self._needs for name in needs.tasksets))
         tasksets: dict[str, Taskset] = {}
         for name in dict.fromkeys(named):

@@ -24,6 +24,7 @@ from heredity.experiments.blocks import blocks, compared_cells
 from heredity.experiments.config import cells, read_toml, resolve, slug
 from heredity.experiments.engine import Engine
 from heredity.experiments.indexing import keeping_index
+from heredity.experiments.measured import keep_measured
 from heredity.experiments.model_files import model_files
 from heredity.experiments.plans import package_versions, plan_of
 from heredity.experiments.progress import CountingRunner, RunProgress, Silent, Watcher
@@ -117,7 +118,8 @@ def open_suite(folder: Path, config: Config | None = None) -> Config:
         return config or stored
     if config is None:
         raise ConfigError(
-            f"{folder} has no {CONFIG_NAME}; give the folder of a suite, such as runs/demo-20260101-120000"
+            f"{folder} has no {CONFIG_NAME}, so no suite has begun there; give the folder of one, such as "
+            f"runs/demo-20260101-120000, or begin one there: heredity run FILE --out {folder}"
         )
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -206,6 +208,7 @@ class _Suite:
         self.cells = compared_cells(folder, cells(config))
         self.needs: dict[str, Needs] = {cell.id: self.setting.needs(cell.config) for cell in self.cells}
         named = (*config.run.tasksets, *(name for needs in self.needs.values() for name in needs.tasksets))
+        keep_measured(folder, dict.fromkeys(named))
         self.tasksets: dict[str, Taskset] = {name: taskset(name) for name in dict.fromkeys(named)}
         self.progress = {
             c.id: RunProgress(c.id, c.taskset, c.label, c.seed, self.needs[c.id].episodes) for c in self.cells

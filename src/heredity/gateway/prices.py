@@ -13,7 +13,7 @@ _MILLION = 1_000_000
 _FREE_KINDS = ("scripted", "replay", "local", "offline")
 """What names of models begin with that run here and cost nothing."""
 
-UsdPerMillion = Annotated[float, Field(ge=0)]
+UsdPerMillion = Annotated[float, Field(ge=0, le=10**9)]
 
 
 class Prices(BaseModel):

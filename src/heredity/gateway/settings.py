@@ -8,14 +8,13 @@ from typing import Annotated, Any, Literal, NamedTuple, cast
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from heredity.bounds import Count, Parallel, Seconds
 from heredity.gateway.prices import Prices
 from heredity.gateway.routing import Policy
 from heredity.ids import NAME_PATTERN, digest_json
 from heredity.plugins import Group
 from heredity.refusals import reading
 
-Seconds = Annotated[float, Field(gt=0)]
-Count = Annotated[int, Field(ge=1)]
 Role = Literal["execution", "optimisation", "judge"]
 ROLES: tuple[Role, ...] = ("execution", "optimisation", "judge")
 
@@ -156,11 +155,11 @@ class GatewaySettings(_Table):
     cache: bool | str = False
     cache_sampled: bool = False
     attempts: Count = 8
-    concurrent: Count = 8
+    concurrent: Parallel = 8
     timeout_s: Seconds = TIMEOUT_S
-    max_tokens: Annotated[int, Field(ge=0)] | None = None
-    max_cost_usd: Annotated[float, Field(ge=0)] | None = None
-    max_calls: Annotated[int, Field(ge=0)] | None = None
+    max_tokens: Annotated[int, Field(ge=0, le=10**12)] | None = None
+    max_cost_usd: Annotated[float, Field(ge=0, le=10**9)] | None = None
+    max_calls: Annotated[int, Field(ge=0, le=10**9)] | None = None
 
     def conditions(self) -> dict[str, Any]:
         """Return what answers hang on: who attempts and who judges, and where they are asked."""

@@ -106,9 +106,9 @@ class Judgements:
             ConfigError: if the taskset has not so many.
             HostError: if the runner fails.
         """
-        return await self.on(
-            taskset.info, View(split, self.store.hidden_cases.tasks(taskset, split, count)), candidate, self.rollouts
-        )
+        # Apart from the event loop: many take a while, in which signals are to be heard.
+        tasks = await asyncio.to_thread(self.store.hidden_cases.tasks, taskset, split, count)
+        return await self.on(taskset.info, View(split, tasks), candidate, self.rollouts)
 
     async def on(self, taskset: TasksetInfo, view: View, candidate: Candidate, rollouts: Rollouts) -> ViewScores:
         """Return the scores of a candidate on a view.

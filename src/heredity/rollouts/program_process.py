@@ -138,11 +138,11 @@ class ProgramProcess:
         stdout, stderr = self._read_printed()
         return replace(result, stdout=stdout, stderr=stderr, seconds=self._loop.time() - started)
 
-    def kill(self) -> None:
-        """End the process; what it has printed is kept, and a call that is going on finds out."""
+    def kill(self, *, closed: bool = False) -> None:
+        """End the process, which may have closed its pipe; what it has printed is kept, and a call that is going on finds out."""
         if self._status is None:
             self._printed = self._worker.read_outputs(self._limits.output_bytes)
-            self._status = self._zygote.kill(self._worker)
+            self._status = self._zygote.kill(self._worker, closed=closed)
             self.alive = False
         if not self._busy:
             self._worker.close()
@@ -306,7 +306,7 @@ class ProgramProcess:
 
     async def _death(self) -> EndedError:
         closed = not self.alive
-        self.kill()
+        self.kill(closed=True)
         assert self._status is not None
         try:
             async with asyncio.timeout(_STATUS_S):
@@ -320,7 +320,9 @@ class ProgramProcess:
         if status == -signal.SIGXCPU:
             return EndedError("timeout", "the program used more processor time than it may")
         if status == -signal.SIGKILL:
-            return EndedError("oom", "the program was killed, out of memory most likely, or it closed its pipe")
+            return EndedError("oom", "the program was killed, out of memory most likely")
+        if status == frames.LIVED_ON:
+            return EndedError("crash", "the program closed its pipe to the host")
         return EndedError("crash", f"the program's process ended: {untrusted_messages.exit_text(status)}")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from heredity.results.status import PROGRAM_FAILURES, Status
 from heredity.rollouts.trajectory import Failure
+from heredity.sandbox.guest import frames
 
 _POSITION = re.compile("[0-9]{1,5}")
 _FAILURE_FIELDS = ("category", "message", "traceback")
@@ -53,6 +54,8 @@ def location(value: Any) -> list[Any] | None:
 
 def exit_text(status: int) -> str:
     """Say how a process ended, by its exit status."""
+    if status == frames.LIVED_ON:
+        return "it closed its pipe to the host"
     if status < 0:
         names = {s.value: s.name for s in signal.Signals}  # real-time signals have no name of their own
         return f"signal {names.get(-status, -status)}"

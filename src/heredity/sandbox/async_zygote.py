@@ -89,8 +89,12 @@ class AsyncZygote:
         self.free -= 1
         return worker
 
-    def kill(self, worker: Worker) -> asyncio.Future[int | None]:
+    def kill(self, worker: Worker, *, closed: bool = False) -> asyncio.Future[int | None]:
         """Kill a worker; its pipes are left to whoever is reading them.
+
+        Args:
+            worker: which.
+            closed: see `ZygoteProcess.end`.
 
         Returns:
             Its exit status when it is known: its exit code, or minus the signal that ended it; None if the zygote is gone.
@@ -102,7 +106,7 @@ class AsyncZygote:
         self._ends[worker.number] = status
         self.free += 1
         try:
-            self._process.kill(worker)
+            self._process.kill(worker, closed=closed)
         except HostError:
             self._lose()
         return status

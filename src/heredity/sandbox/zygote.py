@@ -171,19 +171,24 @@ class ZygoteProcess:
         os.set_blocking(response_read, False)
         return Worker(number, request_write, response_read, outputs)
 
-    def end(self, worker: Worker) -> None:
-        """Kill a worker and close its pipes; its scratch folder is wiped. The exit status comes later (`exit_status`)."""
+    def end(self, worker: Worker, *, closed: bool = False) -> None:
+        """Kill a worker and close its pipes; its scratch folder is wiped. The exit status comes later (`exit_status`).
+
+        Args:
+            worker: which.
+            closed: whether it closed its pipe: one that lives on all the same ends with the status `frames.LIVED_ON`.
+        """
         try:
-            self.kill(worker)
+            self.kill(worker, closed=closed)
         finally:
             worker.close()
 
-    def kill(self, worker: Worker) -> None:
+    def kill(self, worker: Worker, *, closed: bool = False) -> None:
         """Do what `end` does, but leave the pipes to whoever is reading them."""
-        self._send({"op": "end", "worker": worker.number})
+        self._send({"op": "end", "worker": worker.number, "closed": closed})
 
     def exit_status(self, worker: Worker) -> int:
-        """Return the exit status of an ended worker: its exit code, or minus the signal that ended it."""
+        """Return the exit status of an ended worker: its exit code, minus the signal that ended it, or `frames.LIVED_ON`."""
         while worker.number not in self._exits:
             reply = self._receive(_REPLY_S)
             self._exits[reply["worker"]] = reply["status"]

@@ -5,9 +5,9 @@ An entry's name is what tasksets' names begin with, up to the first slash; it lo
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.plugins import Group
@@ -66,9 +66,42 @@ def located_taskset(name: str, base: Path) -> str:
     Raises:
         ConfigError: if a package that offers tasksets fails to load.
     """
-    first = name.partition("/")[0]
-    locate = getattr(SOURCES.load(first), "located", None) if first in SOURCES else None
+    locate = getattr(_source(name), "located", None)
     return name if locate is None else locate(name, base)
+
+
+def measurements(names: Iterable[str]) -> dict[str, Any]:
+    """Return what was measured of tasksets rather than declared, by name, as JSON values.
+
+    It decides what tasksets are, so whoever continues or repeats a run takes it from there by `remember`. A source that measures
+    says so by the methods `measured(name)`, which returns None of a taskset of which nothing was, and `remember(name, value)`.
+
+    Raises:
+        HeredityError: as `taskset`.
+    """
+    values: dict[str, Any] = {}
+    for name in names:
+        measured = getattr(_source(name), "measured", None)
+        if measured is not None and (value := measured(name)) is not None:
+            values[name] = value
+    return values
+
+
+def remember(measured: Mapping[str, Any]) -> None:
+    """Take what `measurements` returned in another process instead of measuring it again.
+
+    Raises:
+        ConfigError: if it is anything else.
+    """
+    for name, value in measured.items():
+        take = getattr(_source(name), "remember", None)
+        if take is not None:
+            take(name, value)
+
+
+def _source(name: str) -> TasksetSource | None:
+    first = name.partition("/")[0]
+    return SOURCES.load(first) if first in SOURCES else None
 
 
 def expand(names: Iterable[str]) -> list[str]:
@@ -82,8 +115,7 @@ def expand(names: Iterable[str]) -> list[str]:
     """
     expanded: list[str] = []
     for name in names:
-        first = name.partition("/")[0]
-        source = SOURCES.load(first) if first in SOURCES else None
+        source = _source(name)
         groups, members = getattr(source, "groups", None), getattr(source, "members", None)
         expanded += (
             members(name) if members is not None else groups().get(name, (name,)) if groups is not None else (name,)

@@ -17,6 +17,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from heredity.actors.parts import Parts, read_parts
+from heredity.bounds import Count, CountOrZero
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.ids import NAME_PATTERN
 from heredity.outside import json_value
@@ -49,9 +50,9 @@ class EvolutionDesign(BaseModel):
     optimizer: str = "reflection"
     options: dict[str, Any] = Field(default_factory=dict[str, Any])
     targets: tuple[str, ...] = ("prompt", "tool", "memory")
-    attempts: Annotated[int, Field(ge=0)] = 24
-    tries: Annotated[int, Field(ge=1)] = 2
-    guards: Annotated[int, Field(ge=0)] = 1
+    attempts: CountOrZero = 24
+    tries: Count = 2
+    guards: CountOrZero = 1
 
 
 class AgentDesign(BaseModel):
@@ -84,7 +85,7 @@ class TeamDesign(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     agents: Annotated[dict[str, AgentDesign], Field(min_length=1)]
-    rounds: Annotated[int, Field(ge=1)] = ROUNDS
+    rounds: Count = ROUNDS
     evolution: EvolutionDesign | None = None
 
     def to_part(self) -> SourceTree:

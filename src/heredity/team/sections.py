@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-Count = Annotated[int, Field(ge=1)]
-Seconds = Annotated[float, Field(gt=0)]
+from heredity.bounds import Count, Dollars, Parallel, Tokens
 
 
 class Table(BaseModel):
@@ -46,11 +44,11 @@ class AgentSection(Table):
     tools: tuple[str, ...] = Field(default=(), strict=False)
     asks: tuple[str, ...] = Field(default=(), strict=False)
     turns: Count = 20
-    concurrency: Count = 4
+    concurrency: Parallel = 4
     pictures: bool = False
     launcher: str = ""
-    tokens: Count | None = None
-    cost_usd: Annotated[float, Field(gt=0)] | None = None
+    tokens: Tokens | None = None
+    cost_usd: Dollars | None = None
     network: bool = False
     memory_mib: Count | None = None
     disk_mib: Count | None = None

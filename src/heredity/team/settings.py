@@ -42,6 +42,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, field_validator, model_validator
 
+from heredity.bounds import Count, CountOrZero, Seconds
 from heredity.configuration import tools
 from heredity.configuration.tools import CorpusSection, McpSection, SearchSection, WebSection
 from heredity.errors import ConfigError, UnknownNameError
@@ -51,7 +52,7 @@ from heredity.outside import json_value, read_text, toml_table
 from heredity.refusals import reading
 from heredity.team.memory import NAME as MEMORY
 from heredity.team.planning import ROUNDS
-from heredity.team.sections import AgentSection, Count, Seconds, Table
+from heredity.team.sections import AgentSection, Table
 from heredity.team.team import PLANNER
 
 TOOLS = (*tools.TOOLS, "write_tool", "write_skill")
@@ -124,14 +125,14 @@ class EvolutionSection(Table):
     targets: tuple[Literal["prompt", "tool", "memory", "agent"], ...] = Field(
         default=("prompt", "tool", "memory"), strict=False
     )
-    attempts: Annotated[int, Field(ge=0)] = 24
+    attempts: CountOrZero = 24
     tries: Count = 2
-    guards: Annotated[int, Field(ge=0)] = 1
+    guards: CountOrZero = 1
     store: str = "team-versions.db"
     canaries: str = "canaries.jsonl"
-    at_commit: Annotated[int, Field(ge=0)] = 3
-    check_every: Annotated[int, Field(ge=0)] = 5
-    seed: int = 0
+    at_commit: CountOrZero = 3
+    check_every: CountOrZero = 5
+    seed: Annotated[int, Field(ge=-(1 << 63), lt=1 << 63)] = 0
 
 
 class TeamSettings(Table):

@@ -98,3 +98,18 @@ def test_tables_may_have_cells_as_keys() -> None:
     rule = "seen = {[0, 1]: 3}\nseen[[0, 1]] += 4\nseen[[2, 2]] = 5\nsay(f'{seen[[0, 1]] + seen[[2, 2]]}')"
     episode = Episode(lantern(actions__wait=rule), compiled(actions__wait=rule), {"oil": 3})
     assert episode.step({"action": "wait"}).message == "12"
+
+
+@pytest.mark.parametrize(
+    ("kind", "start", "change"),
+    [
+        ("table", "{'a': {'b': 0}}", "kept = {'a': {'b': kept['a']['b'] + 1}}"),
+        ("table", "{'a': [{'b': 0}]}", "kept = {'a': [{'b': kept['a'][0]['b'] + 1}]}"),
+        ("list", "[{'b': 0}]", "kept = [{'b': kept[0]['b'] + 1}]"),
+        ("list", "[[{'b': {'c': [0]}}]]", "kept = [[{'b': {'c': [kept[0][0]['b']['c'][0] + 1]}}]]"),
+    ],
+)
+def test_situations_with_tables_inside_of_tables_and_lists_are_told_apart(kind: str, start: str, change: str) -> None:
+    rule = f"{change}\nif kept == {start}:\n  pay(1)"
+    changed = {"state__kept": {"type": kind, "start": start, "most": 9}, "actions__wait": rule}
+    assert collected(changed, {"oil": 3, "steps": 3}) == (3.0, 3.0, "exact")

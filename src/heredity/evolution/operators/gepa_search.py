@@ -40,9 +40,14 @@ class GepaOptions(MethodOptions):
     target: tuple[Target, ...] = Field(("prompt",), min_length=1, description="whose texts may change")
     batch: int = Field(3, ge=1, le=1_000, description="train tasks of a minibatch")
     pareto: int = Field(16, ge=1, le=10_000, description="train tasks that candidates are compared on")
-    metric_calls: int = Field(0, ge=0, description="rollouts as the package counts them; 0: all of the budget")
+    metric_calls: int = Field(
+        0, ge=0, le=1_000_000, description="rollouts as the package counts them; 0: all of the budget"
+    )
     batch_calls: int = Field(
-        0, ge=0, description="likewise, for each update under a schedule; 0: eight times the tasks of the batch"
+        0,
+        ge=0,
+        le=1_000_000,
+        description="likewise, for each update under a schedule; 0: eight times the tasks of the batch",
     )
     select: Literal["pareto", "current_best", "epsilon_greedy", "top_k_pareto"] = Field(
         "pareto", description="which candidate is changed next"
@@ -54,7 +59,7 @@ class GepaOptions(MethodOptions):
     solved: float = Field(1.0, description="score from which on there is nothing to reflect on")
     evidence_chars: int = Field(2000, ge=100, le=1_000_000, description="most characters of each text of a rollout")
     value_chars: int = Field(20_000, ge=1, le=10_000_000, description="most characters of one new text")
-    temperature: float | None = Field(None, ge=0, description="of the model that proposes")
+    temperature: float | None = Field(None, ge=0, le=100, description="of the model that proposes")
 
 
 class GepaSearch:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from heredity.errors import RecordError
+from heredity.experiments.measured import MEASURED
 from heredity.experiments.sealed import OPENED
 from heredity.experiments.verification.cards import CARD
 from heredity.outside import json_value, read_bytes
@@ -19,6 +20,7 @@ MOST_BYTES = {
     "journal.jsonl": 4 << 30,
     "run.toml": 16 << 20,
     "suite.toml": 16 << 20,
+    MEASURED: 16 << 20,
     METRICS: 256 << 20,
     OPENED: 1 << 30,
     CARD: 64 << 20,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from heredity.errors import ConfigError
 from heredity.experiments.config import cells, read_toml, resolve
+from heredity.experiments.measured import remember_measured
 from heredity.experiments.results import is_run, is_suite, results_of_suite
 from heredity.experiments.sequence import read_sequence
 from heredity.experiments.verification import record
@@ -113,7 +114,7 @@ def cards_of(folder: Path) -> list[RunCard]:
 
 def _run(folder: Path, asked: Asked) -> _Verified:
     name = folder.name
-    files = check("files", name, lambda: failed_on(list(strange_files(folder)), "plain files of its own"))
+    files = check("files", name, partial(_files_of_run, folder))
     if files.status is CheckStatus.FAILED:
         why = "files of this folder are not what they should be"
         return _Verified([files, *skipped(("journal", "events", *_OF_RECORDS), name, why)])
@@ -143,6 +144,13 @@ def _run(folder: Path, asked: Asked) -> _Verified:
     except UNREADABLE:  # of which `figures` has said why
         return _Verified(checks)
     return _Verified(checks, run_card(results, run.chain), results)
+
+
+def _files_of_run(folder: Path) -> Finding:
+    strange = list(strange_files(folder))
+    if not strange:
+        remember_measured(folder.parents[1])
+    return failed_on(strange, "plain files of its own")
 
 
 def _journal(folder: Path, runs: list[RunRecords]) -> Finding:

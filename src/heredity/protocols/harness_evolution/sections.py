@@ -8,8 +8,9 @@ from typing import Annotated, ClassVar
 
 from pydantic import AliasChoices, Field
 
+from heredity.bounds import Cases, CasesOrZero, Count, CountOrZero
 from heredity.configuration.config import Config
-from heredity.configuration.sections import Count, Locate, RunSection, Section, ViewsSection
+from heredity.configuration.sections import Locate, RunSection, Section, ViewsSection
 from heredity.configuration.solver import SolverSection
 from heredity.judging.schedule import Persistence, Schedule
 from heredity.plugins import located
@@ -48,10 +49,10 @@ class HarnessViewsSection(ViewsSection):
             `all`.
     """
 
-    validation: Annotated[Count, Field(validation_alias=AliasChoices("validation", "update_validation"))] = 16
-    heldout: Annotated[Count, Field(validation_alias=AliasChoices("heldout", "id"))] = 32
-    ood: Annotated[int, Field(ge=0)] = 0
-    replay: Annotated[int, Field(ge=0)] = 0
+    validation: Annotated[Cases, Field(validation_alias=AliasChoices("validation", "update_validation"))] = 16
+    heldout: Annotated[Cases, Field(validation_alias=AliasChoices("heldout", "id"))] = 32
+    ood: CasesOrZero = 0
+    replay: CasesOrZero = 0
     points: Points = "ends"
 
 
@@ -77,9 +78,9 @@ class ScheduleSection(Section):
     epochs: Count = 1
     updates: Count = 1
     persistence: Persistence = "persistent"
-    assess: Annotated[int, Field(ge=0)] = 1
+    assess: CountOrZero = 1
     gate: bool = False
-    canaries: Annotated[int, Field(ge=0)] = 0
+    canaries: CountOrZero = 0
     plan: str | None = None
 
     def schedule(self) -> Schedule:

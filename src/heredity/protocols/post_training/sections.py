@@ -35,7 +35,7 @@ class TrainingSection(Section):
     repeats: Annotated[int, Field(ge=0, le=1000)] = 0
     engine: Literal["auto", "transformers", "vllm"] = "auto"
     device: Literal["cpu", "gpu"] = "cpu"
-    gpus: Annotated[int, Field(ge=0)] = 0
+    gpus: Annotated[int, Field(ge=0, le=1024)] = 0
 
     def agree(self, config: Config) -> None:
         """Ask for an agent and for a time that it has."""

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from heredity.configuration.sections import EVERY_KEY, BudgetSection, Count, Locate, Section, ViewsSection
+from heredity.bounds import Cases, CountOrZero, Parallel
+from heredity.configuration.sections import EVERY_KEY, BudgetSection, Locate, Section, ViewsSection
 from heredity.plugins import located
 
 if TYPE_CHECKING:
@@ -34,9 +35,9 @@ class TeamQuestionsSection(Section):
     paths: ClassVar[Mapping[str, Locate]] = MappingProxyType({"file": located})
 
     file: Annotated[str, Field(min_length=1)]
-    concurrent: Count = 2
+    concurrent: Parallel = 2
     evolution: Literal["", "none", "within", "across"] = ""
-    practice: Annotated[int, Field(ge=0)] = 0
+    practice: CountOrZero = 0
     evolves: list[str] = Field(default_factory=list[str])
 
     def agree(self, config: Config) -> None:
@@ -48,7 +49,7 @@ class TeamQuestionsSection(Section):
 class TeamBudgetSection(BudgetSection):
     """`[budget]`: nothing is bought: a team is judged as it stands."""
 
-    train_cases: Count = 1
+    train_cases: Cases = 1
 
 
 class TeamViewsSection(ViewsSection):
@@ -60,4 +61,4 @@ class TeamViewsSection(ViewsSection):
 
     indifferent: ClassVar[tuple[str, ...]] = EVERY_KEY
 
-    heldout: Count = 60
+    heldout: Cases = 60

@@ -6,7 +6,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from heredity.configuration.sections import Count, OpenBudgetSection, Section, ViewsSection
+from heredity.bounds import Cases, Count, Parallel
+from heredity.configuration.sections import OpenBudgetSection, Section, ViewsSection
 
 Mode = Literal["prompt", "solution", "both"]
 """What is edited: Prompt-Evo, Solution-Evo, PS-Joint-Evo (Autogenesis, section 5.1)."""
@@ -37,13 +38,13 @@ class WithinSection(Section):
     rounds: Annotated[int, Field(ge=1, le=100)] = 3
     best_of_k: bool = True
     most_samples: Count = 256
-    concurrent: Count = 4
+    concurrent: Parallel = 4
 
 
 class WithinBudgetSection(OpenBudgetSection):
     """`[budget]`: nothing is trained on, and rounds bound a run; tokens, cost and seconds may bound it further."""
 
-    train_cases: Count = 1
+    train_cases: Cases = 1
 
 
 class WithinViewsSection(ViewsSection):

@@ -63,8 +63,8 @@ class AuthorOptions(MethodOptions):
     review: bool = Field(
         False, description="whether the theme is reviewed and made precise first (AutoEnv, appendix B.7)"
     )
-    turns: int = Field(120, ge=1, description="most replies of the model in the conversation with tools")
-    temperature: float | None = Field(None, ge=0, description="of the model; its own by default")
+    turns: int = Field(120, ge=1, le=10_000, description="most replies of the model in the conversation with tools")
+    temperature: float | None = Field(None, ge=0, le=100, description="of the model; its own by default")
 
 
 class WorldAuthor:

@@ -6,8 +6,9 @@ from typing import Annotated, ClassVar
 
 from pydantic import AliasChoices, Field
 
+from heredity.bounds import Cases, Count
 from heredity.configuration.config import Config
-from heredity.configuration.sections import EVERY_KEY, BudgetSection, Count, Section, ViewsSection
+from heredity.configuration.sections import EVERY_KEY, BudgetSection, Section, ViewsSection
 
 MOST_REPAIRS = 40
 """Builds of a run where nothing else is said."""
@@ -24,7 +25,7 @@ class BuildBudgetSection(BudgetSection):
 
     episodes: Annotated[Count, Field(validation_alias=AliasChoices("episodes", "builds", "rollouts"))] = MOST_REPAIRS  # pyright: ignore[reportIncompatibleVariableOverride]
     max_per_submit: Count = 1
-    train_cases: Count = 1
+    train_cases: Cases = 1
 
     def agree(self, config: Config) -> None:
         """Refuse what a build has no use for."""
@@ -42,7 +43,7 @@ class GateViewsSection(ViewsSection):
 
     indifferent: ClassVar[tuple[str, ...]] = EVERY_KEY
 
-    heldout: Count = 1
+    heldout: Cases = 1
 
 
 class GenerationSection(Section):

@@ -20,6 +20,7 @@ from typing import Any
 
 import gymnasium
 
+from heredity.environments.child import ChildEnvironment
 from heredity.environments.taskset import make_from_spec
 from heredity.errors import HeredityError
 from heredity.results.status import FailureSource, Status
@@ -37,6 +38,11 @@ _HEADER = 8
 TICK_S = 0.05
 """How often deadlines are looked at."""
 
+_SLOW_S = 1.0
+
+_MOST_TIMEOUTS = 3
+"""After how many episodes in a row an environment that hangs is not tried again with the same program."""
+
 
 class EnvironmentWorker:
     """The loop: start channels, step environments as answers arrive, send trajectories."""
@@ -48,6 +54,7 @@ class EnvironmentWorker:
         self._queue: collections.deque[Rollout] = collections.deque()
         self._channels: dict[int, PolicyChannel] = {}
         self._writable: dict[int, PolicyChannel] = {}
+        self._timeouts: collections.Counter[tuple[str, str]] = collections.Counter()
         self._inbox = bytearray()
         self._outbox = bytearray()
         self._poll = select.epoll()
@@ -69,7 +76,9 @@ class EnvironmentWorker:
 
     def _wait(self) -> None:
         channels = self._channels
-        for fd, event in self._poll.poll(TICK_S if channels else None):
+        events = self._poll.poll(TICK_S if channels else None)
+        woken = time.monotonic()
+        for fd, event in events:
             channel = channels.get(fd)
             if channel is not None:
                 endings = channel.on_readable()
@@ -82,6 +91,10 @@ class EnvironmentWorker:
                 channel.on_writable()
                 self._watch_writing(channel)
         now = time.monotonic()
+        if now > woken + _SLOW_S:
+            # An environment was slow: nobody's policy pays for that.
+            for channel in channels.values():
+                channel.extend(now - woken)
         if now >= self._next_check:
             self._next_check = now + TICK_S
             for channel in [la for la in channels.values() if la.deadline <= now]:
@@ -123,6 +136,10 @@ class EnvironmentWorker:
         codecs = (Codec(first.profile["obs"]), Codec(first.profile["action"], texts=False))
         episodes: list[Episode] = []
         try:
+            if self._timeouts and self._timeouts[_env_key(first), first.program] >= _MOST_TIMEOUTS:
+                raise TimeoutError(
+                    f"the environment took too long in {_MOST_TIMEOUTS} episodes of the program in a row"
+                )
             for rollout in rollouts:
                 env = self._pool.take(_env_key(rollout), rollout.environment, _render_mode(rollout))
                 episodes.append(Episode(rollout, env, Recorder(*codecs)))
@@ -152,6 +169,8 @@ class EnvironmentWorker:
                 self._queue.appendleft(_alone(rollout))
             else:
                 self._reply(rollout, ending.episode.trajectory(ending.failure, ending.failure_source).encode())
+            if isinstance(ending.episode.env, ChildEnvironment):
+                self._count_timeout(rollout, ending.episode.env.timed_out)
             if ending.failure_source is FailureSource.ENVIRONMENT:
                 ending.episode.env.close()
             else:
@@ -163,6 +182,13 @@ class EnvironmentWorker:
             self._retire(channel)
         elif channel.outbox or channel.worker.request in self._writable:
             self._watch_writing(channel)
+
+    def _count_timeout(self, rollout: Rollout, timed_out: bool) -> None:
+        pair = _env_key(rollout), rollout.program
+        if timed_out:
+            self._timeouts[pair] += 1
+        else:
+            self._timeouts.pop(pair, None)
 
     def _retire(self, channel: PolicyChannel) -> None:
         worker = channel.worker

@@ -151,6 +151,11 @@ class PolicyChannel:
             self._blame_alone(Status.ROLLOUT_TIMEOUT, what, self._location())
         return self._take_endings()
 
+    def extend(self, seconds: float) -> None:
+        """Give the policy more time, since it could not be heard for so long."""
+        self.deadline += seconds
+        self._episode_deadline += seconds
+
     def belongs_to(self, request: int) -> bool:
         """Return whether the channel plays for this request."""
         return self._episodes[0].rollout.request == request
@@ -159,11 +164,11 @@ class PolicyChannel:
         """Return the episodes that have not ended."""
         return [self._episodes[p] for p in self._active]
 
-    def close(self) -> None:
-        """End the worker."""
+    def close(self, *, closed: bool = False) -> None:
+        """End the worker, which may have closed its pipe."""
         self.phase = Phase.DONE
         if not self.worker.closed:
-            self._zygote.end(self.worker)
+            self._zygote.end(self.worker, closed=closed)
 
     def _largest(self) -> int:
         return _MAX_META + (self._action_codec.nbytes or _MAX_META) * max(1, len(self._active))
@@ -342,7 +347,7 @@ class PolicyChannel:
 
     def _died(self) -> None:
         phase = self.phase
-        self.close()
+        self.close(closed=True)
         try:
             status = self._zygote.exit_status(self.worker)
         except HostError as error:
@@ -353,9 +358,7 @@ class PolicyChannel:
         elif status == -signal.SIGXCPU:
             self._blame_alone(Status.ROLLOUT_TIMEOUT, "the policy used more processor time than its episode may take")
         elif status == -signal.SIGKILL:
-            self._blame_alone(
-                Status.OOM, "the policy process was killed, out of memory most likely, or closed its pipe"
-            )
+            self._blame_alone(Status.OOM, "the policy process was killed, out of memory most likely")
         elif phase is Phase.READY:
             self._blame_alone(
                 Status.IMPORT_ERROR,

@@ -7,11 +7,15 @@ import traceback
 from collections.abc import Iterator
 
 MAX_TRACEBACK = 8192
+_COMPILING = ["source_to_code", "_call_with_frames_removed"]
+"""The innermost frames where a module is compiled."""
 _HERE = os.path.dirname(__file__) + "/"
 
 
 def message_of(error: BaseException) -> str:
     """Return an exception's class and text in one line."""
+    if isinstance(error, MemoryError) and not out_of_memory(error):
+        return "MemoryError: the source nests too deeply to be compiled"
     try:
         text = str(error)
     except Exception:  # noqa: BLE001 - it is the author's own method, which may raise anything
@@ -34,6 +38,14 @@ def traceback_of(error: BaseException, folder: str) -> str:
         return f"{type(error).__name__} (its traceback cannot be shown)"
     text = "".join(lines).replace(folder + "/", "")
     return text if len(text) <= MAX_TRACEBACK else text[: MAX_TRACEBACK // 2] + "\n…\n" + text[-MAX_TRACEBACK // 2 :]
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Return whether memory has run out; a source that nests too deeply for the compiler raises the same error."""
+    if not isinstance(error, MemoryError):
+        return False
+    names = [frame.f_code.co_name for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return names[-2:] != _COMPILING
 
 
 def chain(error: BaseException) -> Iterator[BaseException]:

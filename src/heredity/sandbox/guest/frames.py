@@ -8,6 +8,9 @@ import struct
 HEADER = struct.Struct("<I")
 CHUNK = 1 << 16
 
+LIVED_ON = 256
+"""Exit status of a worker that closed its pipe and did not end: no process has it."""
+
 # Host to guest.
 STEP = b"S"
 """count:u16, positions:u16*count, how:u8, then the observations.

@@ -228,7 +228,7 @@ class Harness:
         return news
 
     def _describe(self, error: BaseException, category: str) -> dict[str, Any]:
-        if isinstance(error, MemoryError):
+        if failures.out_of_memory(error):
             category = "oom"
         elif isinstance(error, codecs.InvalidValueError):
             return problem("invalid_action", str(error), self.act_location())

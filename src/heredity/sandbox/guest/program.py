@@ -168,7 +168,7 @@ class ProgramLoop:
     def _describe(self, error: BaseException) -> dict[str, Any]:
         if isinstance(error, _MissingError):
             return harness.problem("missing", str(error))
-        category = "oom" if isinstance(error, MemoryError) else "tool_error"
+        category = "oom" if failures.out_of_memory(error) else "tool_error"
         text = failures.traceback_of(error, self.order["program"])
         return harness.problem(category, failures.message_of(error), text)
 

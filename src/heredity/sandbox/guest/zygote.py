@@ -15,12 +15,15 @@ import os
 import signal
 import socket
 import sys
+import time
 from typing import Any
 
 MAX_MESSAGE = 1 << 18
 FIRST_USER = 1 << 30
 REQUEST, RESPONSE = 3, 4
 """The descriptors of a worker's two pipes."""
+ENDING_S = 0.5
+"""How long a worker that has closed its pipe may take to end by itself."""
 GUEST_MODULES = ("codec", "confine", "coroutines", "failures", "frames", "harness", "program", "spaces")
 """Forgotten by name in a worker, so that a program may have modules of these names."""
 
@@ -55,7 +58,7 @@ class Zygote:
             if order["op"] == "spawn":
                 self._spawn(order, fds)
             elif order["op"] == "end":
-                self._end(order["worker"])
+                self._end(order["worker"], order.get("closed", False))
                 self.spare = self.spare or self._fork()
             else:
                 order["spaces"] = [self.spaces.build_space(order[kind]) for kind in ("obs", "action")]
@@ -142,15 +145,24 @@ class Zygote:
         os.environ.update({"HOME": scratch, "TMPDIR": scratch})
         self.confinement.enter(order["program"], scratch)
 
-    def _end(self, worker: int) -> None:
+    def _end(self, worker: int, closed: bool) -> None:
+        import frames
+
         pid, scratch = self.workers.pop(worker)
-        os.kill(pid, signal.SIGKILL)
-        _, status = os.waitpid(pid, 0)
+        # Whoever closed its pipe is on its way out, unless it lives on without it.
+        deadline = time.monotonic() + (ENDING_S if closed else 0.0)
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        while not ended and time.monotonic() < deadline:
+            time.sleep(0.002)
+            ended, status = os.waitpid(pid, os.WNOHANG)
+        if not ended:
+            os.kill(pid, signal.SIGKILL)
+            _, status = os.waitpid(pid, 0)
         with contextlib.suppress(OSError):
             empty(scratch)
         os.chdir("/")
         self.slots.append(scratch)
-        code = os.waitstatus_to_exitcode(status)
+        code = frames.LIVED_ON if closed and not ended else os.waitstatus_to_exitcode(status)
         self.control.send(json.dumps({"worker": worker, "status": code}).encode())
 
 

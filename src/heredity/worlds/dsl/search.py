@@ -13,7 +13,7 @@ from heredity.errors import ConfigError
 from heredity.worlds.contract import Action, LevelData, Outcome, RefusedError
 from heredity.worlds.description import Description, Parameter
 from heredity.worlds.dsl.allowance import Allowance, spending
-from heredity.worlds.dsl.bounded import RuleError, Turn
+from heredity.worlds.dsl.bounded import PLAIN, RuleError, Turn
 from heredity.worlds.dsl.dynamics import RulesDynamics, State, checked_steps
 from heredity.worlds.dsl.values import weight
 
@@ -94,6 +94,21 @@ def _searched(description: Description, dynamics: RulesDynamics, level: LevelDat
     return value, plan, "exact" if graph.complete else "declared"
 
 
+def hashable(value: Any) -> Any:
+    """Return a list or a table of a state, whatever it holds, as a key of equal values."""
+    if type(value) is dict:
+        try:
+            return frozenset(value.items())
+        except TypeError:  # there are tables in it
+            return frozenset([(name, hashable(inner)) for name, inner in value.items()])
+    if type(value) is tuple:
+        try:
+            hash(value)
+        except TypeError:
+            return tuple(map(hashable, value))
+    return value
+
+
 class _Graph:
     """The situations that can be reached from a level's start, layer by layer of their distance."""
 
@@ -111,7 +126,7 @@ class _Graph:
 
     def key(self, state: State) -> tuple[Any, ...]:
         values = state.__dict__
-        return tuple([frozenset(v.items()) if type(v) is dict else v for v in map(values.__getitem__, self.matters)])
+        return tuple([v if type(v) in PLAIN else hashable(v) for v in map(values.__getitem__, self.matters)])
 
     def grow(self, left: int) -> bool:
         """Follow all actions from the last layer; return whether there is another, with `left` layers to come."""

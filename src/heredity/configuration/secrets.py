@@ -1,0 +1,125 @@
+"""Keys and tokens that a user wrote into a configuration: they stay out of every record, name and message.
+
+A configuration is written into folders that are published. A secret reaches an agent by a variable of this process that
+`evolver.inherit` names; what was written in front of a command becomes such a variable.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from heredity.errors import ConfigError, redacted
+
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
+_SECRET_NAME = re.compile(r"(?:^|[_-])(?:key|api[_-]?key|token|secret|password|passwd|credentials?)$", re.IGNORECASE)
+_LEADING = re.compile(
+    r"""(?:([A-Za-z_][A-Za-z0-9_]*)=((?:'[^']*'|"[^"]*"|\\.|[^\s'"\\])*)|env|exec|nohup|time|command)(?:\s+|$)"""
+)
+"""What may stand before the name of a program."""
+_BEFORE_PROGRAMS = ("env", "exec", "nohup", "time", "command")
+
+
+def words_of(command: str) -> list[str]:
+    """Return the words of a shell command, without quotes where they can be read."""
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return command.split()
+
+
+def program_of(command: str) -> str:
+    """Return the name of the program that a command starts: no path, no variable, no argument; `"agent"` where there is none."""
+    words = words_of(command)
+    while words and (_ASSIGNMENT.fullmatch(words[0]) or words[0] in _BEFORE_PROGRAMS):
+        words.pop(0)
+    name = Path(words[0]).stem if words else ""
+    if name.startswith("python"):
+        # Of an interpreter's arguments only what is surely a program: any other may be anything.
+        scripts = [Path(word).stem for word in words[1:] if word.endswith(".py")]
+        modules = [Path(after).stem for word, after in itertools.pairwise(words) if word == "-m"]
+        name = next(iter([*scripts, *modules]), "")
+    return name if name and not name.startswith("-") and redacted(name) == name else "agent"
+
+
+def without_secrets(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a configuration, not yet checked, with no secret in the command of its agent.
+
+    `OPENAI_API_KEY=… my-agent` becomes `my-agent` with the variable in this process's environment and in `evolver.inherit`.
+
+    Raises:
+        ConfigError: if a secret is an argument, or anywhere else in the configuration.
+    """
+    result: dict[str, Any] = {**data}
+    evolver: Any = data.get("evolver")
+    matrix: Any = data.get("matrix")
+    moved: dict[str, str] = {}
+    if isinstance(evolver, Mapping) and isinstance(evolver.get("agent"), str):  # pyright: ignore[reportUnknownMemberType]
+        table = cast(Mapping[str, Any], evolver)
+        result["evolver"] = {**table, "agent": _moved(table["agent"], moved)}
+    if isinstance(matrix, Mapping) and isinstance(matrix.get("evolver.agent"), list):  # pyright: ignore[reportUnknownMemberType]
+        table = cast(Mapping[str, Any], matrix)
+        agents = [_moved(agent, moved) if isinstance(agent, str) else agent for agent in table["evolver.agent"]]
+        result["matrix"] = {**table, "evolver.agent": agents}
+    if moved:
+        os.environ.update(moved)
+        table = cast(dict[str, Any], result.get("evolver", {}))
+        inherit = table.get("inherit", [])
+        names = inherit if isinstance(inherit, list) else []
+        result["evolver"] = {**table, "inherit": [*names, *(name for name in moved if name not in names)]}
+    _refuse_secrets(result, ())
+    return result
+
+
+def _moved(command: str, moved: dict[str, str]) -> str:
+    """Take assignments of secrets from the front of a command; return the rest as it was written."""
+    rest, kept = command.lstrip(), ""
+    while match := _LEADING.match(rest):
+        name, value = match[1] or "", "".join(words_of(match[2] or ""))
+        if _SECRET_NAME.search(name) and value and not value.startswith("$"):
+            if moved.setdefault(name, value) != value:
+                raise ConfigError(
+                    f"evolver.agent gives {name} two values; set it in the environment, or run two suites"
+                )
+        else:
+            kept += match[0]
+        rest = rest[match.end() :]
+    _refuse_arguments(rest)
+    return kept + rest
+
+
+def _refuse_arguments(command: str) -> None:
+    for name, value in re.findall(r"([A-Za-z_][A-Za-z0-9_]*)=([^\s;&|]*)", command):
+        if _SECRET_NAME.search(name) and value.strip("'\"") and not value.strip("'\"").startswith("$"):
+            raise ConfigError(
+                f"evolver.agent sets {name} in the middle of its command, which records would show; set it before you start "
+                "heredity, and name it in evolver.inherit"
+            )
+    words = words_of(command)
+    for word, after in itertools.pairwise([*words, ""]):
+        option, equals, value = word.partition("=")
+        value = value if equals else after
+        if option.startswith("-") and _SECRET_NAME.search(option) and value and not value.startswith(("$", "-")):
+            raise ConfigError(
+                f"evolver.agent gives {option} a value that records would show; set a variable before you start heredity, name "
+                f'it in evolver.inherit, and write {option} "$NAME"'
+            )
+
+
+def _refuse_secrets(value: Any, path: tuple[str, ...]) -> None:
+    if isinstance(value, Mapping):
+        for key, inner in cast(Mapping[Any, Any], value).items():
+            _refuse_secrets(inner, (*path, redacted(str(key))))
+    elif isinstance(value, list | tuple):
+        for inner in cast(list[Any], value):
+            _refuse_secrets(inner, path)
+    elif isinstance(value, str) and redacted(value) != value:
+        raise ConfigError(
+            f"{'.'.join(path)} holds a key, which records would show; set a variable before you start heredity, and name it in "
+            "evolver.inherit, or in api_key_env of a provider"
+        )

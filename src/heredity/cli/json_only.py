@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from typing import IO, Any
 
 import typer
@@ -16,20 +17,32 @@ def asks_for_json(arguments: Sequence[str]) -> bool:
     return "--json" in (own[: own.index("--")] if "--" in own else own)
 
 
-def reserve_stdout() -> None:
+@contextmanager
+def reserved_stdout() -> Generator[None]:
     """Leave standard output to what commands echo; what anything else prints, in this process or below it, goes to stderr."""
-    try:
-        sys.stdout.flush()
-        kept = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="surrogateescape")
-        os.dup2(2, 1)
-    except OSError:
-        return  # it is closed, and nobody reads it
-    sys.stdout = sys.stderr
-    echo = typer.echo
+    before, echo = sys.stdout, typer.echo
+    with ExitStack() as stack:
+        kept = before
+        with suppress(OSError, ValueError):  # closed, or no descriptor: nothing else writes to it
+            before.flush()
+            if before.fileno() == 1:
+                kept = stack.enter_context(os.fdopen(os.dup(1), "w", encoding="utf-8", errors="surrogateescape"))
+                os.dup2(2, 1)
+                stack.callback(os.dup2, kept.fileno(), 1)
 
-    def echo_json(
-        message: Any = None, file: IO[Any] | None = None, nl: bool = True, err: bool = False, color: bool | None = None
-    ) -> None:
-        echo(message, file if file is not None or err else kept, nl, err, color)
+        def echo_json(
+            message: Any = None,
+            file: IO[Any] | None = None,
+            nl: bool = True,
+            err: bool = False,
+            color: bool | None = None,
+        ) -> None:
+            echo(message, file if file is not None or err else kept, nl, err, color)
 
-    typer.echo = echo_json
+        sys.stdout, typer.echo = sys.stderr, echo_json
+        try:
+            yield
+        finally:
+            sys.stdout, typer.echo = before, echo
+            with suppress(OSError, ValueError):
+                kept.flush()

@@ -6,6 +6,7 @@ import io
 import itertools
 import re
 import sys
+from contextlib import nullcontext
 
 import typer
 
@@ -18,10 +19,11 @@ from heredity.cli.doctor import doctor
 from heredity.cli.evaluate import evaluate
 from heredity.cli.evolve import evolve
 from heredity.cli.init import init
-from heredity.cli.json_only import asks_for_json, reserve_stdout
+from heredity.cli.json_only import asks_for_json, reserved_stdout
 from heredity.cli.plan import plan
 from heredity.cli.runs import compare, demo, report, resume, run
 from heredity.cli.schema import schema
+from heredity.cli.signals import InterruptedRunError
 from heredity.cli.trace import trace
 from heredity.cli.verify import verify
 from heredity.cli.view import view
@@ -88,13 +90,17 @@ def main() -> None:
         sys.stdout.reconfigure(errors="surrogateescape")  # a file's name need not be text
     arguments = sys.argv[1:]
     name = " ".join(["heredity", *itertools.takewhile(lambda word: word.isidentifier(), arguments[:2])])
-    if asks_for_json(arguments):
-        reserve_stdout()
     try:
-        with heartbeat(name, quiet=not _QUIET.isdisjoint(arguments)):
+        with (
+            reserved_stdout() if asks_for_json(arguments) else nullcontext(),
+            heartbeat(name, quiet=not _QUIET.isdisjoint(arguments)),
+        ):
             app(standalone_mode=True)
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)
+    except InterruptedRunError as error:
+        typer.echo(f"heredity: {error}", err=True)
+        sys.exit(error.code)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)

@@ -46,7 +46,7 @@ async def test_the_completions_of_gsm8k_would_be_graded_as_right(gsm8k: PostTrai
     "answer",
     [
         "Answer: {}", "It is {} in all.", "3 and 4 make {}", "Answer: 3\nNo.\nAnswer: ${}.", "Answer: {}.00",
-        "Answer: {} apples, not 9", "I do not know", "Answer: -{}", "{} is what 2 gives", "Answer: {}1", "",
+        "Answer: {} apples, not 9", "I do not know", "Answer: -{}", "Answer: {}1", "",
     ],
 )  # fmt: skip
 async def test_the_rule_that_is_shown_of_gsm8k_agrees_with_what_grades(gsm8k: PostTrainingTask, answer: str) -> None:

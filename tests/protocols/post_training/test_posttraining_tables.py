@@ -107,6 +107,7 @@ def test_items_without_a_score_bound_the_gains_on_pages() -> None:
     for line in lines:
         if line["kind"] == "judging.scored":
             line["data"]["scores"][:6] = [None] * 6
+            line["data"]["statuses"][:6] = ["missing"] * 6
     short = run_results(RunEvidence(lines, journal.load, journal.blob), METRICS)
     runs = [short, results(Told((SFT,), seed=1))]
     suite = suite_results(runs, lambda _: METRICS)

@@ -42,7 +42,7 @@ def as_json(*words: str, code: int = 0) -> Any:
 
 
 def test_themes_become_a_library_and_others_are_told_why_not() -> None:
-    told = as_json(MINER, "Zeitgeist", *MODEL, "--out", "runs/mine")
+    told = as_json(MINER, "Zeitgeist", *MODEL, "--out", "runs/mine", code=1)
     assert (told["admitted"], told["of"]) == (1, 2)
     rows = {row["world"]: row for row in told["worlds"]}
     assert rows["zeitgeist"]["first_failed"] == "build"
@@ -50,7 +50,7 @@ def test_themes_become_a_library_and_others_are_told_why_not() -> None:
     listed = json.loads(run("list", "--library", "runs/mine/library", "--json").stdout)
     assert [row["world"] for row in listed] == ["miner_gathers_crystals"]
     assert taskset(listed[0]["taskset"]).draw("heldout", 2, 0)
-    again = as_json("--out", "runs/mine")
+    again = as_json("--out", "runs/mine", code=1)
     assert again["worlds"] == told["worlds"], "what has ended is not run again"
     with pytest.raises(ConfigError, match="holds a suite already"):
         run("generate", MINER, *MODEL, "--out", "runs/mine")

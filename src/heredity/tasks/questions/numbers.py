@@ -189,12 +189,18 @@ def _stated(content: str) -> tuple[Number | None, str]:
         return None, f"the stated answer {content[:80]!r} is no plain number"
     # "42 apples for 7 days" begins with what was asked for; "the 7 boys pay 42" ends with it.
     leads = not re.search(r"[^\W\d_]", plain[: candidates[0].start])
+    if candidates[2:] and _RESULT.fullmatch(plain[candidates[-2].end : candidates[-1].start]):
+        return candidates[-1], ""  # "3 and 4 make 7"
     problem = _undecided(plain, candidates)
     if problem:
         return None, ambiguous(content, problem)
     if leads and candidates[1:] and _CALCULATION.search(plain[candidates[0].end : candidates[1].start]):
         return None, f"the stated answer {content[:80]!r} is a calculation without its result"
     return (candidates[0] if leads else candidates[-1]), ""
+
+
+_RESULT = re.compile(r"\W*(makes?|gives?|equals?|is|are|(sums?|adds?) (up )?to)\b\W*", re.IGNORECASE)
+"""Between numbers and the one that comes of them."""
 
 
 def _undecided(plain: str, candidates: list[Number]) -> str:

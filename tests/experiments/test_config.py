@@ -335,3 +335,13 @@ def test_runs_are_called_by_files_and_not_by_their_folders() -> None:
     two = ["program//a/task", "program//b/task"]
     made = cells(config.model_copy(update={"run": config.run.model_copy(update={"tasksets": two})}))
     assert {cell.id.partition("--")[0] for cell in made} == {"program-a-task", "program-b-task"}
+
+
+def test_an_override_of_an_axis_of_the_matrix_takes_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "suite.toml"
+    path.write_text(
+        '[run]\ntasksets = ["gymnasium/CartPole-v1"]\n[matrix]\n"evolver.method" = ["random", "best-of-n"]\n'
+    )
+    config = load(path, ["evolver.method=parametric"])
+    assert {cell.evolver.method for cell in cells(config)} >= {"parametric"}
+    assert config.matrix == {}

@@ -79,6 +79,7 @@ def resolve(
     absolute afterwards. Groups of tasksets are written out.
     """
     given = {**dict(map(_parse_override, overrides)), **(changes or {})}
+    data = _without_axes(data, given)
     here, places = Path.cwd(), _config_type(_with(data, given), source).paths_in()
     changed = with_absolute_paths(_with(with_absolute_paths(data, places, base or here), given), places, here)
     config = _with_tasksets_of_groups(_validated(without_secrets(changed), source))
@@ -134,6 +135,14 @@ def _abouts(tasksets: Sequence[str]) -> dict[str, str]:
 def slug(text: str) -> str:
     """Return `text` as a name for folders."""
     return re.sub(r"[^A-Za-z0-9._]+", "-", text).strip("-.") or "x"
+
+
+def _without_axes(data: Mapping[str, Any], given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a configuration without the axes of its matrix that overrides set to one value: what is set is what is used."""
+    axes = data.get("matrix")
+    if not isinstance(axes, Mapping) or axes.keys().isdisjoint(given):
+        return data
+    return {**data, "matrix": {axis: values for axis, values in axes.items() if axis not in given}}
 
 
 def _short(name: str) -> str:

@@ -149,7 +149,9 @@ def _csv(path: Path, text: str, delimiter: str | None) -> tuple[list[Row], list[
         list(csv.reader(io.StringIO("\n".join(lines[line - 1 :])), delimiter=chosen, strict=True))
     except csv.Error as error:
         if "unexpected end" in str(error):
-            raise ConfigError(f"{path.name}, line {line}: a quote opens and does not close; correct it: close it, or write it twice") from error
+            raise ConfigError(
+                f"{path.name}, line {line}: a quote opens and does not close; correct it: close it, or write it twice"
+            ) from error
     return rows, [name for name in columns if name], [] if chosen == "," else [f"separated by {_DELIMITERS[chosen]}"]
 
 

@@ -248,9 +248,9 @@ def test_a_model_of_which_nothing_can_be_used_is_no_result(tmp_path: Path) -> No
     assert "nothing of it could be used" in ran.stderr
     report = (tmp_path / "out" / "report.md").read_text()
     assert "Nothing failed and nothing is missing" not in report
-    assert "nothing could be used" in report
+    assert "were unusable" in report
     page = next((tmp_path / "out").glob("runs/*/report.md")).read_text()
-    assert "nothing could be used" in page
+    assert "were unusable" in page
     calls = next((tmp_path / "out").glob("runs/*/journal.jsonl")).read_text()
     assert calls.count('"reply.unused"') == calls.count('"model.called"') > 0
     again = evolve(*words, "--out", tmp_path / "out")
@@ -265,7 +265,7 @@ def test_the_share_of_replies_that_were_used_is_told(tmp_path: Path) -> None:
     ran = evolve(program, "--scorer", scorer, "--model", model, "--evaluations", "8", "--out", tmp_path / "out")
     assert ran.exit_code == 0, ran.output
     assert "best: 10, start 7" in ran.stdout
-    counted = re.search(r"of (\d+) of (\d+) replies of the model nothing could be used", " ".join(ran.stderr.split()))
+    counted = re.search(r"(\d+) of (\d+) model replies were unusable", " ".join(ran.stderr.split()))
     assert counted is not None
     assert 0 < int(counted[1]) < int(counted[2])
     assert f"{counted[0]}" in (tmp_path / "out" / "report.md").read_text()

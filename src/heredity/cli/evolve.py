@@ -23,12 +23,14 @@ _WITH = typer.Option([], "--with", help="A file or a folder that the scorer read
 _PYTHON = typer.Option(
     None, "--python", help="Interpreter of an environment whose packages they import, such as venv/bin/python."
 )
-_BASE_URL = typer.Option("", "--base-url", help="Server that has the model and speaks as OpenAI's does.")
-_MODEL = typer.Option("", "--model", help="Writes edits, such as openai/gpt-5; by default constants and syntax alone.")
-_QUIET = typer.Option(False, "--quiet", "-q", help="Show no progress; print the result alone.")
-_FAILURE = typer.Option(
-    None, "--failure-score", help="Metric that a failed program counts as (default: it ranks below every other)."
+_BASE_URL = typer.Option("", "--base-url", help="URL of an OpenAI-compatible endpoint.")
+_MODEL = typer.Option(
+    "",
+    "--model",
+    help="Model that writes edits, such as openai/gpt-5 (default: none).",
 )
+_QUIET = typer.Option(False, "--quiet", "-q", help="Show no progress; print the result alone.")
+_FAILURE = typer.Option(None, "--failure-score", help="Score assigned to failed programs (default: ranked last).")
 _STATEMENT = typer.Option(None, "--statement", help="Markdown that says what is asked, for models and agents.")
 
 

@@ -389,4 +389,4 @@ def _evolver_failure(folder: Path) -> str:
 def _unused(folder: Path) -> str:
     """Say of how many replies of the method's model nothing could be used; `""` if all were used."""
     count, replies, why = unused(event.to_json() for event in read_journal(folder / "journal.jsonl"))
-    return f"of {count} of {replies} replies of the model nothing could be used: {why}" if count else ""
+    return f"{count} of {replies} model replies were unusable: {why}" if count else ""

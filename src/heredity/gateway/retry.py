@@ -89,7 +89,7 @@ class Retrying(Layer):
             return error
         text = f"{error} (asked {attempts} times)" if attempts > 1 else str(error)
         if self._too_long(error):
-            text += f"; it asks to wait {error.retry_after_s:.0f} s, and an attempt may take {self._longest_s:g} s (timeout_s)"
+            text += f"; it asks for a wait of {error.retry_after_s:.0f} s, more than timeout_s ({self._longest_s:g} s)"
         transient = error.transient and not self._too_long(error)
         return ProviderError(error.kind, text, transient=transient, retry_after_s=error.retry_after_s)
 

@@ -84,6 +84,4 @@ class ModelUsage(Result):
         if not self.unused_replies:
             return ""
         replies = self.method.calls - self.failed_calls
-        return (
-            f"of {self.unused_replies} of {replies} replies of the model nothing could be used: {self.unused_because}"
-        )
+        return f"{self.unused_replies} of {replies} model replies were unusable: {self.unused_because}"

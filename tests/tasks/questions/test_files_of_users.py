@@ -16,6 +16,7 @@ from heredity.errors import ConfigError
 from heredity.tasks import SPLITS
 from heredity.tasks.questions.files import read_pool
 from heredity.tasks.questions.pools import Pool
+from heredity.tasks.registry import taskset
 
 SUMS = [(f"What is {i} and {i}?", str(2 * i)) for i in range(30)]
 CSV = "question,answer\n" + "".join(f"{question},{answer}\n" for question, answer in SUMS)
@@ -211,3 +212,12 @@ def test_sizes_that_do_not_fit_are_refused_once_with_the_numbers_before_anything
     assert said.count("a.csv has 15 train, 6 validation, 9 heldout tasks") == 1
     assert "too few for budget.train_cases = 96 and views.heldout = 64" in said
     assert not (tmp_path / "out").exists()
+
+
+def test_a_number_that_a_package_wrote_as_missing_is_no_answer(tmp_path: Path) -> None:
+    path = tmp_path / "q.csv"
+    path.write_text("question,answer\n" + "".join(f"q{n}?,{n}\n" for n in range(30)) + "lost?,NaN\n")
+    drawn = taskset(f"questions/file:{path}")
+    assert all(task.spec["answer"] != "NaN" for task in drawn.draw("train", 10, 0))
+    with pytest.raises(ConfigError, match="unknown option anwser"):
+        taskset(f"questions/file:{path}?anwser=answer").draw("train", 1, 0)

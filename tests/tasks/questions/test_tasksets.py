@@ -234,7 +234,7 @@ def test_lines_of_a_csv_are_counted_as_an_editor_does(tmp_path: Path):
     ("query", "message"),
     [
         ("?verifier=numerc", "numeric"),
-        ("?relative=0.1", "name it too"),
+        ("?relative=0.1", "need verifier=NAME"),
         ("?verifier=numeric&relativ=0.1", "relative"),
         ("?verifier", "is no option"),
         ("?verifier=exact&verifier=exact", "each key once"),

@@ -337,8 +337,9 @@ def score_of(metrics: Mapping[str, float | None], counted: Sequence[str]) -> flo
 def _unscored(counted: Sequence[str], metrics: Mapping[str, float | None], texts: Mapping[str, str]) -> str:
     missing = [name for name in counted if metrics.get(name) is None]
     if not missing:
-        given = ", ".join(f"{name} is {text!r:.60}" for name, text in texts.items()) or "nothing at all"
-        return f"the scorer gave no finite number, but {given}; return numbers, not truth values or texts"
+        given = [f"{name} is NaN or infinite" for name, value in metrics.items() if value is None and name not in texts]
+        given += [f"{name} is {text!r:.60}" for name, text in texts.items()]
+        return f"the scorer gave no finite number ({', '.join(given) or 'nothing at all'}); return finite numbers"
     texts_given = "; ".join(f"{name} is {texts[name]!r:.100}" for name in missing if name in texts)
     return f"the scorer gave no finite number {', '.join(missing)} ({texts_given or 'it gave ' + (', '.join(metrics) or 'none')})"
 

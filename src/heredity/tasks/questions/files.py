@@ -34,6 +34,8 @@ _SPLITS = {
     **dict.fromkeys(("validation", "val", "valid", "dev"), "validation"),
     **dict.fromkeys(("heldout", "held-out", "test"), "heldout"),
 }
+_MISSING = ("NaN", "nan")
+"""What packages write for a missing number."""
 _OWN = ("question", "answer", "choices", "images", "split", "document")
 _KINDS = ("numeric", "integer", "choice", "exact", "judge")
 _COMPARED = {
@@ -71,7 +73,10 @@ def read_pool(path: Path, options: Mapping[str, Any]) -> Pool:
     if kind not in (None, *_KINDS):
         raise UnknownNameError("verifier of a file", str(kind), _KINDS)
     if kind is None and wanted:
-        raise ConfigError(f"{', '.join(wanted)}: options of a verifier; name it too, with verifier=…")
+        known = (*_OWN, "encoding", "instructions", "verifier")
+        raise ConfigError(
+            f"{path.name}: unknown option {', '.join(wanted)}; expected {', '.join(known)}; a verifier's own need verifier=NAME"
+        )
     table = read_rows(path, None if encoding is None else str(encoding))
     columns = _columns(path, table, named)
     rows = renamed(table, columns)
@@ -225,7 +230,11 @@ def _question(
 
 def _text(cell: Any) -> str:
     """Return a cell as text; what is missing (null, NaN) is empty, and 4.0 of a column of numbers is 4."""
-    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+    if (
+        cell is None
+        or (isinstance(cell, float) and math.isnan(cell))
+        or (isinstance(cell, str) and cell.strip() in _MISSING)
+    ):
         return ""
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() and abs(cell) < _EXACT else str(cell).strip()
 

@@ -46,7 +46,7 @@ _MOST_SAID = 4_000
 
 @dataclass(frozen=True)
 class Measured:
-    """What a scorer line of a program: its score, all metrics, the texts, and processor seconds."""
+    """What a scorer said of a program: its score, all metrics, the texts, and processor seconds."""
 
     score: float
     metrics: Mapping[str, float | None]
@@ -113,7 +113,7 @@ def measure(task: ProgramTask, limits: Limits) -> Measured:
     """Measure the program that a task begins with, in the sandbox.
 
     Raises:
-        ConfigError: if it fails; with what the scorer or the program line.
+        ConfigError: if it fails; with what the scorer or the program said.
     """
     taskset = ProgramTaskset(f"{PREFIX}{task.folder}", task)
     (drawn,) = taskset.draw("train", 1, 0)

@@ -165,3 +165,10 @@ def test_ctrl_c_in_a_terminal_reaches_no_process_that_is_asked_something() -> No
             if starts and not {"start_new_session", "process_group"} & {word.arg for word in node.keywords}:
                 reached.append(f"{path.relative_to(SOURCE)}:{node.lineno}")
     assert reached == []
+
+
+def test_a_held_ctrl_c_leaves_the_terminal_whole(folder: Path) -> None:
+    ended = sound(typed((*EVOLVE, "--evaluations", "100000"), folder, press=CTRL_C * 4, once="evolving", after_s=0.3))
+    assert ended.code == 130, ended.text
+    assert "heredity resume out" in ended.text
+    assert ended.raw.count("\x1b[?25h") == ended.raw.count("\x1b[?25l"), "the cursor is shown again"

@@ -224,9 +224,10 @@ class _Reaper:
         self.ready, self._stopped = False, False
 
     def close(self) -> None:
-        self._channel.close()
+        # In this order: one that has lost its channel says so with a traceback.
         self._process.kill()
         self._process.wait()
+        self._channel.close()
 
     def stop(self) -> None:
         """End the run that is under way, from another thread."""

@@ -39,7 +39,7 @@ def test_a_command_says_what_it_is_at_where_nobody_watches(spoken: Spoken) -> No
 
 
 def test_what_waits_for_a_person_or_shows_itself_says_nothing(spoken: Spoken) -> None:
-    with bars.heartbeat("heredity view"), bars.activity():
+    with bars.activity(), bars.heartbeat("heredity view"):
         time.sleep(0.05)
     with bars.heartbeat("heredity run", quiet=True):
         time.sleep(0.05)

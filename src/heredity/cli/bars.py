@@ -38,11 +38,13 @@ def heartbeat(name: str, *, quiet: bool = False) -> Generator[None]:
         finally:
             _QUIET.clear()
         return
-    threading.Thread(target=say, daemon=True).start()
+    speaker = threading.Thread(target=say, daemon=True)
+    speaker.start()
     try:
         yield
     finally:
         ended.set()
+        speaker.join(timeout=1.0)
 
 
 @contextmanager

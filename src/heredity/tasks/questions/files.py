@@ -73,9 +73,9 @@ def read_pool(path: Path, options: Mapping[str, Any]) -> Pool:
     if kind not in (None, *_KINDS):
         raise UnknownNameError("verifier of a file", str(kind), _KINDS)
     if kind is None and wanted:
-        known = (*_OWN, "encoding", "instructions", "verifier")
+        taken = (*_OWN, "encoding", "instructions", "verifier")
         raise ConfigError(
-            f"{path.name}: unknown option {', '.join(wanted)}; expected {', '.join(known)}; a verifier's own need verifier=NAME"
+            f"{path.name}: unknown option {', '.join(wanted)}; expected {', '.join(taken)}; a verifier's own need verifier=NAME"
         )
     table = read_rows(path, None if encoding is None else str(encoding))
     columns = _columns(path, table, named)

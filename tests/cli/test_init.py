@@ -53,6 +53,15 @@ def test_a_project_fits_the_configuration(kind: str, tmp_path: Path) -> None:
         assert str(folder / "harness") in config.model_dump_json()
 
 
+def test_the_own_test_of_the_worlds_project_shows_progress(tmp_path: Path) -> None:
+    folder = written("worlds", tmp_path / "worlds")
+    said = "import sys; print(sys.argv[1:], file=sys.stderr)\n"
+    (folder / "heredity.py").write_text(said)
+    tested = subprocess.run([sys.executable, "-m", "unittest"], cwd=folder, capture_output=True, text=True, check=True)
+    assert "['worlds', 'verify'" in tested.stderr
+    assert not {"--json", "--quiet"} & set(re.findall(r"--\w+", tested.stderr))
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(available() is not None, reason="needs bubblewrap")
 def test_the_tasks_of_the_harness_project_are_sound_and_two_agents_can_be_compared_on_them(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
-_SILENT_S = 8.0
+_SILENT_S = 6.0
+"""Seconds without a word. With the start of Python on a busy machine they stay under ten."""
 _QUIET = threading.Event()
 """Set while a command runs that was told to show no progress."""
 _ACTIVITIES: list[Callable[[], str]] = []

@@ -1,9 +1,8 @@
 """Every level can be played to its bound, and not beyond it."""
 
-import unittest
-import json
 import subprocess
 import sys
+import unittest
 from pathlib import Path
 
 WORLD = Path(__file__).with_name("lantern")
@@ -11,11 +10,11 @@ WORLD = Path(__file__).with_name("lantern")
 
 class World(unittest.TestCase):
     def test_the_world_keeps_what_it_promises(self) -> None:
+        # Its progress goes to the terminal: many levels take a while.
         verified = subprocess.run(
-            [sys.executable, "-m", "heredity", "worlds", "verify", str(WORLD), "--json"],
-            capture_output=True,
+            [sys.executable, "-m", "heredity", "worlds", "verify", str(WORLD)],
+            stdout=subprocess.PIPE,
             text=True,
             check=False,
         )
-        assert verified.returncode == 0, verified.stderr
-        assert json.loads(verified.stdout)
+        assert verified.returncode == 0, verified.stdout

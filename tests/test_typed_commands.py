@@ -49,15 +49,15 @@ REFUSED = {
     r"plan demo --pilot|compare runs/first|runs/second": "a run of the reader's",
     r"\./(my-worlds?|admitted)\b|AutoEnv/|library/NAME": "a world or a pool of the reader's",
     r"mypackage|code judge (mine|answer)|--policy my-program|actions\.jsonl|evaluator\.py|--themes": "files of the reader's",
-    r"resources (show|diff|log|restore|contract|run|export|import) ": "resources of the reader's",
+    r"resources (list|show|diff|log|restore|contract|run|export|import) (?!.*\$run)": "resources of the reader's",
     r"team (serve|run)": "a team.toml and a model of the reader's",
     r"^heredity (submit|finish)": "is typed in the workspace of an agent",
     r"training\.engine=vllm|posttrain-gpu": "needs a GPU",
 }
 """What cannot end well here, and why: it is typed up to its refusal, which is short, has no traceback, and exit code 2."""
 
-CHECKS = {r"^heredity agents check codex": 1}
-"""What ends with another exit code than 0, since what it looks for is not there."""
+CHECKS = {r"^heredity agents check": 1, r"^heredity (submit|finish)": 5}
+"""What ends with an exit code of its own, since what it looks for is not there."""
 
 ENDLESS = {
     r"^heredity (view|sites serve|resources serve|team serve)": "http",
@@ -191,15 +191,14 @@ def faults_of(command: str, ended: Typed, columns: int) -> list[str]:
     if "Traceback (most recent call last)" in ended.text:
         faults.append("a traceback")
     stopped = LONG.search(command) or any(re.search(pattern, command) for pattern in ENDLESS)
+    expected = next((code for pattern, code in CHECKS.items() if re.search(pattern, command)), None)
     if refused(command):
-        if ended.code != 2:
+        if ended.code != (expected or 2):
             faults.append(f"exit code {ended.code} where it is refused")
         said = [line for line in ended.text.splitlines() if line.strip() and SPINNER.match(line) is None]
         if len(said) > 12:
             faults.append(f"a refusal of {len(said)} lines")
-    elif ended.code != next((code for pattern, code in CHECKS.items() if re.search(pattern, command)), 0) and not (
-        stopped and ended.code == 130
-    ):
+    elif ended.code != (expected or 0) and not (stopped and ended.code == 130):
         faults.append(f"exit code {ended.code}")
     wide = [line for line in ended.text.split("\n") if len(line.split("\r")[-1]) > columns and tabular(line)]
     if wide:
@@ -209,8 +208,8 @@ def faults_of(command: str, ended: Typed, columns: int) -> list[str]:
 
 def tabular(line: str) -> bool:
     """Return whether a terminal that breaks a line spoils it: one with cells, that is, and not of JSON, a log or a sentence."""
-    return re.search(r"\S {2,}\S|[│┃┏]", line.rstrip()) is not None and not line.startswith(
-        ("heredity: ", " ", "{", '"')
+    return re.search(r"\S {2,}\S|[│┃┏]", line.rstrip()) is not None and not re.match(
+        r"heredity: |[ {\"]|\d+\.\d+\.\d+ ", line
     )
 
 
@@ -231,6 +230,7 @@ def type_all(lines: list[Line], folder: Path, variables: Mapping[str, str], firs
             continue
         if "examples/" in line.text or "=examples" in line.text:
             shutil.copytree(ROOT / "examples", folder / "examples", dirs_exist_ok=True)
+            (folder / "corridor.py").unlink(missing_ok=True)
         columns = COLUMNS[number % len(COLUMNS)]
         ended = type_line(line.text, folder, columns, variables)
         if faults := faults_of(line.text, ended, columns):

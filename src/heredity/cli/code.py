@@ -132,7 +132,7 @@ def check(
 ) -> None:
     """Check problems: references agree, wrong and slow solutions are rejected, accepted ones pass, harnesses compile.
 
-    Example: heredity code check branch-sums --language python
+    Example: heredity code check branch-sums --language python3
     """
     from heredity.rollouts.code.check import Checking, Kept, checks
     from heredity.rollouts.code.replies import code_judge
@@ -184,7 +184,7 @@ def ranks(
 ) -> None:
     """Measure a problem's stored solutions in time and memory, and say how steady ranks among them are; place one of yours.
 
-    Example: heredity code ranks branch-sums --language python
+    Example: heredity code ranks branch-sums --language python3
     """
     from heredity.rollouts.code.ranks import Ranker
     from heredity.rollouts.code.replies import code_judge

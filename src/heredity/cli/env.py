@@ -32,7 +32,7 @@ def list_environments(
 ) -> None:
     """List the registered environments, and whether each is installed.
 
-    Example: heredity env list --family gymnasium
+    Example: heredity env list --family classic_control
     """
     from heredity.environments import environment_specs, installed
 

@@ -54,7 +54,7 @@ def run(
 ) -> None:
     """Run an experiment: a run, or a suite of runs, with progress, leaderboard and report.
 
-    Example: heredity run demo --until "parametric vs random decided" --most-seeds 20
+    Example: heredity run demo --until "parametric vs structural decided" --most-seeds 20
     """
     from heredity.experiments.config import load
     from heredity.experiments.sealed import adopt_cases

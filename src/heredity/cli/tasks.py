@@ -54,7 +54,7 @@ def show(
 ) -> None:
     """Show what a taskset is, and a sample of its tasks (not those of any run).
 
-    Example: heredity tasks show questions/aime --split train --count 2
+    Example: heredity tasks show gymnasium/CartPole-v1 --split train --count 2
     """
     from heredity.tasks.registry import taskset
 

@@ -42,15 +42,17 @@ from heredity.tasks.registry import taskset
 T = TypeVar("T")
 
 
-def require(config: Config, folder: Path, machine: GpuMachine | None = None) -> None:
-    """Refuse a suite that cannot run here.
+def require(config: Config, folder: Path, machine: GpuMachine | None = None) -> list[str]:
+    """Refuse a suite that cannot run here; return what is to be known of its tasksets.
 
     Raises:
         ConfigError: if anything is missing; the message has a line for each thing, with what to do.
     """
-    missing = [check for check in preflight(config, folder, machine) if check.needed and not check.ok]
+    checks = preflight(config, folder, machine)
+    missing = [check for check in checks if check.needed and not check.ok]
     if missing:
         raise PreflightError([_line(check) for check in missing])
+    return [f"{check.name.removeprefix(_NOTE)}: {check.detail}" for check in checks if check.name.startswith(_NOTE)]
 
 
 def _line(check: Check) -> str:
@@ -96,6 +98,7 @@ def preflight(
 
 
 _CONFIGURATION = "configuration"
+_NOTE = "note on "
 
 
 class _Looking:
@@ -117,7 +120,7 @@ class _Looking:
             if loaded is not None:
                 notes, check = _tried(f"taskset {name}", lambda loaded=loaded: loaded.info.notes)
             yield check
-            yield from (Check(f"note on {name}", True, False, note) for note in notes or ())
+            yield from (Check(f"{_NOTE}{name}", True, False, note) for note in notes or ())
             if loaded is not None and notes is not None:
                 tasksets[name] = loaded
         kinds = dict.fromkeys(one.info.kind for one in tasksets.values())

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    runs: list[Path] = typer.Argument(
-        metavar="PATH...", help="Folders of runs of harness evolution; a suite's stands for all its runs."
-    ),
+    runs: list[Path] = typer.Argument(help="Folders of runs of harness evolution; a suite's stands for all its runs."),
     snapshot: list[str] = typer.Option(
         None, "--snapshot", help="A_0, A_T, best, E_4 or a digest; repeat for more (A_0, best, A_T)."
     ),

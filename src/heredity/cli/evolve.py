@@ -36,9 +36,7 @@ _OPTIONS = {
 _DECLARED = {"failure_score": "--failure-score", "stages": "--cascade", "metric": "--metric", "python": "--python"}
 """The same for keys of the task."""
 
-_WITH = typer.Option(
-    [], "--with", metavar="PATH", help="A file or a folder that the scorer reads; give it once for each."
-)
+_WITH = typer.Option([], "--with", help="A file or a folder that the scorer reads; give it once for each.")
 _PYTHON = typer.Option(
     None, "--python", help="Interpreter of an environment whose packages they import, such as venv/bin/python."
 )

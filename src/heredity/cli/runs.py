@@ -158,9 +158,7 @@ def report(folder: Path = typer.Argument(help="A suite's or a run's folder."), j
 
 
 def compare(
-    folders: list[Path] = typer.Argument(
-        metavar="PATH...", help="Two or more suites or runs with the same hidden cases."
-    ),
+    folders: list[Path] = typer.Argument(help="Two or more suites or runs with the same hidden cases."),
     out: Path | None = typer.Option(None, "--out", help="Write the comparison's metrics and report into this folder."),
     json_output: bool = _JSON,
 ) -> None:

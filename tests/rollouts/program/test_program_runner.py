@@ -309,7 +309,7 @@ NOT_JSON = {
     "nested()": "solve() returned a list that holds lists nested more than 100 deep",
     "'x' * 17_000_000": "solve() returned 17,000,002 bytes of JSON",
     "array()": "solve() returned a value of type Array that holds nan",
-    "sys.exit(3)": "the program called sys.exit(3) in program.py, line 23",
+    "sys.exit(3)": "the program called sys.exit(3) in program.py, line 22",
     "os._exit(3)": "the program ended with exit code 3",
     "os.abort()": "the program was ended by SIGABRT",
 }

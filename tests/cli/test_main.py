@@ -70,4 +70,5 @@ def test_help_names_values_in_words() -> None:
     shown = CliRunner().invoke(app, ["evolve", "--help"]).output
     assert "--with PATH" in shown
     assert "--seeds NUMBER" in shown
-    assert "<" not in shown
+    assert "<list" not in shown
+    assert "<str>" not in shown

@@ -172,7 +172,7 @@ def _counted(runs: Sequence[RunProgress], words: Words) -> str:
     """Say how many rollouts there were, those that judge by themselves."""
     trained = sum(run.trained for run in runs)
     judging = sum(run.rollouts for run in runs) - trained
-    return f"{trained} {words.rollouts}{f' and {judging} for judging' if judging else ''}"
+    return f"{trained} {words.rollouts}{f' + {judging} judging' if judging else ''}"
 
 
 def _name(text: str, style: str = "") -> Text:

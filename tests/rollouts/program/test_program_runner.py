@@ -374,7 +374,7 @@ def test_a_scorer_that_fails_is_told_with_its_own_frames_alone(tmp_path: Path, s
 
 def test_what_a_scorer_prints_or_forks_is_no_part_of_its_score(tmp_path: Path) -> None:
     scorer = "import os\ndef verify(answer):\n    print('x' * 10_000_000)\n    os.fork()\n    return 1.0\n"
-    (one,) = measured(task(tmp_path / "a", scorer), ["def solve():\n    return 3\n"])
+    (one,) = measured(task(tmp_path / "a", scorer, toml=""), ["def solve():\n    return 3\n"])
     assert one.total_reward == 1.0
 
 

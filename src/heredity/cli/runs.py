@@ -253,9 +253,9 @@ def say_problems(result: SuiteResult) -> None:
     """Say on stderr what went wrong and how to go on; the exit code is 1 if a run did not end or its evolver failed."""
     from heredity.experiments.suite import REPORT
 
-    told = {run.taskset for run in result.runs}  # before they began
+    about_tasksets = {run.taskset for run in result.runs}  # before they began
     for name, note in result.notes.items():
-        if name not in told:
+        if name not in about_tasksets:
             _say(f"{name}: {note}")
     for name, reason in result.evolver_failures.items():
         _say(f"{name}: its evolver failed: {reason}")

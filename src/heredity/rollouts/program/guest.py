@@ -94,10 +94,10 @@ def _verify(request: dict[str, Any], given: bytes) -> str:
     answer = _answered(given)
     scorer = _module("scorer", request["scorer"])
     try:
-        said = _called(scorer, "verify", (answer,), request["seed"])
+        result = _called(scorer, "verify", (answer,), request["seed"])
     except ValueError as error:
         raise _RefusedError from error
-    return json.dumps(_read(said), allow_nan=False)
+    return json.dumps(_read(result), allow_nan=False)
 
 
 _DO = {"evaluate": _evaluate, "solve": _solve, "verify": _verify}
@@ -111,39 +111,40 @@ def _failure(error: BaseException, request: dict[str, Any]) -> dict[str, str]:
         where = "answer"
     elif isinstance(error, _RefusedError):
         where, opening, error = "answer", "verify() refused the answer: ", error.__cause__ or error
-    said, frames = traceback.TracebackException(type(error), error, error.__traceback__), ""
-    mine = _own_frames(said)
+    raised, frames = traceback.TracebackException(type(error), error, error.__traceback__), ""
+    mine = _own_frames(raised)
     if isinstance(error, _MisuseError):
         message = str(error)
     elif isinstance(error, SystemExit):
-        message = _exit_message(error, said, request)
+        message = _exit_message(error, raised, request)
     else:
         kind = "" if where == "answer" and type(error) is ValueError else f"{type(error).__name__}: "
         message = opening + f"{kind}{_text(error)}".removesuffix(": ")
         if mine or isinstance(error, SyntaxError):
-            frames = "".join(said.format() if mine else said.format_exception_only())
+            frames = "".join(raised.format() if mine else raised.format_exception_only())
     frames = frames.replace(f'"{os.path.dirname(request["program"])}/', '"')
     return {"error": message, "traceback": _text(frames), "where": where}
 
 
-def _own_frames(said: traceback.TracebackException | None) -> bool:
+def _own_frames(raised: traceback.TracebackException | None) -> bool:
     """Leave the frames of the author's files alone, also of causes; return whether there are any."""
-    if said is None:
+    if raised is None:
         return False
-    said.stack[:] = [frame for frame in said.stack if frame.filename != __file__ and _is_own(frame.filename)]
+    raised.stack[:] = [frame for frame in raised.stack if frame.filename != __file__ and _is_own(frame.filename)]
     inner = [
-        _own_frames(other) for other in (said.__cause__, said.__context__, *(getattr(said, "exceptions", ()) or ()))
+        _own_frames(other)
+        for other in (raised.__cause__, raised.__context__, *(getattr(raised, "exceptions", ()) or ()))
     ]
-    return bool(said.stack) or any(inner)
+    return bool(raised.stack) or any(inner)
 
 
 def _is_own(path: str) -> bool:
     return path.startswith(os.path.dirname(__file__)) or (path.startswith("<") and "<frozen " not in path)
 
 
-def _exit_message(error: SystemExit, said: traceback.TracebackException, request: dict[str, Any]) -> str:
+def _exit_message(error: SystemExit, raised: traceback.TracebackException, request: dict[str, Any]) -> str:
     names = {request["program"]: "the program", request["scorer"]: "the scorer"}
-    here = [frame for frame in said.stack if frame.filename in names]
+    here = [frame for frame in raised.stack if frame.filename in names]
     if not here:
         return f"sys.exit({'' if error.code is None else repr(error.code)}) was called"
     last = here[-1]

@@ -314,11 +314,11 @@ def _reply(ended: Ended, who: str, source: FailureSource, limits: Limits) -> dic
     if "error" not in reply:
         return reply
     judging = source is FailureSource.ENVIRONMENT
-    said = str(reply["error"]), str(reply.get("traceback", ""))
+    failure = str(reply["error"]), str(reply.get("traceback", ""))
     if reply.get("where") == "scorer" and judging:
-        raise RolloutError(*said)
+        raise RolloutError(*failure)
     status = Status.INVALID_ACTION if reply.get("where") == "answer" else Status.ACT_ERROR
-    raise RolloutError(*said, status=status, failure_source=FailureSource.CANDIDATE)
+    raise RolloutError(*failure, status=status, failure_source=FailureSource.CANDIDATE)
 
 
 def _object(ended: Ended) -> tuple[dict[str, Any], str]:

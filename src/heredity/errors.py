@@ -42,8 +42,15 @@ _SECRET = re.compile(
 """Keys of providers and tokens of services, by their known forms."""
 
 
+_CREDENTIALS = re.compile(
+    r"(?<=://)[^/\s@'\"]+(?=@)|(?<=[?&])((?:[\w-]*[_-])?(?:api)?(?:key|token|secret|password)=)[^&\s'\"]+", re.IGNORECASE
+)
+"""What an address holds before its @, and the values of parameters that are named as keys are."""
+
+
 def redacted(text: str) -> str:
-    """Return text with every key or token of a known form replaced by its first characters."""
+    """Return text with keys and tokens of a known form replaced by their first characters, and without the keys of addresses."""
+    text = _CREDENTIALS.sub(lambda match: f"{match[1] or ''}…", text)
     return _SECRET.sub(lambda match: f"{match[0][:4]}…", text)
 
 

@@ -43,7 +43,8 @@ _SECRET = re.compile(
 
 
 _CREDENTIALS = re.compile(
-    r"(?<=://)[^/\s@'\"]+(?=@)|(?<=[?&])((?:[\w-]*[_-])?(?:api)?(?:key|token|secret|password)=)[^&\s'\"]+", re.IGNORECASE
+    r"(?<=://)[^/\s@'\"]+(?=@)|(?<=[?&])((?:[\w-]*[_-])?(?:api)?(?:key|token|secret|password)=)[^&\s'\"]+",
+    re.IGNORECASE,
 )
 """What an address holds before its @, and the values of parameters that are named as keys are."""
 
@@ -57,6 +58,14 @@ def redacted(text: str) -> str:
 def clean(value: object) -> str:
     """Return text with control and bidirectional characters as escapes: on a page or in a terminal they would hide what it says."""
     return _UNSHOWN.sub(lambda match: match[0].encode("unicode_escape").decode(), str(value))
+
+
+def described(error: BaseException) -> str:
+    """Return what was raised in one line; of a syntax error the file, the line and its text."""
+    if isinstance(error, SyntaxError):
+        text = f": {error.text.strip()}" if error.text else ""
+        return f"{type(error).__name__}: {error.msg} ({error.filename}, line {error.lineno}){text}"
+    return repr(error)
 
 
 class HeredityError(Exception):

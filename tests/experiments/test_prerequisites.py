@@ -218,4 +218,3 @@ def test_an_address_of_an_api_that_cannot_be_right_is_refused_at_once(address: s
     with pytest.raises(ConfigError, match=re.escape(says)) as refused:
         resolve(configured(gateway={"providers": {"lab": {"base_url": address}}}))
     assert "hunter2" not in str(refused.value)
-

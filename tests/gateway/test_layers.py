@@ -110,7 +110,6 @@ async def test_a_model_that_could_not_be_reached_is_asked_once_until_it_answers(
     assert len(fake.asked) == 12, "it is asked again once it has answered"
 
 
-
 @pytest.mark.parametrize(("kind", "most"), [("timeout", 2), ("empty", 3), ("garbage", 4), ("server", 9)])
 async def test_failures_that_may_be_paid_for_or_take_long_are_not_asked_for_often(kind: str, most: int) -> None:
     fake = Fake([broken("connection"), *[broken(kind)] * 20])

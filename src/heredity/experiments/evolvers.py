@@ -28,6 +28,7 @@ from heredity.judging.session import Session
 from heredity.launchers import AgentExit, BrokerDoor, CommandAgent, Launch
 from heredity.launchers.starts import failure_of
 from heredity.protocols.contract import Evolver, SuiteContext
+from heredity.records.run_folder import check_no_record
 from heredity.resources import Candidate
 from heredity.rollouts.kind import KINDS
 from heredity.sandbox.isolation import package_folders
@@ -55,6 +56,7 @@ def initial_candidate(cell: Cell, info: TasksetInfo) -> Candidate:
     if folder is None:
         return starter_candidate(info)
     try:
+        check_no_record(Path(folder))
         return KINDS.load(info.kind).candidates.read(Path(folder))
     except ConfigError as error:
         raise ConfigError(f"evolver.initial: {error}") from error

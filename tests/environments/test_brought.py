@@ -60,7 +60,7 @@ def test_a_syntax_error_is_shown_with_file_line_and_text(tmp_path: Path) -> None
 
 
 def test_an_exit_in_reset_is_said_to_be_in_reset(tmp_path: Path) -> None:
-    with pytest.raises(EnvironmentFailedError, match="failed in reset: SystemExit: 3.*tried 3 times and never worked"):
+    with pytest.raises(EnvironmentFailedError, match=r"failed in reset: SystemExit: 3.*tried 3 times and never worked"):
         environment_spec(f"{written(tmp_path, 'brought_exit', 'sys.exit(3)')}:Own-v0")
 
 

@@ -79,8 +79,7 @@ async def test_what_is_computed_beside_the_event_loop_is_given_raised_or_left_wh
         await computed(lambda: 1 // 0)
     begun, end = threading.Event(), threading.Event()
     task = asyncio.create_task(computed(lambda: (begun.set(), end.wait())))
-    while not begun.is_set():
-        await asyncio.sleep(0.001)
+    await asyncio.to_thread(begun.wait)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

@@ -102,8 +102,7 @@ async def test_a_run_can_be_ended_while_its_cases_are_drawn(tmp_path: Path) -> N
             return super().draw(split, count, entropy)
 
     task = asyncio.create_task(run_evolution(tmp_path, PLAN, conditions(taskset=Slow()), climb))
-    while not begun.is_set():
-        await asyncio.sleep(0.001)
+    await asyncio.to_thread(begun.wait)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

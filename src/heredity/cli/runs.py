@@ -98,7 +98,7 @@ def demo(
     json_output: bool = _JSON,
     quiet: bool = _QUIET,
 ) -> None:
-    """Run the demonstration suite, about a minute, and open its report.
+    """Run the demonstration suite, which takes 60 to 150 seconds, and open its report.
 
     Example: heredity demo --no-open
     """

@@ -35,7 +35,7 @@ MAKE_S = 120.0
 LEAST_MAKE_S = 20.0
 """Seconds for that at least, whatever the variable says: a process has to start, and may import much."""
 
-_DOING = dict.fromkeys(("make", "describe"), "importing its module and constructing it")
+_DOING: dict[str, str] = dict.fromkeys(("make", "describe"), "importing its module and constructing it")
 _CLOSE_S = 5.0
 _MOST_BYTES = 1 << 28
 _KEPT_LINES, _KEPT_READS = 3, 16

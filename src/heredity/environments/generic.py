@@ -66,7 +66,8 @@ def measured_spec(
             with contextlib.closing(ChildProcess(name.rstrip(":"))) as child:
                 about = child.ask("describe", name)
                 draft = _draft(name, about, families, names, child=True)
-                return draft, *(returns or child.ask("measure", draft.to_worker()))
+                low, high = returns or child.ask("measure", draft.to_worker())
+                return draft, low, high
 
         draft, low, high = repeated(measure, failed)
         draft = replace(draft, notes=tuple(failed))

@@ -145,9 +145,7 @@ class _Looking:
         members = {name: gateway.routes[name].models if name in gateway.routes else [name] for name in names}
         asked = list(dict.fromkeys(member for several in members.values() for member in several))
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            checks = dict(
-                zip(asked, pool.map(lambda name: _endpoint(name, gateway.provider(name)), asked), strict=True)
-            )
+            checks = dict(zip(asked, pool.map(_endpoint, asked, map(gateway.provider, asked)), strict=True))
         for several in members.values():
             looked = [check for name in several if (check := checks[name]) is not None]
             # A route does with one of its models.

@@ -98,7 +98,7 @@ def demo(
     json_output: bool = _JSON,
     quiet: bool = _QUIET,
 ) -> None:
-    """Run the demonstration suite, about a minute, and open its report.
+    """Run the demonstration suite, which takes 60 to 150 seconds, and open its report.
 
     Example: heredity demo --no-open
     """
@@ -252,6 +252,7 @@ def _conclude(result: SuiteResult, *, json_output: bool) -> None:
 def say_problems(result: SuiteResult) -> None:
     """Say on stderr what went wrong and how to go on; the exit code is 1 if a run did not end or its evolver failed."""
     from heredity.experiments.suite import REPORT
+    from heredity.results.text import listed
 
     about_tasksets = {run.taskset for run in result.runs}  # before they began
     for name, note in result.notes.items():
@@ -259,8 +260,9 @@ def say_problems(result: SuiteResult) -> None:
             _say(f"{name}: {note}")
     for name, reason in result.evolver_failures.items():
         _say(f"{name}: its evolver failed: {reason}")
-    for name, reason in result.failures.items():
-        _say(reason if name == REPORT else f"{name} did not end: {reason}")
+    for reason in dict.fromkeys(result.failures.values()):
+        names = [name for name, why in result.failures.items() if why == reason]
+        _say(reason if REPORT in names else f"{listed(names)} did not end: {reason}")
     if result.failures:
         _say(f"continue with: heredity resume {shlex.quote(str(result.folder))}")
     if result.failures or result.evolver_failures:

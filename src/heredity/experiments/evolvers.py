@@ -29,6 +29,7 @@ from heredity.launchers import AgentExit, BrokerDoor, CommandAgent, Launch
 from heredity.launchers.starts import failure_of
 from heredity.outside import python_tree
 from heredity.protocols.contract import Evolver, SuiteContext
+from heredity.records.run_folder import check_no_record
 from heredity.refusals import reading
 from heredity.resources import Candidate
 from heredity.rollouts.kind import KINDS
@@ -58,6 +59,7 @@ def initial_candidate(cell: Cell, info: TasksetInfo) -> Candidate:
     if folder is None:
         return starter_candidate(info)
     try:
+        check_no_record(Path(folder))
         initial = KINDS.load(info.kind).candidates.read(Path(folder))
         for path, content in initial.agent.items():
             if path.endswith(".py"):

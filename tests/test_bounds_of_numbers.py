@@ -72,7 +72,7 @@ def test_a_number_that_is_out_of_all_proportion_is_refused(entry: tuple[type[Bas
 @pytest.mark.parametrize("key", ["views.heldout", "views.validation", "budget.train_cases", "budget.episodes"])
 def test_a_count_too_many_is_refused_before_anything_is_drawn(key: str, count: int) -> None:
     data = {"run": {"tasksets": ["gymnasium/CartPole-v1"]}}
-    expected = rf"{key} = {count}: expected less than or equal to 10*; divide what is larger among several suites"
+    expected = rf"{key} = {count}: expected less than or equal to 10*; split a larger experiment into several suites"
     with pytest.raises(ConfigError, match=expected):
         resolve(data, [f"{key}={count}"])
 

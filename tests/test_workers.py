@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from heredity.workers import process_pool
+from heredity.workers import computed, process_pool
 
 SOURCE = Path(__file__).parents[1] / "src" / "heredity"
 PARENT = """
@@ -70,3 +71,16 @@ def test_nobody_has_a_pool_of_processes_of_another_kind(folder: str) -> None:
         path for path in (SOURCE.parents[1] / folder).rglob("*.py") if path != own and "attacks" not in path.parts
     ]
     assert [path.name for path in others if "ProcessPoolExecutor" in path.read_text()] == []
+
+
+async def test_what_is_computed_beside_the_event_loop_is_given_raised_or_left_when_it_is_not_wanted() -> None:
+    assert await computed(lambda: 6 * 7) == 42
+    with pytest.raises(ZeroDivisionError):
+        await computed(lambda: 1 // 0)
+    begun, end = threading.Event(), threading.Event()
+    task = asyncio.create_task(computed(lambda: (begun.set(), end.wait())))
+    await asyncio.to_thread(begun.wait)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    end.set()

@@ -42,14 +42,30 @@ _SECRET = re.compile(
 """Keys of providers and tokens of services, by their known forms."""
 
 
+_CREDENTIALS = re.compile(
+    r"(?<=://)[^/\s@'\"]+(?=@)|(?<=[?&])((?:[\w-]*[_-])?(?:api)?(?:key|token|secret|password)=)[^&\s'\"]+",
+    re.IGNORECASE,
+)
+"""What an address holds before its @, and the values of parameters that are named as keys are."""
+
+
 def redacted(text: str) -> str:
-    """Return text with every key or token of a known form replaced by its first characters."""
+    """Return text with keys and tokens of a known form replaced by their first characters, and without the keys of addresses."""
+    text = _CREDENTIALS.sub(lambda match: f"{match[1] or ''}…", text)
     return _SECRET.sub(lambda match: f"{match[0][:4]}…", text)
 
 
 def clean(value: object) -> str:
     """Return text with control and bidirectional characters as escapes: on a page or in a terminal they would hide what it says."""
     return _UNSHOWN.sub(lambda match: match[0].encode("unicode_escape").decode(), str(value))
+
+
+def described(error: BaseException) -> str:
+    """Return what was raised in one line; of a syntax error the file, the line and its text."""
+    if isinstance(error, SyntaxError):
+        text = f": {error.text.strip()}" if error.text else ""
+        return f"{type(error).__name__}: {error.msg} ({error.filename}, line {error.lineno}){text}"
+    return repr(error)
 
 
 class HeredityError(Exception):

@@ -138,7 +138,8 @@ def python_tree(text: str | bytes, mode: str = "exec", *, shallow: bool = False)
     except (RecursionError, MemoryError) as error:
         raise ValueError("it is nested too deeply") from error
     except SyntaxError as error:
-        raise ValueError(f"line {error.lineno}: {error.msg}" if error.lineno else error.msg) from error
+        line = f", in {error.text.strip()!r:.120}" if error.text and error.text.strip() else ""
+        raise ValueError(f"line {error.lineno}: {error.msg}{line}" if error.lineno else error.msg) from error
     level: list[ast.AST] = [tree]
     for _ in range(MAX_TREE_DEPTH if shallow else 0):
         level = [inner for node in level for inner in ast.iter_child_nodes(node)]

@@ -19,7 +19,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from heredity.errors import ConfigError, UnknownNameError
+from heredity.errors import ConfigError, UnknownNameError, described
 
 OWN = "heredity"
 """The distribution whose entries are ours."""
@@ -107,7 +107,7 @@ class Group(Generic[T]):
             plugin = entry.load()
         # Whatever a stranger's module raises while it is imported; an exit, too, would end the host with the code 0.
         except (Exception, SystemExit) as error:
-            raise ConfigError(f"{name} failed to load: {error!r}; repair or uninstall its package") from error
+            raise ConfigError(f"{name} failed to load: {described(error)}; repair or uninstall its package") from error
         if not self.conforms(plugin):
             raise ConfigError(f"{name} is {plugin!r}; give {self.contract}")
         if entry.dist is not None and _package(entry.dist) != OWN:

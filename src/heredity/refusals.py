@@ -124,7 +124,7 @@ def _misfit(entry: Any, model: type[BaseModel] | None, elsewhere: Callable[[Sequ
 
     message = _EXPECTED.sub("expected to ", entry["msg"].removeprefix("Value error, ")).replace("to be ", "", 1)
     if entry["type"] == "less_than_equal" and entry["ctx"]["le"] in _MOST_COUNTS:
-        message += "; divide what is larger among several suites"
+        message += "; split a larger experiment into several suites"
     given = entry.get("input")
     if not field and isinstance(given, Mapping | BaseModel):
         return message
@@ -164,7 +164,9 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
 
 
 def quoted(value: Any) -> str:
-    """Return a value as it is written in a message: shortened, what cannot be seen as its code."""
+    """Return a value as it is written in a message: shortened, what cannot be seen as its code, and no words of Python's."""
+    if value is None or isinstance(value, bool):
+        return "empty" if value is None else str(value).lower()
     try:
         text = repr(value)
     except (ValueError, RecursionError):  # a number of too many digits, or a value inside of itself

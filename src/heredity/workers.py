@@ -5,14 +5,18 @@ Workers of a plain `ProcessPoolExecutor` wait for work forever once their parent
 
 from __future__ import annotations
 
+import asyncio
 import multiprocessing
 import os
 import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from multiprocessing.context import SpawnContext, SpawnProcess
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 def process_pool(
@@ -26,6 +30,28 @@ def process_pool(
         initargs: its arguments.
     """
     return ProcessPoolExecutor(workers, mp_context=_Context(), initializer=_begin, initargs=(initializer, initargs))
+
+
+async def computed(work: Callable[[], T]) -> T:
+    """Return what work gives, computed in a thread beside the event loop; whoever is cancelled does not wait for its end."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+
+    def settle(settle_with: Callable[[Any], None], value: Any) -> None:
+        if not done.done():
+            settle_with(value)
+
+    def run() -> None:
+        try:
+            settled: tuple[Callable[[Any], None], Any] = done.set_result, work()
+        except BaseException as error:  # noqa: BLE001 - raised where it is awaited
+            settled = done.set_exception, error
+        with suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(settle, *settled)
+
+    # Unlike those of `asyncio.to_thread`, it is not waited for when the loop ends.
+    threading.Thread(target=run, name="computing", daemon=True).start()
+    return await done
 
 
 class _Process(SpawnProcess):

@@ -52,5 +52,5 @@ def test_runs_say_how_far_they_are_where_nobody_watches(spoken: Spoken) -> None:
         spoken.wait_for(r"preparing, \d+ s\n")
         runs += [RunProgress("a", "gymnasium/CartPole-v1", "random", seed, 8) for seed in range(2)]
         runs[0].begin()
-        runs[0].rollouts = 5
+        runs[0].rollouts = runs[0].trained = 5
         spoken.wait_for(r"0 of 2 runs, 5 episodes, \d+ s")

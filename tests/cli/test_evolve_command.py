@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from heredity.cli.evolve import _in_options, _names  # pyright: ignore[reportPrivateUsage]
 from heredity.cli.main import app
 from heredity.experiments.evolving import Outcome, outcome_line
 from heredity.results.run import Verdict
@@ -66,7 +67,7 @@ def test_a_program_and_a_scorer_are_enough(tmp_path: Path) -> None:
         (PROGRAM, "def verify(answer):\n    return -5.0\n", ("--failure-score", "0"), "leave failure_score out"),
         (PROGRAM, "def verify(answer):\n    return {'score': '0.2'}\n", (), "no finite number"),
         (PROGRAM, "x = 1\n", (), "verify(answer)"),
-        (PROGRAM, SCORER, ("--metric", "height"), "no finite number height"),
+        (PROGRAM, SCORER, ("--metric", "height"), "no finite number for height (it gave size)"),
         (PROGRAM, SCORER, ("--cascade", "a"), "--cascade"),
         (PROGRAM, SCORER, ("--with", "nowhere.json"), "nowhere.json"),
         (PROGRAM, SCORER, ("--method", "map-elite"), "map-elites"),
@@ -79,6 +80,39 @@ def test_what_cannot_begin_says_why(
     ran = evolve(one, "--scorer", other, "--evaluations", "4", "--out", tmp_path / "out", *words)
     assert ran.exit_code != 0
     assert said in f"{ran.exception} {ran.output}"
+
+
+@pytest.mark.parametrize(
+    ("program", "scorer", "words", "said"),
+    [
+        ("def solve(:\n", SCORER, (), "{program} is not valid Python: line 1: invalid syntax, in 'def solve(:'"),
+        ("def run(:\n", "def evaluate(path):\n    return 1.0\n", (), "{program} is not valid Python: line 1"),
+        (PROGRAM, "def score(answer):\n    return 1.0\n", (), "{scorer} has no function verify(answer)"),
+        (PROGRAM, SCORER, ("--failure-score", "nan"), "--failure-score = nan"),
+        (PROGRAM, SCORER, ("--python", "nowhere"), "--python is "),
+        (PROGRAM, SCORER, ("--method", "gepa"), "set --model"),
+        (PROGRAM, SCORER, ("--model", "m", "--base-url", "localhost"), "--base-url is 'localhost'"),
+        (PROGRAM, SCORER, ("--seeds", "10000000"), "'--seeds': Input should be less than or equal to 10000"),
+        (PROGRAM, SCORER, ("--evaluations", "1000000000000"), "'--evaluations': Input should be less than"),
+        (PROGRAM, SCORER, ("--seconds", "1e12"), "'--seconds': Input should be less than"),
+        (PROGRAM, SCORER, ("--memory", "1000000000000"), "'--memory': Input should be less than"),
+    ],
+)
+def test_messages_name_what_was_typed(
+    tmp_path: Path, program: str, scorer: str, words: tuple[str, ...], said: str
+) -> None:
+    one, other = files(tmp_path, program, scorer)
+    ran = evolve(one, "--scorer", other, "--out", tmp_path / "out", *words)
+    told = f"{ran.exception} {ran.output}"
+    assert ran.exit_code != 0
+    assert said.format(program=one, scorer=other) in told
+    assert "evolve.toml" not in told
+    assert "task.toml" not in told
+
+
+def test_a_timeout_names_the_option() -> None:
+    names = _names(Path("out"), ())
+    assert _in_options("make it faster, or raise limits.episode_s", names) == "make it faster, or raise --seconds"
 
 
 def test_names_that_lead_nowhere(tmp_path: Path) -> None:

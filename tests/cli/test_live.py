@@ -29,7 +29,7 @@ def make_runs(count: int) -> list[RunProgress]:
         run.end("done")
     for run, state in zip(runs[count // 2 :], ("evolving", "judging", "failed"), strict=False):
         run.begin()
-        run.session, run.rollouts, run.state = Left(64), 10, state
+        run.session, run.rollouts, run.trained, run.state = Left(64), 10, 8, state
     return runs
 
 
@@ -46,7 +46,7 @@ def shown(runs: list[RunProgress], monkeypatch: pytest.MonkeyPatch, width: int, 
 def test_24_runs_are_all_shown_on_a_large_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = shown(make_runs(24), monkeypatch, 100, 40)
     assert len(lines) == 26
-    assert lines[0].startswith("13 of 24 runs, 30 episodes, ")
+    assert lines[0].startswith("13 of 24 runs, 24 episodes + 6 judging, ")
     assert "MountainCarContinuous-v0" in lines[2]
 
 
@@ -156,5 +156,5 @@ def test_names_of_columns_states_and_held_out_scores_are_whole_at_every_width(
     assert {run.state for run in runs} <= set(" ".join(lines).split())
     assert width < 60 or sum("1234" in line for line in lines) == 9
     above = " ".join(" ".join(lines[:head]).split())
-    assert above.startswith("5 of 9 runs, 30 episodes, ")
+    assert above.startswith("5 of 9 runs, 24 episodes + 6 judging, ")
     assert " left" in above

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -54,3 +55,20 @@ def test_the_last_column_is_broken_at_the_width_of_a_terminal_and_no_other() -> 
     assert max(map(len, narrow.splitlines())) <= 80
     assert "a-name-that-is-copied" * 2 in narrow
     assert narrow.split() == wide.split()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_output_that_cannot_be_written_is_one_line_and_no_success() -> None:
+    with open("/dev/full", "wb") as full:
+        ran = subprocess.run([sys.executable, "-m", "heredity", "tasks", "list"], stdout=full, stderr=subprocess.PIPE)
+    lines = [line for line in ran.stderr.decode().splitlines() if "at work" not in line]
+    assert ran.returncode == 2
+    assert lines == ["heredity: No space left on device"]
+
+
+def test_help_names_values_in_words() -> None:
+    shown = CliRunner().invoke(app, ["evolve", "--help"]).output
+    assert "--with PATH" in shown
+    assert "--seeds NUMBER" in shown
+    assert "<list" not in shown
+    assert "<str>" not in shown

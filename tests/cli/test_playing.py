@@ -12,6 +12,7 @@ from experiments.sample import heredity, isolated
 from heredity.cli.env import app
 from heredity.cli.worlds_play import parse_line
 from heredity.errors import CandidateError, ConfigError, UnknownNameError
+from heredity.rollouts.episode.kind import KIND as EPISODES
 
 pytestmark = pytest.mark.skipif(not isolated(), reason="policies cannot be confined on this machine")
 
@@ -36,6 +37,21 @@ def policy(tmp_path: Path) -> Path:
 
 def play(*arguments: str | Path):
     return CliRunner().invoke(app, ["play", *map(str, arguments)])
+
+
+def test_a_policy_is_read_from_its_file_and_other_paths_say_what_is_expected(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(GOOD)
+    read = EPISODES.candidates.read
+    assert read(tmp_path / "mine.py").parts["agent"]["policy.py"] == GOOD.encode()
+    (tmp_path / "notes.md").write_text("x")
+    with pytest.raises(ConfigError, match=r"notes.md is no policy; give a folder with policy.py in it, or one file"):
+        read(tmp_path / "notes.md")
+    suite = tmp_path / "suite"
+    for folder in ("runs", "best"):
+        (suite / folder).mkdir(parents=True)
+    (suite / "suite.toml").write_text("")
+    with pytest.raises(ConfigError, match=f"is the folder of a suite; its winner is in {suite}/best: give that"):
+        read(suite)
 
 
 @pytest.mark.parametrize("name", ["a.mp4", "a.gif", "a.png"])

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 from pathlib import Path
 from typing import Any
@@ -109,3 +110,14 @@ def test_a_leftover_that_has_lost_something_is_exported_as_far_as_it_goes(store:
     exported = call_json(store, "export", str(tmp_path / "all.json"), "--intact")
     assert (exported["versions"], len(exported["damage"])) == (3, 1)
     assert call(store, "list").startswith("prompt/solver@1.0.1")
+
+
+def test_a_suites_folder_stands_for_its_only_store(store: Path, tmp_path: Path) -> None:
+    suite = tmp_path / "suite"
+    for name in ("one", "two"):
+        (suite / "runs" / name).mkdir(parents=True)
+    shutil.copy(store, suite / "runs" / "two" / "resources.sqlite")
+    assert CliRunner().invoke(app, ["resources", "list", "--store", str(suite)]).exit_code == 0
+    shutil.copy(store, suite / "runs" / "one" / "resources.sqlite")
+    said = str(CliRunner().invoke(app, ["resources", "list", "--store", str(suite)]).exception)
+    assert f"name one: --store {suite}/runs/one or --store {suite}/runs/two" in said

@@ -137,6 +137,22 @@ def test_resume_of_a_run_whose_model_is_still_down_says_who_is_missing_and_how_t
     assert len(journal(folder)) == before + 1, "that it was resumed"
 
 
+def test_an_outage_of_several_runs_is_told_once_with_the_suite_and_all_its_runs(
+    tmp_path: Path, service: Service
+) -> None:
+    chosen = config(tmp_path, "execution")
+    chosen = chosen.model_copy(update={"run": chosen.run.model_copy(update={"seeds": 3})})
+    service.kind = "connection"
+    folder = tmp_path / "runs" / "three"
+    paused = ran(folder, chosen)
+    assert (paused.metrics.suite_id, paused.metrics.finished, paused.metrics.runs) == ("three", 0, 3)
+    result = CliRunner().invoke(app, ["resume", str(folder)])
+    told = [line for line in result.stderr.splitlines() if "did not end" in line]
+    assert len(told) == 1, result.stderr
+    assert all(run in told[0] for run in paused.failures)
+    assert "suite three · 0 of 3 runs finished" in result.stdout
+
+
 AGENT = """
 import json, os, subprocess, sys, urllib.request
 

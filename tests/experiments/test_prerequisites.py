@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import subprocess
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from heredity.cli.main import app
+from heredity.errors import ConfigError
 from heredity.experiments import preflight as module
 from heredity.experiments.config import resolve
 from heredity.experiments.preflight import PreflightError, preflight, require
@@ -153,29 +157,64 @@ def test_a_suite_that_lacks_nothing_may_run(tmp_path: Path, monkeypatch: pytest.
         require(resolve(configured(evolver={"agent": "true", "inherit": ["NO_SUCH_KEY"]})), tmp_path)
 
 
-def test_a_server_of_models_on_this_machine_is_looked_for_where_doctor_is_asked(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        up = taken.getsockname()[1]
-        with socket.create_server(("127.0.0.1", 0)) as freed:
-            down = freed.getsockname()[1]
-        addresses = {
-            "up": f"http://127.0.0.1:{up}/v1",
-            "down": f"http://localhost:{down}/v1",
-            "far": "https://a.invalid",
+class Refusing(BaseHTTPRequestHandler):
+    """Lists its models to whoever has the key."""
+
+    def do_GET(self) -> None:
+        self.send_response(200 if self.headers["Authorization"] == "Bearer right" else 401)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_servers_of_models_are_asked_before_anything_starts_and_told_apart_by_what_is_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as freed:
+        down = freed.getsockname()[1]
+    monkeypatch.setattr(module, "_there", lambda name: True)  # pyright: ignore[reportUnknownLambdaType]
+    monkeypatch.setenv("RIGHT_KEY", "right")
+    monkeypatch.setenv("WRONG_KEY", "wrong")
+    with ThreadingHTTPServer(("127.0.0.1", 0), Refusing) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        up = f"http://127.0.0.1:{server.server_port}/v1"
+        providers = {
+            "up": {"base_url": up, "api_key_env": "RIGHT_KEY"},
+            "shut": {"base_url": up, "api_key_env": "WRONG_KEY"},
+            "down": {"base_url": f"http://127.0.0.1:{down}/v1"},
+            "far": {"base_url": "http://host.invalid/v1"},
         }
-        gateway = {
-            "execution": "up/m",
-            "optimisation": "both",
-            "judge": "far/m",
-            "providers": {name: {"base_url": address} for name, address in addresses.items()},
-            "routes": {"both": {"models": ["up/m", "down/m"]}},
-        }
-        config = resolve(configured(gateway=gateway))
-        checks = preflight(config, tmp_path / "runs" / "suite", endpoints=True)
-        found = {c.name: (c.ok, c.needed, c.detail) for c in checks if c.name.startswith("endpoint")}
-    assert found["endpoint of up"][:2] == (True, True)
-    assert found["endpoint of down"][:2] == (False, True)
-    assert f"nothing answers at http://localhost:{down}/v1" in found["endpoint of down"][2]
-    assert "endpoint of far" not in found, "a server elsewhere is not asked before anybody wants it"
-    # A run whose server is down is paused: it may be started before its server.
-    assert not [c for c in preflight(config, tmp_path / "runs" / "suite") if c.name.startswith("endpoint")]
+        names = {"execution": "down/m", "optimisation": "shut/m", "judge": "far/m"}
+        routes = {"both": {"models": ["down/m", "up/m"]}}
+        try:
+            configs = [
+                resolve(configured(gateway={**named, "providers": providers, "routes": routes}))
+                for named in (names, {"execution": "both"})
+            ]
+            with pytest.raises(PreflightError) as refused:
+                require(configs[0], tmp_path / "runs" / "suite")
+            require(configs[1], tmp_path / "runs" / "suite")
+        finally:
+            server.shutdown()
+    lines = dict(line.split(": ", 1) for line in refused.value.lines)
+    assert "connection refused" in lines["endpoint of down/m"]
+    assert "the name of its host cannot be resolved" in lines["endpoint of far/m"]
+    assert "refuses the key (HTTP 401); correct the key in WRONG_KEY" in lines["endpoint of shut/m"]
+
+
+@pytest.mark.parametrize(
+    ("address", "says"),
+    [
+        ("localhost:8000/v1", "http://localhost:8000/v1"),
+        ("http:/x", "begins with http:// or https://"),
+        ("http://h:99999/v1", "begins with http:// or https://"),
+        ("http://h/v1/chat/completions", "leave out /chat/completions, which is added for each call: http://h/v1"),
+        ("http://me:hunter2@h/v1", "api_key_env"),
+        ("http://h/v1?api_key=hunter2", "api_key_env"),
+    ],
+)
+def test_an_address_of_an_api_that_cannot_be_right_is_refused_at_once(address: str, says: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(says)) as refused:
+        resolve(configured(gateway={"providers": {"lab": {"base_url": address}}}))
+    assert "hunter2" not in str(refused.value)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from heredity.configuration.secrets import program_of
 from heredity.errors import ConfigError, HeredityError, redacted
 from heredity.experiments.config import cells, resolve
+from heredity.team.settings import load_team
 
 BASE: dict[str, Any] = {"run": {"tasksets": ["gymnasium/CartPole-v1"], "seeds": 1}, "suite": {"baselines": False}}
 KEY = "sk-proj-" + "Zq7" * 8
@@ -137,3 +140,28 @@ def test_what_is_no_key_is_left_alone(text: str) -> None:
 )
 def test_an_agent_is_called_by_its_program_alone(command: str, name: str) -> None:
     assert program_of(command) == name
+
+
+@pytest.mark.parametrize(
+    ("section", "key"),
+    [
+        ('[mcp.n]\ncommand = ["python3", "x.py", "--api-key", "hunter2"]', "mcp.n.command"),
+        ('[mcp.n]\ncommand = ["env", "API_KEY=hunter2", "python3"]', "mcp.n.command"),
+        ('[mcp.n]\ncommand = ["x"]\nenvironment = ["API_KEY=hunter2"]', "mcp.n.environment"),
+        ('[mcp.n]\ncommand = ["x"]\nenvironment = {API_KEY = "hunter2"}', "mcp.n.environment.API_KEY"),
+        ('[mcp.n]\nurl = "http://127.0.0.1:9/mcp?api_key=hunter2"', "mcp.n.url"),
+        ('[mcp.n]\nurl = "http://me:hunter2@h/mcp"', "mcp.n.url"),
+        ('[agents.f]\ndescription = "y"\na2a = "http://h:9/?token=hunter2"', "agents.f.a2a"),
+        ('[search]\nservice = "searxng"\nurl = "http://h/?key=hunter2"', "search.url"),
+        ('[gateway.providers.lab]\nbase_url = "http://h/v1"\nextra_body = {api_key = "hunter2"}', "extra_body.api_key"),
+        ('[gateway.providers.lab]\nbase_url = "http://me:hunter2@h/v1"', "gateway.providers.lab.base_url"),
+    ],
+)
+def test_a_team_whose_settings_hold_a_secret_is_refused_without_repeating_it(
+    tmp_path: Path, section: str, key: str
+) -> None:
+    path = tmp_path / "team.toml"
+    path.write_text(f'[team]\nmodel = "offline/x"\n[agents.coder]\ndescription = "x"\ntools = ["python"]\n{section}\n')
+    with pytest.raises(ConfigError, match=re.escape(key)) as refused:
+        load_team(path)
+    assert "hunter2" not in str(refused.value)

@@ -110,3 +110,12 @@ def test_a_suite_of_the_library_is_the_same_from_every_folder(
     assert here == there
     for path in (there.evolver.initial, there.evolver.launcher):
         assert path is None or Path(path).is_dir()
+
+
+def test_a_folder_is_run_by_its_suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match=r"\. is a folder without a suite\.toml"):
+        suite_file(".")
+    (tmp_path / "suite.toml").write_text("")
+    assert suite_file(".").resolve() == tmp_path / "suite.toml"
+    assert suite_file(str(tmp_path)) == tmp_path / "suite.toml"

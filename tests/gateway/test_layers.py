@@ -93,6 +93,24 @@ async def test_a_provider_that_asks_for_more_time_than_an_attempt_has_is_not_ask
     assert (caught.value.kind, caught.value.transient, caught.value.retry_after_s) == ("rate_limit", False, 3600.0)
 
 
+async def test_a_model_that_could_not_be_reached_is_asked_once_until_it_answers() -> None:
+    waits, fake = Waits(), Fake([broken("connection")])
+    model = Retrying(fake, attempts=8, sleep=waits)
+    with pytest.raises(ProviderError, match="asked 8 times") as first:
+        await model.reply(ASK)
+    assert not first.value.transient, "whoever repeats rollouts would wait as long again"
+    assert len(waits) == 7
+    assert sum(waits) <= 51.5
+    with pytest.raises(ProviderError) as second:
+        await model.reply(ASK)
+    assert str(second.value) == str(first.value), "one outage is told in one sentence"
+    assert len(fake.asked) == 9
+    fake.outcomes = [said(), broken("connection"), said()]
+    await model.reply(ASK)
+    await model.reply(ASK)
+    assert len(fake.asked) == 12, "it is asked again once it has answered"
+
+
 @pytest.mark.parametrize(("kind", "most"), [("timeout", 2), ("empty", 3), ("garbage", 4), ("server", 9)])
 async def test_failures_that_may_be_paid_for_or_take_long_are_not_asked_for_often(kind: str, most: int) -> None:
     fake = Fake([broken("connection"), *[broken(kind)] * 20])

@@ -4,6 +4,7 @@ import asyncio
 import dataclasses
 import math
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from heredity.protocols.policy_evolution.judge import judge
 from heredity.records import Event, RunFolder, load_config, read_journal
 from heredity.rollouts.contract import Job
 from heredity.rollouts.trajectory import Trajectory
+from heredity.tasks import Task
 
 from .fakes import FLOOR, FakeRunner, NumbersTaskset, climb, program
 
@@ -88,6 +90,23 @@ async def test_a_run_is_started_evolved_closed_judged_and_finished(tmp_path: Pat
     assert (verdict.status, len(verdict.heldout.scores), len(verdict.reference)) == ("finished", 5, 5)
     assert events[0].data["budget"] == {"episodes": 24}
     assert load_config(tmp_path) == {"run": {"seeds": 1}}
+
+
+async def test_a_run_can_be_ended_while_its_cases_are_drawn(tmp_path: Path) -> None:
+    begun, end = threading.Event(), threading.Event()
+
+    class Slow(NumbersTaskset):
+        def draw(self, split: str, count: int, entropy: int) -> tuple[Task, ...]:
+            begun.set()
+            assert end.wait(30), "the event loop stood still"
+            return super().draw(split, count, entropy)
+
+    task = asyncio.create_task(run_evolution(tmp_path, PLAN, conditions(taskset=Slow()), climb))
+    await asyncio.to_thread(begun.wait)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    end.set()
 
 
 async def test_validation_picks_and_heldout_scores_and_neither_is_a_train_case(tmp_path: Path) -> None:

@@ -162,8 +162,8 @@ def test_a_suite_without_its_runs_leaves_out_only_what_needs_them(suite: SuiteRe
         ),
         (
             Verdict.CANNOT_TELL,
-            "Which evolver is better cannot be told yet, from 6 paired runs. Of the policies that these runs selected, the "
-            "difference to {second} (+0.010 in rescaled score) is beyond noise on new cases, which says nothing of other runs.",
+            "It is too early to say which evolver is better, from 6 paired runs. For the policies that these runs selected, the "
+            "difference to {second} (+0.010 in rescaled score) is beyond noise on new cases. Other runs may differ.",
         ),
     ],
 )

@@ -12,7 +12,7 @@ import pytest
 
 from heredity.actors.parts import read_parts
 from heredity.configuration.tools import McpSection
-from heredity.errors import ConfigError
+from heredity.errors import ConfigError, HostError
 from heredity.resources import Manifest, Registry, SourceTree, Store
 from heredity.resources.assembly import candidate_from_folder
 from heredity.rollouts.programs import SandboxedPrograms
@@ -139,11 +139,36 @@ async def test_a_server_that_cannot_be_used_is_named(tmp_path: Path, folder: Pat
                 pass
 
 
-async def test_a_server_at_a_url_is_sent_its_token(tmp_path: Path) -> None:
-    store = tmp_path / "store.db"
+def adding(folder: Path) -> Path:
+    """Make a store with a tool that adds."""
+    store = folder / "store.db"
     with Store(store) as opened:
         tree = SourceTree({"tool.py": b"def run(a: int, b: int) -> int:\n    return a + b\n"})
         Registry(opened).register("tool", "add", tree, Manifest(description="adds"))
+    return store
+
+
+async def test_a_server_at_a_url_that_is_gone_is_told_to_an_agent_and_is_an_outage_of_an_attempt(
+    tmp_path: Path,
+) -> None:
+    store = adding(tmp_path)
+    async with AsyncExitStack() as stack, SandboxedPrograms(1) as programs:
+        async with serve_resources(store, programs, token="right") as url:
+            way = Http(f"{url}/mcp", "right")
+            told = await stack.enter_async_context(McpServer("sums", way))
+            attempt = told.another(way, elsewhere=True)
+            stack.push_async_callback(attempt.close)
+            (spoken,), (counted,) = told.tools(), attempt.tools()
+            assert await counted.tool.run({"a": 2, "b": 3}) == "5"
+            assert (await counted.tool.run({"a": 2})).startswith("error: "), "a failure of the tool is no outage"
+        assert (await spoken.tool.run({"a": 2, "b": 3})).startswith("error: sums")
+        for _ in range(2):
+            with pytest.raises(HostError, match="sums"):
+                await counted.tool.run({"a": 2, "b": 3})
+
+
+async def test_a_server_at_a_url_is_sent_its_token(tmp_path: Path) -> None:
+    store = adding(tmp_path)
     async with SandboxedPrograms(1) as programs, serve_resources(store, programs, token="right") as url:
         async with McpServer("sums", Http(f"{url}/mcp", "right")) as server:
             (tool,) = server.tools()

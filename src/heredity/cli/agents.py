@@ -41,7 +41,7 @@ def list_agents(*, as_json: JsonOutput = False) -> None:
 def install(
     name: Annotated[str, typer.Argument(help="claude-code, codex or mini-swe-agent.", show_default=False)],
 ) -> None:
-    """Install one: minutes, and hundreds of megabytes from the registries of npm or Python.
+    """Install a coding agent: takes minutes, and downloads hundreds of megabytes from npm or PyPI.
 
     Example: heredity agents install codex
     """
@@ -53,11 +53,11 @@ def install(
 
 @app.command("check")
 def check(
-    name: Annotated[str | None, typer.Argument(help="One of them; by default, those that are installed.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Name of an agent (default: all that are installed).")] = None,
     *,
     as_json: JsonOutput = False,
 ) -> None:
-    """Start each once, and see whether it is the version that it should be; exit with 1 if one is not, or none is there.
+    """Start each agent once and check its version; exit with 1 if one fails, or none is installed.
 
     Example: heredity agents check codex
     """

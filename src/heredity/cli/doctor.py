@@ -113,7 +113,7 @@ def _needed_for(purpose: str) -> list[Check]:
     from heredity.experiments.suites import suite_file, suites_of
 
     named = next(iter(suites_of(purpose)), None) or suite_file(PURPOSES.get(purpose, purpose))
-    return preflight(load(named), Path("runs"), endpoints=True)
+    return preflight(load(named), Path("runs"))
 
 
 def _purposeful(purpose: str) -> list[Check]:

@@ -96,7 +96,7 @@ def play(
     steps: Annotated[int | None, typer.Option(min=1, help="Stop after so many steps.", show_default="the end")] = None,
     actions: Annotated[str, typer.Option(help="random, zero, or a file with one JSON action a line.")] = "random",
     policy: Annotated[
-        Path | None, typer.Option(help="Folder of a policy program, which is run in the sandbox.")
+        Path | None, typer.Option(help="Folder of a policy program, or its policy.py, which is run in the sandbox.")
     ] = None,
     *,
     as_json: AsJson = False,

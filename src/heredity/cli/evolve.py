@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from heredity.errors import CandidateError, ConfigError, clean
+from heredity.errors import CandidateError, ConfigError, HeredityError, clean
 
 if TYPE_CHECKING:
     from heredity.experiments.evolving import Measured
@@ -18,6 +21,20 @@ if TYPE_CHECKING:
 
 _SERVER, _KEY = "server", "OPENAI_API_KEY"
 """What the provider is called that `--base-url` names, and the variable that has its key, if it wants one."""
+
+_OPTIONS = {
+    "limits.episode_s": "--seconds",
+    "limits.memory_bytes": "--memory",
+    "budget.episodes": "--evaluations",
+    "run.seeds": "--seeds",
+    "evolver.method": "--method",
+    "gateway.optimisation": "--model",
+    f"gateway.providers.{_SERVER}.base_url": "--base-url",
+    f"gateway.providers.{_SERVER}.": "",
+}
+"""The options that set keys of the configuration; messages name what was typed."""
+_DECLARED = {"failure_score": "--failure-score", "stages": "--cascade", "metric": "--metric", "python": "--python"}
+"""The same for keys of the task."""
 
 _WITH = typer.Option([], "--with", help="A file or a folder that the scorer reads; give it once for each.")
 _PYTHON = typer.Option(
@@ -31,6 +48,7 @@ _MODEL = typer.Option(
 )
 _QUIET = typer.Option(False, "--quiet", "-q", help="Show no progress; print the result alone.")
 _FAILURE = typer.Option(None, "--failure-score", help="Score assigned to failed programs (default: ranked last).")
+_SECONDS = "Processor seconds that an evaluation may take; by the clock 4 times as many, and 20 more to start."
 _STATEMENT = typer.Option(None, "--statement", help="Markdown that says what is asked, for models and agents.")
 
 
@@ -53,9 +71,11 @@ def evolve(
         None, "--agent", help="Coding agent instead of a method: a name such as claude-code, a folder, or a command."
     ),
     evaluations: int = typer.Option(
-        200, "--evaluations", min=1, help="How often a program may be measured, for each seed."
+        200, "--evaluations", min=1, max=1_000_000, help="How often a program may be measured, for each seed."
     ),
-    seeds: int = typer.Option(1, "--seeds", min=1, help="Runs with the same budget; 8 for a claim about the method."),
+    seeds: int = typer.Option(
+        1, "--seeds", min=1, max=10_000, help="Runs with the same budget; 8 for a claim about the method."
+    ),
     metric: str = typer.Option(
         "", "--metric", help="The metric that is the score; combined_score, or the mean of all."
     ),
@@ -63,8 +83,8 @@ def evolve(
     failure_score: float | None = _FAILURE,
     cascade: str = typer.Option("", "--cascade", help="Thresholds of evaluate_stage1 and so on, such as 0.5,0.75."),
     statement: Path | None = _STATEMENT,
-    seconds: float = typer.Option(60.0, "--seconds", min=0.1, help="Processor seconds that an evaluation may take."),
-    memory_mib: int = typer.Option(2048, "--memory", min=64, help="MiB that an evaluation may have."),
+    seconds: float = typer.Option(60.0, "--seconds", min=0.1, max=1e8, help=_SECONDS),
+    memory_mib: int = typer.Option(2048, "--memory", min=64, max=1 << 30, help="MiB that an evaluation may have."),
     out: Path | None = typer.Option(None, "--out", help="Its folder; continued if it is there already."),
     quiet: bool = _QUIET,
     tasks: bool = typer.Option(False, "--tasks", help="List the tasks that come with Heredity, and exit."),
@@ -89,7 +109,10 @@ def evolve(
     declared = _declared(metric, minimise, failure_score, cascade)
     if python is not None:
         declared["python"] = str(python.expanduser().absolute())
-    task, taskset = _task(folder, program, scorer, beside, declared, statement)
+    own = (Path(program), scorer, *beside) if scorer else ()
+    reword = partial(_in_options, names=_names(folder, [path.expanduser() for path in own]))
+    with _reworded(reword):
+        task, taskset = _task(folder, program, scorer, beside, declared, statement)
     sections: dict[str, dict[str, Any]] = {
         "run": {"protocol": "program-evolution", "name": f"evolve-{name}", "tasksets": [taskset], "seeds": seeds},
         "evolver": {"method": method} if agent is None else {**_agent(agent), "model": _named(model, base_url)},
@@ -98,11 +121,47 @@ def evolve(
         "limits": {"episode_s": seconds, "memory_bytes": memory_mib << 20},
         **_gateway(model, base_url, agent=agent is not None),
     }
-    _run(folder, task, sections, json_output=json_output, quiet=quiet)
+    with _reworded(reword):
+        _run(folder, task, sections, reword, json_output=json_output, quiet=quiet)
+
+
+def _names(folder: Path, own: Sequence[Path]) -> dict[str, str]:
+    """Return what messages call things, and what the user typed: options, and the files that were copied into the task."""
+    from heredity.experiments.evolving import CONFIGURATION, TASK
+
+    task = folder / TASK
+    names = {f"{folder / CONFIGURATION}: ": "", **_OPTIONS}
+    if not own:
+        return names
+    files = {str(task / path.name): str(path) for path in own}
+    options = {f"{task / 'task.toml'}: {key}": option for key, option in _DECLARED.items()}
+    return files | options | names
+
+
+def _in_options(text: str, names: Mapping[str, str]) -> str:
+    for name, typed in names.items():
+        text = text.replace(name, typed)
+    return text
+
+
+@contextmanager
+def _reworded(reword: Callable[[str], str]) -> Generator[None]:
+    """Let errors name the options and the files that were typed, in place of the configuration that was written from them."""
+    try:
+        yield
+    except HeredityError as error:
+        error.args = (reword(str(error)),)
+        raise
 
 
 def _run(
-    folder: Path, task: ProgramTask, sections: dict[str, dict[str, Any]], *, json_output: bool, quiet: bool
+    folder: Path,
+    task: ProgramTask,
+    sections: dict[str, dict[str, Any]],
+    reword: Callable[[str], str],
+    *,
+    json_output: bool,
+    quiet: bool,
 ) -> None:
     from heredity.cli.bars import working
     from heredity.cli.runs import execute, require_all
@@ -116,7 +175,7 @@ def _run(
             f"{task.declared.program} is no Python, so a model or an agent has to change it; add --model or --agent"
         )
     config = load(write_configuration(folder, sections))
-    require_all(config, folder, json_output=json_output)
+    require_all(config, folder, json_output=json_output, reword=reword)
     if not (folder / "runs").exists():
         try:
             with working("measuring the start program"):
@@ -137,6 +196,8 @@ def _gateway(model: str, base_url: str, *, agent: bool) -> dict[str, dict[str, A
     """Return the section that says what model writes edits, and where it is."""
     if base_url and not model:
         raise ConfigError("--base-url is where a model is; name it with --model")
+    if base_url and not base_url.startswith(("http://", "https://")):
+        raise ConfigError(f"--base-url is {base_url!r}; give an address such as http://127.0.0.1:8000/v1")
     server: dict[str, Any] = {"base_url": base_url} | ({"api_key_env": _KEY} if os.environ.get(_KEY) else {})
     section: dict[str, Any] = {"providers": {_SERVER: server}} if base_url else {}
     if model and not agent:
@@ -218,7 +279,8 @@ def _conclude(task: ProgramTask, result: SuiteResult, *, json_output: bool) -> N
         keys = ("score", "interval", "seeds", "start", "verdict")
         figures = {key: getattr(outcome, key) for key in keys} if outcome else {"score": None}
         where = {"best": str(best), "run": outcome.run_id} if outcome else {"best": None}
-        typer.echo(json.dumps({"folder": str(result.folder), "report": str(page), **where, **figures}))
+        problems = {"failures": result.failures, "evolver_failures": result.evolver_failures}
+        typer.echo(json.dumps({"folder": str(result.folder), "report": str(page), **where, **figures, **problems}))
     else:
         if outcome is None:
             typer.echo("no program has a held-out score; the report says why")

@@ -41,7 +41,7 @@ def init(
         return
     typer.echo("\n".join(f"wrote {target / name}" for name in written))
     typer.echo(f"next: cd {shlex.quote(str(target))} && heredity run suite.toml")
-    typer.echo("README.md says what else")
+    typer.echo(f"{target / 'README.md'} explains the files and the next steps")
 
 
 def kinds() -> dict[str, Path]:

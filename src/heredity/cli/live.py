@@ -97,9 +97,8 @@ class Live:
     def _head(self, rest: int, seconds: float) -> str:
         """Return how far all runs are, of which `rest` are not shown."""
         done = sum(r.state in _ENDED for r in self._runs)
-        rollouts = sum(r.rollouts for r in self._runs)
         more = f", {rest} not shown" if rest else ""
-        counted = f"{done} of {len(self._runs)} runs{more}, {rollouts} {self._words.rollouts}"
+        counted = f"{done} of {len(self._runs)} runs{more}, {_counted(self._runs, self._words)}"
         return f"{counted}, {seconds:.0f} s{_left(self._runs, seconds)}"
 
     def _visible(self, room: int) -> Sequence[RunProgress]:
@@ -169,6 +168,13 @@ def _left(runs: Sequence[RunProgress], elapsed: float) -> str:
     return "" if left is None or all(run.seconds for run in runs) else f", about {duration(left)} left"
 
 
+def _counted(runs: Sequence[RunProgress], words: Words) -> str:
+    """Say how many rollouts there were, those that judge by themselves."""
+    trained = sum(run.trained for run in runs)
+    judging = sum(run.rollouts for run in runs) - trained
+    return f"{trained} {words.rollouts}{f' + {judging} judging' if judging else ''}"
+
+
 def _name(text: str, style: str = "") -> Text:
     return Text(text, style=style, no_wrap=True, overflow="ellipsis")
 
@@ -195,7 +201,7 @@ class Lines:
         if not self._runs:
             return f"preparing, {seconds:.0f} s"
         ended = sum(run.state in _ENDED for run in self._runs)
-        rollouts = f"{sum(run.rollouts for run in self._runs)} {self._words.rollouts}"
+        rollouts = _counted(self._runs, self._words)
         return f"{ended} of {len(self._runs)} runs, {rollouts}, {seconds:.0f} s{_left(self._runs, seconds)}"
 
     def changed(self, run: RunProgress) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import os
 import re
 import sys
 from contextlib import nullcontext
@@ -85,7 +86,23 @@ def _version(version: bool = typer.Option(False, "--version", help="Print the ve
 
 
 def main() -> None:
-    """Run the command line and exit with its code."""
+    """Run the command line and exit with its code, which is not 0 where its output could not be written."""
+    code: str | int | None = 0
+    try:
+        _main()
+    except SystemExit as ended:
+        code = ended.code
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python flushes once more, and says so
+        if not code:
+            typer.echo(f"heredity: the output cannot be written: {error.strerror}", err=True)
+            code = EXIT_USAGE
+    sys.exit(code)
+
+
+def _main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
         sys.stdout.reconfigure(errors="surrogateescape")  # a file's name need not be text
     arguments = sys.argv[1:]

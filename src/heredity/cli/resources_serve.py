@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shlex
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
@@ -20,11 +21,19 @@ if TYPE_CHECKING:
     from heredity.resources import Registry
 
 STORE = Path("resources.sqlite")
+_MOST_NAMED = 6
 
 
 def _in_folder(path: Path) -> Path:
-    """Return the store of a run where its folder is given."""
-    return path / STORE if path.is_dir() else path
+    """Return the store of a run where its folder is given, or the folder of a suite in which one run alone has a store."""
+    stores = sorted(path.glob(f"runs/*/{STORE}"))
+    if not path.is_dir() or (path / STORE).exists() or not stores:
+        return path / STORE if path.is_dir() else path
+    if len(stores) == 1:
+        return stores[0]
+    named = " or ".join(f"--store {shlex.quote(str(store.parent))}" for store in stores[:_MOST_NAMED])
+    more = f" (there are {len(stores)})" if len(stores) > _MOST_NAMED else ""
+    raise ConfigError(f"{path} is the folder of a suite, and each of its runs has a store; name one: {named}{more}")
 
 
 StorePath = Annotated[

@@ -15,7 +15,7 @@ from heredity.cli.signals import InterruptedRunError, run_interruptibly
 from heredity.errors import ConfigError, IsolationError, MissingExtraError, RecordError, RunLockedError, clean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from heredity.configuration.config import Config
     from heredity.experiments.best import Winner
@@ -98,7 +98,7 @@ def demo(
     json_output: bool = _JSON,
     quiet: bool = _QUIET,
 ) -> None:
-    """Run the demonstration suite, about a minute, and open its report.
+    """Run the demonstration suite, which takes 60 to 150 seconds, and open its report.
 
     Example: heredity demo --no-open
     """
@@ -185,19 +185,30 @@ def compare(
         _say(note)
 
 
-def require_all(config: Config, suite: Path, *, json_output: bool) -> None:
-    """Refuse what cannot run here, with everything that is missing."""
+def require_all(
+    config: Config, suite: Path, *, json_output: bool, reword: Callable[[str], str] = lambda line: line
+) -> None:
+    """Refuse what cannot run here, with everything that is missing, and say the notes on tasksets.
+
+    Args:
+        config: the suite's configuration.
+        suite: its folder.
+        json_output: print what is missing as JSON, too.
+        reword: puts a refusal into the words of the command.
+    """
     from heredity.cli.bars import working
     from heredity.experiments.preflight import PreflightError, require
 
     try:
         with working("checking that everything it needs is here"):
-            require(config, suite)
+            notes = require(config, suite)
     except PreflightError as error:
         if json_output:
-            typer.echo(json.dumps({"missing": error.lines}, ensure_ascii=False))
-        typer.echo(f"heredity: {error}", err=True)
+            typer.echo(json.dumps({"missing": [reword(line) for line in error.lines]}, ensure_ascii=False))
+        typer.echo(f"heredity: {reword(str(error))}", err=True)
         raise typer.Exit(2) from error
+    for note in notes:
+        _say(note)
 
 
 def execute(suite: Path, config: Config, *, silent: bool) -> SuiteResult:
@@ -241,13 +252,17 @@ def _conclude(result: SuiteResult, *, json_output: bool) -> None:
 def say_problems(result: SuiteResult) -> None:
     """Say on stderr what went wrong and how to go on; the exit code is 1 if a run did not end or its evolver failed."""
     from heredity.experiments.suite import REPORT
+    from heredity.results.text import listed
 
+    about_tasksets = {run.taskset for run in result.runs}  # before they began
     for name, note in result.notes.items():
-        _say(f"{name}: {note}")
+        if name not in about_tasksets:
+            _say(f"{name}: {note}")
     for name, reason in result.evolver_failures.items():
         _say(f"{name}: its evolver failed: {reason}")
-    for name, reason in result.failures.items():
-        _say(reason if name == REPORT else f"{name} did not end: {reason}")
+    for reason in dict.fromkeys(result.failures.values()):
+        names = [name for name, why in result.failures.items() if why == reason]
+        _say(reason if REPORT in names else f"{listed(names)} did not end: {reason}")
     if result.failures:
         _say(f"continue with: heredity resume {shlex.quote(str(result.folder))}")
     if result.failures or result.evolver_failures:

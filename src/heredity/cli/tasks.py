@@ -15,13 +15,16 @@ from heredity.cli.columns import columns
 from heredity.cli.whole_help import WholeHelp
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from heredity.rollouts.container.check import CheckedTask
-    from heredity.tasks import Task, TasksetInfo
+    from heredity.tasks import Task, Taskset, TasksetInfo
 
 app = typer.Typer(cls=WholeHelp, no_args_is_help=True, rich_markup_mode=None)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
+_SAMPLE = 3
 SAMPLE_ENTROPY = 0
 """What is shown is drawn from this, never from a suite's secret: it is not what a run is judged on."""
 
@@ -47,7 +50,10 @@ def show(
         ),
     ],
     split: Annotated[str, typer.Option("--split", help="train, validation or heldout.")] = "train",
-    count: Annotated[int, typer.Option("--count", min=0, help="How many tasks.")] = 3,
+    count: Annotated[
+        int | None,
+        typer.Option("--count", min=0, max=100_000, help="How many tasks.", show_default="3, or all of fewer"),
+    ] = None,
     answers: Annotated[bool, typer.Option("--answers", help="With what is secret: answers, or seeds.")] = False,
     *,
     as_json: AsJson = False,
@@ -59,7 +65,7 @@ def show(
     from heredity.tasks.registry import taskset
 
     chosen = taskset(name)
-    tasks = chosen.draw(split, count, SAMPLE_ENTROPY)
+    tasks = _drawn(chosen, split, count)
     rows = [_row(chosen.info, task, answers=answers) for task in tasks]
     if as_json:
         about = {"name": chosen.info.name, "version": chosen.info.version, "kind": chosen.info.kind}
@@ -78,12 +84,28 @@ def show(
         typer.echo(f"note     {note}")
     for line in dict.fromkeys(str(chosen.info.public.get("instructions", "")).splitlines()):
         typer.echo(f"added to each question  {line}")
+    if not rows and count is None:
+        typer.echo(f"\nits split {split} has no tasks; see another by --split, or give it more questions")
     for row in rows:
         typer.echo(f"\n--- {row['id']}")
         if "prompt" in row:
             typer.echo(row["prompt"])
         if answers:
             typer.echo(f"\nsecret  {json.dumps(row['secret'], ensure_ascii=False)}")
+
+
+def _drawn(chosen: Taskset, split: str, count: int | None) -> Sequence[Task]:
+    """Return tasks of a split: as many as are asked for, or by default up to three."""
+    from heredity.errors import ConfigError, UnknownNameError
+
+    for most in () if count is not None else range(_SAMPLE, 0, -1):
+        try:
+            return chosen.draw(split, most, SAMPLE_ENTROPY)
+        except UnknownNameError:
+            raise
+        except ConfigError:  # it has fewer
+            continue
+    return chosen.draw(split, count or 0, SAMPLE_ENTROPY)
 
 
 @app.command()

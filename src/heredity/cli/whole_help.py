@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from types import MethodType
 from typing import Any
 
 from typer.core import TyperGroup
 
 _LONGEST = 10_000
+_WORDS = {"path": "PATH", "Path": "PATH", "str": "TEXT", "int": "NUMBER", "float": "NUMBER"}
+"""What help calls values, by their types in Python."""
+
+
+def _in_words(display_type: Callable[[Any], str], ctx: Any) -> str:
+    shown = display_type(ctx)
+    kind = shown.strip("<>").removeprefix("list[").removesuffix("]").removesuffix(" range")
+    return _WORDS.get(kind, shown)
 
 
 class WholeHelp(TyperGroup):
     """A group of commands whose help wraps what each is for, instead of cutting it."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command, whose help names values in words and not by types of Python's."""
+        command = super().get_command(ctx, cmd_name)
+        for param in getattr(command, "params", ()):
+            if isinstance(param.display_type, MethodType):
+                param.display_type = partial(_in_words, param.display_type)
+        return command
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands."""

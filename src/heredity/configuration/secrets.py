@@ -76,6 +76,24 @@ def without_secrets(data: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
+def refuse_secrets(data: Mapping[str, Any]) -> None:
+    """Refuse a team's settings that hold a secret: they are kept in the folder of every task.
+
+    Raises:
+        ConfigError: names the key of the settings and what to do; it repeats no secret.
+    """
+    servers: Any = data.get("mcp")
+    for name, server in cast("Mapping[str, Any]", servers).items() if isinstance(servers, Mapping) else ():
+        command = cast("Mapping[str, Any]", server).get("command") if isinstance(server, Mapping) else None
+        if isinstance(command, list):
+            _refuse_arguments(
+                shlex.join(map(str, cast("list[Any]", command))),
+                f"mcp.{name}.command",
+                f"mcp.{name}.environment, which the program reads",
+            )
+    _refuse_secrets(data, (), "api_key_env of a provider, or in token or environment of a server or an agent")
+
+
 def _moved(command: str, moved: dict[str, str]) -> str:
     """Take assignments of secrets from the front of a command; return the rest as it was written."""
     rest, kept = command.lstrip(), ""
@@ -93,12 +111,12 @@ def _moved(command: str, moved: dict[str, str]) -> str:
     return kept + rest
 
 
-def _refuse_arguments(command: str) -> None:
+def _refuse_arguments(command: str, key: str = "evolver.agent", where: str = "evolver.inherit") -> None:
     for name, value in re.findall(r"([A-Za-z_][A-Za-z0-9_]*)=([^\s;&|]*)", command):
         if _SECRET_NAME.search(name) and value.strip("'\"") and not value.strip("'\"").startswith("$"):
             raise ConfigError(
-                f"evolver.agent sets {name} in the middle of its command, which records would show; set it before you start "
-                "heredity, and name it in evolver.inherit"
+                f"{key} sets {name} in the middle of its command, which records would show; set it before you start "
+                f"heredity, and name it in {where}"
             )
     words = words_of(command)
     for word, after in itertools.pairwise([*words, ""]):
@@ -106,20 +124,41 @@ def _refuse_arguments(command: str) -> None:
         value = value if equals else after
         if option.startswith("-") and _SECRET_NAME.search(option) and value and not value.startswith(("$", "-")):
             raise ConfigError(
-                f"evolver.agent gives {option} a value that records would show; set a variable before you start heredity, name "
-                f'it in evolver.inherit, and write {option} "$NAME"'
+                f"{key} gives {option} a value that records would show; set a variable before you start heredity, name "
+                + (f"it in {where}" if key != "evolver.agent" else f'it in {where}, and write {option} "$NAME"')
             )
 
 
-def _refuse_secrets(value: Any, path: tuple[str, ...]) -> None:
+_WHERE = "evolver.inherit, or in api_key_env of a provider"
+
+
+def _refuse_secrets(value: Any, path: tuple[str, ...], where: str = _WHERE) -> None:
     if isinstance(value, Mapping):
         for key, inner in cast(Mapping[Any, Any], value).items():
-            _refuse_secrets(inner, (*path, redacted(str(key))))
+            _refuse_secrets(inner, (*path, redacted(str(key))), where)
     elif isinstance(value, list | tuple):
         for inner in cast(list[Any], value):
-            _refuse_secrets(inner, path)
-    elif isinstance(value, str) and redacted(value) != value:
+            _refuse_secrets(inner, path, where)
+    elif (
+        isinstance(value, str)
+        and value
+        and (redacted(value) != value or _is_secret(path) or _is_assignment(path, value))
+    ):
         raise ConfigError(
             f"{'.'.join(path)} holds a key, which records would show; set a variable before you start heredity, and name it in "
-            "evolver.inherit, or in api_key_env of a provider"
+            f"{where}"
         )
+
+
+def _is_secret(path: tuple[str, ...]) -> bool:
+    """Return whether a key is that of a secret, in a table of what is sent or given as it stands."""
+    return (
+        bool(path)
+        and bool({"extra_body", "environment"} & set(path[:-1]))
+        and _SECRET_NAME.search(path[-1]) is not None
+    )
+
+
+def _is_assignment(path: tuple[str, ...], value: str) -> bool:
+    """Return whether a list of names of variables has one with its value."""
+    return path[-1:] == ("environment",) and _ASSIGNMENT.fullmatch(value) is not None

@@ -30,8 +30,12 @@ CALL_S = 60.0
 """Seconds that one reset, step or picture may take unless the variable says otherwise."""
 
 MAKE_S = 120.0
-"""Seconds for importing an environment's module and constructing it."""
+"""Seconds for importing an environment's module and constructing it, unless the variable says otherwise."""
 
+LEAST_MAKE_S = 20.0
+"""Seconds for that at least, whatever the variable says: a process has to start, and may import much."""
+
+_DOING: dict[str, str] = dict.fromkeys(("make", "describe"), "importing its module and constructing it")
 _CLOSE_S = 5.0
 _MOST_BYTES = 1 << 28
 _KEPT_LINES, _KEPT_READS = 3, 16
@@ -44,10 +48,11 @@ class EnvironmentFailedError(HostError):
 
     Attributes:
         what: what it was doing, such as `reset`.
+        timed_out: whether it took too long.
     """
 
-    def __init__(self, what: str, message: str) -> None:
-        self.what = what
+    def __init__(self, what: str, message: str, *, timed_out: bool = False) -> None:
+        self.what, self.timed_out = what, timed_out
         super().__init__(message)
 
 
@@ -158,7 +163,10 @@ class ChildProcess:
         ready = dict(self._poll.poll(max(0.0, deadline - time.monotonic()) * 1000))
         if not ready:
             self.timed_out = True
-            self._broken(what, f"{what} took more than {limit_s:g} s; make it faster, or set {TIMEOUT_VARIABLE} higher")
+            self._broken(
+                what,
+                f"{_DOING.get(what, what)} took more than {limit_s:g} s; make it faster, or set {TIMEOUT_VARIABLE} higher",
+            )
         if ready.get(self._socket.fileno(), 0) & ~select.POLLOUT:
             with contextlib.suppress(ConnectionError):
                 if chunk := self._socket.recv(1 << 20):
@@ -202,7 +210,7 @@ class ChildProcess:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         printed = f"; it printed last: {' / '.join(lines)[-300:]}" if lines else ""
-        raise EnvironmentFailedError(what, f"environment {self._name!r}: {how}{printed}")
+        raise EnvironmentFailedError(what, f"environment {self._name!r}: {how}{printed}", timed_out=self.timed_out)
 
     def _raised(self, what: str, parts: list[Any]) -> Exception:
         kind, message, trace = (str(part) for part in [*parts, "", "", ""][:3])
@@ -288,7 +296,9 @@ def timeout_s() -> float:
 def _limit_s(what: str) -> float:
     if what == "close":
         return _CLOSE_S
-    return timeout_s() if what in ("reset", "step", "render") else MAKE_S
+    if what in ("reset", "step", "render"):
+        return timeout_s()
+    return max(timeout_s(), LEAST_MAKE_S) if TIMEOUT_VARIABLE in os.environ else MAKE_S
 
 
 def _signal_name(number: int) -> str:

@@ -156,7 +156,9 @@ class _Marking(gymnasium.Wrapper[Any, Any, Any, Any]):
         return self.env.step(action)
 
     def close(self) -> None:
-        self._say("close")
+        # One that is closed because it failed has failed in what it did before.
+        if sys.exc_info()[0] is None:
+            self._say("close")
         self.env.close()
 
 

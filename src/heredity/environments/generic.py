@@ -7,17 +7,21 @@ import importlib.util
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from heredity.environments.child import ChildProcess
+from heredity.environments.child import ChildProcess, EnvironmentFailedError
 from heredity.environments.making import import_modules, is_file, make_from_spec
 from heredity.environments.spec import EnvironmentSpec, Family
-from heredity.errors import ConfigError, HostError, UnknownNameError
+from heredity.errors import ConfigError, HostError, UnknownNameError, nearest
 from heredity.ids import generator
 
 DEFAULT_HORIZON = 1000
 """Steps after which an episode is truncated where the environment names no horizon."""
 
+T = TypeVar("T")
+
+_ATTEMPTS = 3
+_FEW = 8
 _EPISODES = 8
 _STEPS = 2000
 
@@ -51,18 +55,49 @@ def measured_spec(
         ConfigError: if its module cannot be found.
         HostError: if the environment's own code fails, ends its process or takes too long.
     """
-    module = name.rpartition(":")[0]
+    if is_file(name):
+        name += ":"
+    module, failed = name.rpartition(":")[0], list[str]()
     ours = not module or any(module in family.modules for family in families)
     about = describe(name, families) if ours else None
     if about is None or not _is_ours(about):
-        with contextlib.closing(ChildProcess(name)) as child:
-            about = child.ask("describe", name)
-            draft = _draft(name, about, families, names, child=True)
-            low, high = returns or child.ask("measure", draft.to_worker())
+
+        def measure() -> tuple[EnvironmentSpec, float, float]:
+            with contextlib.closing(ChildProcess(name.rstrip(":"))) as child:
+                about = child.ask("describe", name)
+                draft = _draft(name, about, families, names, child=True)
+                low, high = returns or child.ask("measure", draft.to_worker())
+                return draft, low, high
+
+        draft, low, high = repeated(measure, failed)
+        draft = replace(draft, notes=tuple(failed))
     else:
         draft = _draft(name, about, families, names, child=False)
         low, high = returns or random_returns(name, make_from_spec(draft.to_worker()))
     return measured(draft, low, high)
+
+
+def repeated(work: Callable[[], T], failed: list[str]) -> T:
+    """Return what work with an environment that a user brings gives, which is done again where its code fails now and then.
+
+    Args:
+        work: uses a process of its own each time.
+        failed: is told of each failure before it worked.
+
+    Raises:
+        EnvironmentFailedError: if it failed three times, or took too long.
+    """
+    for attempt in range(1, _ATTEMPTS + 1):
+        try:
+            return work()
+        except EnvironmentFailedError as error:
+            if error.timed_out:
+                raise
+            if attempt == _ATTEMPTS:
+                message = f"{error}; it was tried {_ATTEMPTS} times and never worked"
+                raise EnvironmentFailedError(error.what, message) from error
+            failed.append(f"{error}; it was measured again")
+    raise AssertionError("the last attempt returns or raises")
 
 
 def measured(draft: EnvironmentSpec, low: float, high: float) -> EnvironmentSpec:
@@ -90,13 +125,15 @@ def describe(
 
     mark("make")
     module, _, entry_id = name.rpartition(":")
+    before = set(gymnasium.registry)
     if module:
-        import_modules([module], env_id=name)
+        import_modules([module], env_id=name.rstrip(":"))
     elif entry_id not in gymnasium.registry:
         _import_families(entry_id, families)
     registered = gymnasium.registry.get(entry_id)
     if registered is None:
-        return {"entry_point": "", "family": None, "ids": [str(key) for key in gymnasium.registry]}
+        own = [str(key) for key in gymnasium.registry if module and key not in before]
+        return {"entry_point": "", "family": None, "ids": [str(key) for key in gymnasium.registry], "own": own}
     entry_point = registered.entry_point
     family = _family_of(entry_point, families)
     path = entry_point if isinstance(entry_point, str) else getattr(entry_point, "__module__", "")
@@ -132,6 +169,13 @@ def _draft(
             raise ConfigError(
                 f"unknown environment {name!r}; {elsewhere} registers it when it is imported: install it, and write "
                 f"{elsewhere}:{name}"
+            )
+        if own := [str(key) for key in about["own"]]:
+            named = " or ".join(f"{module}:{key}" for key in nearest(entry_id, own) or own[:_FEW])
+            raise ConfigError(f"{module} registers no {entry_id or 'environment without an id'}; write {named}")
+        if is_file(module):
+            raise ConfigError(
+                f"{module} registers no environment; call gymnasium.register in it (docs/environments.md)"
             )
         raise UnknownNameError("environment", name, {*names, *map(str, about["ids"])})
     family = next((family for family in families if family.name == about["family"]), None)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heredity.environments.drawing import prepare_drawing
-from heredity.errors import ConfigError, HostError, MissingExtraError, UnknownNameError
+from heredity.errors import ConfigError, HostError, MissingExtraError, UnknownNameError, described
 from heredity.outside import resolved
 
 if TYPE_CHECKING:
@@ -83,7 +83,9 @@ def import_modules(modules: Sequence[str], *, env_id: str, extra: str | None = N
                 "install it, or add its folder to PYTHONPATH"
             ) from error
         except Exception as error:
-            raise HostError(f"module {module!r} of environment {env_id!r} failed to load: {error!r}") from error
+            raise HostError(
+                f"module {module!r} of environment {env_id!r} failed to load: {described(error)}"
+            ) from error
 
 
 def _beside(file: Path, env_id: str) -> str:

@@ -41,6 +41,7 @@ class EnvironmentSpec:
         assumed_horizon: whether nobody declared `max_episode_steps`, so that it is ours.
         child: whether a user brought it, so that it runs in a process of its own (see `heredity.environments.child`).
         measured: the lowest and the highest return that random actions got, where `failure_return` follows from them.
+        notes: what is to be known of how it was measured, such as that it failed once.
     """
 
     id: str
@@ -63,6 +64,7 @@ class EnvironmentSpec:
     assumed_horizon: bool = False
     child: bool = False
     measured: tuple[float, float] | None = None
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kwargs", MappingProxyType(dict(self.kwargs)))

@@ -48,8 +48,10 @@ class EnvironmentTaskset:
 
     @cached_property
     def _info(self) -> TasksetInfo:
+        from heredity.environments.generic import repeated  # which loads gymnasium
+
         spec = self.environment
-        packages = package_versions(spec)
+        packages, failed = package_versions(spec), list[str]()
         # The digest makes another horizon or another argument another version.
         built_with = digest_json([spec.to_worker(), spec.failure_return])[:8]
         return TasksetInfo(
@@ -59,7 +61,8 @@ class EnvironmentTaskset:
             ),
             kind="episode",
             spec=spec.to_worker(),
-            public=_public(spec, packages),
+            public=repeated(lambda: _public(spec, packages), failed),
+            notes=(*spec.notes, *failed),
             description=_description(spec),
             failure_return=spec.failure_return,
             group=spec.group,

@@ -27,7 +27,10 @@ from heredity.gateway import Model
 from heredity.judging.session import Session
 from heredity.launchers import AgentExit, BrokerDoor, CommandAgent, Launch
 from heredity.launchers.starts import failure_of
+from heredity.outside import python_tree
 from heredity.protocols.contract import Evolver, SuiteContext
+from heredity.records.run_folder import check_no_record
+from heredity.refusals import reading
 from heredity.resources import Candidate
 from heredity.rollouts.kind import KINDS
 from heredity.sandbox.isolation import package_folders
@@ -49,15 +52,22 @@ def initial_candidate(cell: Cell, info: TasksetInfo) -> Candidate:
     """Return the candidate a run starts from: the folder it names, or a neutral starter.
 
     Raises:
-        ConfigError: if the folder is missing, or does not hold what tasks of this kind are attempted with.
+        ConfigError: if the folder is missing, does not hold what tasks of this kind are attempted with, or holds Python that is
+            not valid.
     """
     folder = cell.evolver.initial
     if folder is None:
         return starter_candidate(info)
     try:
-        return KINDS.load(info.kind).candidates.read(Path(folder))
+        check_no_record(Path(folder))
+        initial = KINDS.load(info.kind).candidates.read(Path(folder))
+        for path, content in initial.agent.items():
+            if path.endswith(".py"):
+                with reading(path, "valid Python", "correct it"):
+                    python_tree(content)
+        return initial
     except ConfigError as error:
-        raise ConfigError(f"evolver.initial: {error}") from error
+        raise ConfigError(f"evolver.initial, {folder}: {error}") from error
 
 
 def check_evolver(cell: Cell, suite: SuiteContext, briefing: Briefing | None = None) -> None:
@@ -72,7 +82,10 @@ def check_evolver(cell: Cell, suite: SuiteContext, briefing: Briefing | None = N
         raise ConfigError(
             f"the method {name!r} has no model that proposes edits: set gateway.optimisation, such as openai/gpt-5"
         )
-    build_evolver(cell, suite.tasksets[cell.taskset].info, suite.run_folder(cell), suite.secrets, briefing=briefing)
+    info = suite.tasksets[cell.taskset].info
+    if cell.evolver.initial is not None:
+        initial_candidate(cell, info)
+    build_evolver(cell, info, suite.run_folder(cell), suite.secrets, briefing=briefing)
 
 
 def build_evolver(

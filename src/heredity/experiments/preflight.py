@@ -10,15 +10,18 @@ from __future__ import annotations
 import inspect
 import os
 import shutil
-import socket
+import ssl
 import tempfile
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cached_property
+from http.client import HTTPException
 from importlib.util import find_spec
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 from heredity.configuration.config import Cell, Config
 from heredity.configuration.tools import ToolSettings
@@ -27,6 +30,7 @@ from heredity.evolution.registry import METHODS
 from heredity.experiments.config import cells
 from heredity.experiments.measured import remember_measured
 from heredity.experiments.outside_agents import agent_model, program_folders
+from heredity.gateway.failures import unconnected
 from heredity.gateway.settings import CLIENTS, MODELS, GatewaySettings, ProviderSettings
 from heredity.launchers import available, check_command, launcher
 from heredity.protocols.contract import Setting, SuiteContext
@@ -42,15 +46,17 @@ from heredity.tasks.registry import taskset
 T = TypeVar("T")
 
 
-def require(config: Config, folder: Path, machine: GpuMachine | None = None) -> None:
-    """Refuse a suite that cannot run here.
+def require(config: Config, folder: Path, machine: GpuMachine | None = None) -> list[str]:
+    """Refuse a suite that cannot run here; return what is to be known of its tasksets.
 
     Raises:
         ConfigError: if anything is missing; the message has a line for each thing, with what to do.
     """
-    missing = [check for check in preflight(config, folder, machine) if check.needed and not check.ok]
+    checks = preflight(config, folder, machine)
+    missing = [check for check in checks if check.needed and not check.ok]
     if missing:
         raise PreflightError([_line(check) for check in missing])
+    return [f"{check.name.removeprefix(_NOTE)}: {check.detail}" for check in checks if check.name.startswith(_NOTE)]
 
 
 def _line(check: Check) -> str:
@@ -72,23 +78,20 @@ class PreflightError(ConfigError):
         super().__init__(lines[0] if len(lines) == 1 else "\n".join(several))
 
 
-def preflight(
-    config: Config, folder: Path, machine: GpuMachine | None = None, *, endpoints: bool = False
-) -> list[Check]:
-    """Look at everything that a suite needs; what several runs need is listed once.
+def preflight(config: Config, folder: Path, machine: GpuMachine | None = None) -> list[Check]:
+    """Look at everything that a suite needs, the servers of its models included; what several runs need is listed once.
 
     Args:
         config: the suite's configuration.
         folder: where it is to be kept.
         machine: where GPUs are; this machine's by default.
-        endpoints: look whether models' servers on this machine listen. A run whose server is down is paused and goes on later.
 
     Raises:
         ConfigError: if the configuration makes no runs at all.
     """
     suite = cells(config)
     looking = _Looking(config, PROTOCOLS.load(config.run.protocol).setting, suite, folder, machine or GpuMachine())
-    listed = list(dict.fromkeys([*looking.all(), *(looking.endpoints() if endpoints else ())]))
+    listed = list(dict.fromkeys([*looking.all(), *looking.endpoints()]))
     # The check of a whole run may find again what was found by itself.
     missing = [check for check in listed if not check.ok and check.name != _CONFIGURATION]
     stated = {text for check in missing for text in (check.detail, check.remedy) if text}
@@ -96,6 +99,7 @@ def preflight(
 
 
 _CONFIGURATION = "configuration"
+_NOTE = "note on "
 
 
 class _Looking:
@@ -117,7 +121,7 @@ class _Looking:
             if loaded is not None:
                 notes, check = _tried(f"taskset {name}", lambda loaded=loaded: loaded.info.notes)
             yield check
-            yield from (Check(f"note on {name}", True, False, note) for note in notes or ())
+            yield from (Check(f"{_NOTE}{name}", True, False, note) for note in notes or ())
             if loaded is not None and notes is not None:
                 tasksets[name] = loaded
         kinds = dict.fromkeys(one.info.kind for one in tasksets.values())
@@ -139,12 +143,17 @@ class _Looking:
             yield from self._checked(cell, tasksets)
 
     def endpoints(self) -> Iterator[Check]:
-        for name in dict.fromkeys(filter(None, self._models())):
-            routed = self._config.gateway.routes.get(name)
-            for member in routed.models if routed else [name]:
-                provider = self._config.gateway.provider(member)
-                if provider is not None:
-                    yield from listening(member.partition("/")[0], provider.base_url)
+        gateway = self._config.gateway
+        names = list(dict.fromkeys(filter(None, self._models())))
+        members = {name: gateway.routes[name].models if name in gateway.routes else [name] for name in names}
+        asked = list(dict.fromkeys(member for several in members.values() for member in several))
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            checks = dict(zip(asked, pool.map(_endpoint, asked, map(gateway.provider, asked)), strict=True))
+        for several in members.values():
+            looked = [check for name in several if (check := checks[name]) is not None]
+            # A route does with one of its models.
+            answered = len(several) > 1 and (len(looked) < len(several) or any(check.ok for check in looked))
+            yield from (replace(check, needed=not answered) for check in looked)
 
     def _models(self) -> Iterator[str]:
         for cell, needs in zip(self._suite, self._needs, strict=True):
@@ -294,26 +303,48 @@ def _provider(name: str, provider: ProviderSettings) -> Iterator[Check]:
         yield Check(f"key of {name.partition('/')[0]}", set_here, True, detail, f"export {variable}=…")
 
 
-def listening(name: str, address: str) -> Iterator[Check]:
-    """Look whether something listens where a provider is, if that is this machine or a network of its own."""
-    parts = urlsplit(address)
-    host = parts.hostname or ""
+def _endpoint(name: str, provider: ProviderSettings | None) -> Check | None:
+    """Ask a provider which models it has; None where there is nothing to ask, or no key to ask with."""
+    if provider is None or not provider.base_url:
+        return None
+    key = os.environ.get(provider.api_key_env, "") if provider.api_key_env else ""
+    if provider.api_key_env and not key:
+        return None
+    path, header, value = _LISTS.get(provider.kind, ("", "", ""))
+    request = urllib.request.Request(provider.base_url.rstrip("/") + path, headers={"User-Agent": "heredity"})
+    if key and header:
+        # Not sent on to where the server may redirect.
+        request.add_unredirected_header(header, value + key)
+    problem, remedy = "", f"start its server, or correct gateway.providers.{name.partition('/')[0]}.base_url"
     try:
-        near = host == "localhost" or ip_address(host).is_private
-        port = parts.port or (443 if parts.scheme == "https" else 80)
-    except ValueError:  # a name that others resolve, or no address at all
-        return
-    if near:
-        problem = ""
-        try:
-            socket.create_connection((host, port), timeout=_CONNECT_S).close()
-        except OSError as error:
-            problem = f"nothing answers at {address}: {error.strerror or error}"
-        remedy = f"start its server, or correct gateway.providers.{name}.base_url"
-        yield Check(f"endpoint of {name}", not problem, True, problem or f"{address} answers", remedy)
+        urllib.request.urlopen(request, timeout=_CONNECT_S).close()
+    except urllib.error.HTTPError as error:
+        # Keys that may ask models only are told 403 or of scopes.
+        if error.code == 401 and header and b"scope" not in error.read(_MOST_BYTES):
+            problem = f"its server at {provider.base_url} refuses the key (HTTP 401)"
+            remedy = (
+                f"correct the key in {provider.api_key_env}" if key else "name the variable of its key in api_key_env"
+            )
+    except urllib.error.URLError as error:
+        cause = error.reason if isinstance(error.reason, OSError) else error
+        if not isinstance(cause, ssl.SSLError):  # The package that asks may know other authorities.
+            reason = unconnected(cause) or (
+                f"no connection within {_CONNECT_S:g} s" if isinstance(cause, TimeoutError) else str(cause)
+            )
+            problem = f"{provider.base_url}: {reason}"
+    except (OSError, HTTPException):
+        pass  # It is there, and slow or of another kind: what it answers a model's call is another matter.
+    return Check(f"endpoint of {name}", not problem, True, problem or f"{provider.base_url} answers", remedy)
 
 
-_CONNECT_S = 3.0
+_CONNECT_S = 5.0
+_AT_ONCE = 8
+_MOST_BYTES = 4096
+_LISTS = {
+    "openai": ("/models", "Authorization", "Bearer "),
+    "anthropic": ("/v1/models", "x-api-key", ""),
+}
+"""Kind of provider to where it lists models, and the header that takes the key."""
 
 
 def _extras(name: str, plugin: Any) -> Iterator[Check]:

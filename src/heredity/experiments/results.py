@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -12,8 +13,9 @@ from heredity.analysis.contract import CommonMetrics, Metrics
 from heredity.analysis.evidence import RunEvidence
 from heredity.analysis.run_results import run_results
 from heredity.analysis.suite_results import suite_results
-from heredity.errors import ConfigError, RecordError
+from heredity.errors import ConfigError, HeredityError, RecordError
 from heredity.experiments.best import Winner, write_best, write_suite_best
+from heredity.experiments.config import cells, read_toml, resolve
 from heredity.experiments.lineage import write_lineage
 from heredity.experiments.sequence import read_sequence, sequential_results
 from heredity.experiments.sources import sources_of
@@ -151,9 +153,20 @@ def rebuild_suite(folder: Path, *, write: bool = True) -> Rebuilt[SuiteResults]:
 
 def results_of_suite(folder: Path, runs: Sequence[RunResults]) -> SuiteResults:
     """Return what the runs of a suite come to, by the rule of its sequence if it is run seed after seed."""
-    metrics = suite_results(runs, metrics_of, sequential=read_sequence(folder) is not None)
+    sequence = read_sequence(folder)
+    name = next((run.suite_id for run in runs if run.suite_id), folder.absolute().name)
+    metrics = suite_results(runs, metrics_of, name, sequential=sequence is not None)
+    if sequence is None:
+        metrics = metrics.model_copy(update={"runs": max(len(runs), _planned(folder))})
     labels = {str(s.run_id): cell.evolver for t in metrics.tasksets for cell in t.cells for s in cell.seeds}
     return metrics.model_copy(update={"sequential": sequential_results(folder, labels)})
+
+
+def _planned(folder: Path) -> int:
+    """Return how many runs a suite's configuration makes; 0 where it has none that can be read here."""
+    with suppress(HeredityError):
+        return len(cells(resolve(read_toml(folder / "suite.toml"))))
+    return 0
 
 
 def rebuild(folder: Path) -> Rebuilt[RunResults] | Rebuilt[SuiteResults]:

@@ -52,6 +52,7 @@ from heredity.sandbox.gpus import GpuMachine, GpuPool
 from heredity.spans import Span, collecting, span, watching
 from heredity.tasks import Taskset
 from heredity.tasks.registry import taskset
+from heredity.workers import computed
 
 CONFIG_NAME = "suite.toml"
 _JUDGEMENTS = "judgements.jsonl"
@@ -317,7 +318,8 @@ class _Suite:
             trace.set(status=verdict.status, heldout=verdict.heldout.mean if verdict.heldout else None)
         draws = {view.name: (view.taskset or context.taskset, view.split, view.count) for view in setup.views}
         named = {name: (taskset.info.name, split, count) for name, (taskset, split, count) in draws.items()}
-        self.sealed.keep(cell.id, context.hidden_cases.opening_of(list(draws.values())), named)
+        opening = await computed(lambda: context.hidden_cases.opening_of(list(draws.values())))
+        self.sealed.keep(cell.id, opening, named)
         return verdict
 
     def _waits(self, progress: RunProgress, why: str, seconds: float) -> None:

@@ -29,8 +29,12 @@ def suites() -> dict[str, Path]:
     return dict(sorted(files.items()))
 
 
+_PROJECT = "suite.toml"
+"""The suite of a folder, as `heredity init` writes it."""
+
+
 def suite_file(name: str) -> Path:
-    """Return the file of a suite: a file's path comes first, then the name of an installed suite.
+    """Return the file of a suite: a file's path comes first, or a folder's with a suite.toml, then the name of an installed suite.
 
     Raises:
         UnknownNameError: if there is neither; the nearest names are suggested.
@@ -39,6 +43,10 @@ def suite_file(name: str) -> Path:
     path = Path(name).expanduser()
     if path.is_file():
         return path
+    if path.is_dir() and (not path.name or path.name == ".." or "/" in name):
+        if (path / _PROJECT).is_file():
+            return path / _PROJECT
+        raise ConfigError(f"{name} is a folder without a {_PROJECT}; give the path of a TOML file")
     if "/" in name or path.suffix == ".toml":
         raise ConfigError(
             f"there is no file {name}; give the path of a TOML file, or a name that `heredity suites` lists"

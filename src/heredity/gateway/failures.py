@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+
 from heredity.errors import ProviderError
 
 GARBLED = (TypeError, AttributeError, ValueError, LookupError, AssertionError)
@@ -22,13 +24,30 @@ def translated(error: Exception, model: str, key: str, address: str = "") -> Pro
     """
     kind, transient, advice = _kind(error)
     retry_after_s = getattr(error, "retry_after", None)
-    text = (str(error) or type(error).__name__).replace(key, "[key]") if key else str(error) or type(error).__name__
+    text = unconnected(error) or str(error).removesuffix(".") or type(error).__name__
+    text = text.replace(key, "[key]") if key else text
     where = f"{model} at {address}" if address else model
     message = f"{where} failed ({kind}): {text[:_SHOWN]}" + (f"; {advice}" if advice else "")
     failure = ProviderError(kind, message, transient=transient, retry_after_s=retry_after_s)
     if not key or not _tells(error, key):
         failure.__cause__ = error
     return failure
+
+
+def unconnected(error: BaseException | None) -> str:
+    """Say why there was no connection, from what an error is chained to; `""` if it does not say."""
+    while error is not None:
+        for kind, reason in _UNCONNECTED:
+            if isinstance(error, kind):
+                return reason
+        error = error.__cause__ or error.__context__
+    return ""
+
+
+_UNCONNECTED = (
+    (ConnectionRefusedError, "connection refused: no server listens there"),
+    (socket.gaierror, "the name of its host cannot be resolved"),
+)
 
 
 def _kind(error: Exception) -> tuple[str, bool, str]:

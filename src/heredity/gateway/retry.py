@@ -23,7 +23,7 @@ class Retrying(Layer):
     says how long to wait (Retry-After) is given that long besides; one that asks for more than `longest_s` is not asked again. A
     call that takes too long is asked once more and no oftener, and one without a usable answer a few times. A stream that
     breaks off after its first words is not started anew: they cannot be unsaid. The time of attempts that fail, and of the
-    waits, does not count against a rollout.
+    waits, does not count against a rollout. A model that could not be reached is asked once for each later call, until it answers.
 
     Args:
         model: which model.
@@ -54,6 +54,7 @@ class Retrying(Layer):
         self._attempts, self._base_s, self._cap_s, self._longest_s = attempts, base_s, cap_s, longest_s
         self._draws = generator(entropy, "gateway", "retry", *(path or (model.name,)))
         self._sleep = sleep
+        self._down: ProviderError | None = None
 
     async def _answer(self, request: Request, ask: Ask) -> AsyncGenerator[Delta]:
         started, failures = time.monotonic(), Counter[str]()
@@ -64,10 +65,13 @@ class Retrying(Layer):
                     async for delta in deltas:
                         streaming = True
                         yield _counted(delta, attempt, time.monotonic() - started)
+                self._down = None
                 return
             except ProviderError as error:
                 failures[error.kind] += 1
                 over = attempt == self._attempts or failures[error.kind] == _MOST.get(error.kind)
+                if self._down is not None and error.kind == self._down.kind:
+                    raise _again(self._down) from error
                 if streaming or not error.transient or over or self._too_long(error):
                     raise self._final(error, attempt) from error
                 wait_s, failure = self._wait_s(error, attempt), error
@@ -90,14 +94,21 @@ class Retrying(Layer):
         text = f"{error} (asked {attempts} times)" if attempts > 1 else str(error)
         if self._too_long(error):
             text += f"; it asks for a wait of {error.retry_after_s:.0f} s, more than timeout_s ({self._longest_s:g} s)"
-        transient = error.transient and not self._too_long(error)
-        return ProviderError(error.kind, text, transient=transient, retry_after_s=error.retry_after_s)
+        transient = error.transient and not self._too_long(error) and not error.unreachable
+        final = ProviderError(error.kind, text, transient=transient, retry_after_s=error.retry_after_s)
+        if error.kind == "connection":
+            self._down = _again(final)
+        return final
 
 
 _MOST = {"timeout": 2, "empty": 3, "garbage": 4}
 """How many attempts may fail in ways that may have been paid for, or that take the whole time."""
 _LONG_S = 5.0
 """Waits that whoever watches is told of."""
+
+
+def _again(error: ProviderError) -> ProviderError:
+    return ProviderError(error.kind, str(error), transient=error.transient, retry_after_s=error.retry_after_s)
 
 
 def _counted(delta: Delta, attempt: int, seconds: float) -> Delta:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, NamedTuple, cast
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -40,6 +41,34 @@ class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
+def check_address(address: str) -> None:
+    """Refuse what is not the address of an API.
+
+    Raises:
+        ValueError: says what to write instead; it repeats no key.
+    """
+    try:
+        parts = urlsplit(address)
+        whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        whole = False
+        parts = urlsplit("")
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise ValueError(
+            "the address holds a user, a password, a query or a fragment; leave it out, "
+            "and name the environment variable that holds the key in api_key_env"
+        )
+    if not whole or address != address.strip():
+        raise ValueError("expected an address that begins with http:// or https://, such as http://localhost:8000/v1")
+    if method := next((end for end in _METHODS if parts.path.rstrip("/").endswith(end)), ""):
+        raise ValueError(
+            f"leave out {method}, which is added for each call: {address.rstrip('/').removesuffix(method)}"
+        )
+
+
+_METHODS = ("/chat/completions", "/completions", "/responses", "/v1/messages", "/messages", "/embeddings")
+
+
 class ProviderSettings(_Table):
     """A provider: where it is and how it is spoken to.
 
@@ -60,6 +89,13 @@ class ProviderSettings(_Table):
     timeout_s: Seconds | None = None
     prices: dict[str, Prices] = Field(default_factory=dict[str, Prices])
     extra_body: dict[str, Any] = Field(default_factory=dict[str, Any])
+
+    @field_validator("base_url")
+    @classmethod
+    def _address(cls, value: str) -> str:
+        if value:
+            check_address(value)
+        return value
 
     def prices_of(self, model: str) -> Prices | None:
         """Return the configured prices of a model, if there are any."""

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 import secrets
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -53,6 +54,11 @@ class HiddenCases:
 
     entropy: int = field(repr=False)
     salt: bytes = field(repr=False)
+    _drawn: dict[tuple[int, str, int], tuple[Taskset, tuple[Task, ...]]] = field(
+        default_factory=dict[tuple[int, str, int], tuple[Taskset, tuple[Task, ...]]], repr=False, compare=False
+    )
+    """Tasks that were drawn, once for all runs: those of generated worlds take seconds."""
+    _drawing: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     @classmethod
     def create(cls, folder: Path) -> HiddenCases:
@@ -112,11 +118,18 @@ class HiddenCases:
         return hidden_cases
 
     def tasks(self, taskset: Taskset, split: str, count: int) -> tuple[Task, ...]:
-        """Draw the first `count` tasks of a split.
+        """Draw the first `count` tasks of a split; threads may do so at once.
 
         Raises:
             ConfigError: as `Taskset.draw`, or if the taskset did not give `count` distinct tasks.
         """
+        key = (id(taskset), split, count)
+        with self._drawing:
+            if key not in self._drawn:
+                self._drawn[key] = taskset, self._draw(taskset, split, count)
+            return self._drawn[key][1]
+
+    def _draw(self, taskset: Taskset, split: str, count: int) -> tuple[Task, ...]:
         tasks = taskset.draw(split, count, self.entropy)
         if len({t.id for t in tasks}) != count:
             raise ConfigError(

@@ -27,6 +27,7 @@ from heredity.records.events import Scored
 from heredity.resources import Candidate
 from heredity.rollouts.contract import Runner
 from heredity.tasks import Task, Taskset, TasksetInfo
+from heredity.workers import computed
 
 Data = TypeVar("Data", bound=Mapping[str, Any])
 
@@ -107,7 +108,7 @@ class Judgements:
             HostError: if the runner fails.
         """
         # Apart from the event loop: many take a while, in which signals are to be heard.
-        tasks = await asyncio.to_thread(self.store.hidden_cases.tasks, taskset, split, count)
+        tasks = await computed(lambda: self.store.hidden_cases.tasks(taskset, split, count))
         return await self.on(taskset.info, View(split, tasks), candidate, self.rollouts)
 
     async def on(self, taskset: TasksetInfo, view: View, candidate: Candidate, rollouts: Rollouts) -> ViewScores:

@@ -6,6 +6,7 @@ import asyncio
 import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -45,6 +46,7 @@ from heredity.rollouts.contract import Runner
 from heredity.sandbox.limits import Limits
 from heredity.spans import span
 from heredity.tasks import Taskset
+from heredity.workers import computed
 
 _NOT_THE_EVOLVER = (RecordError, HostError, IsolationError, MissingExtraError)
 
@@ -179,7 +181,8 @@ async def run_evolution(
     with RunFolder.open(path) as folder:
         cut_torn_request(folder.journal)
         records = Committer(folder.journal, folder.blobs)
-        cases = Cases(
+        draw = partial(
+            Cases,
             conditions.hidden_cases,
             conditions.taskset,
             plan.train_tasks,
@@ -187,6 +190,7 @@ async def run_evolution(
             disjoint=plan.disjoint,
             within=plan.within,
         )
+        cases = await computed(draw)
         await _begin(folder, records, plan, conditions, cases.opening)
         if plan.batches is not None:
             await journal_plan(records, plan.batches, cases.train)

@@ -123,6 +123,17 @@ def is_suite(folder: Path) -> bool:
     return runs.is_dir() and ((folder / "suite.toml").is_file() or any(map(is_run, runs.iterdir())))
 
 
+def check_no_record(folder: Path) -> None:
+    """Refuse the folder of a suite or a run where a candidate is expected.
+
+    Raises:
+        ConfigError: names the folder that holds its winner.
+    """
+    if (folder / "best").is_dir() and (is_suite(folder) or is_run(folder)):
+        what = "suite" if is_suite(folder) else "run"
+        raise ConfigError(f"{folder} is the folder of a {what}; its winner is in {folder / 'best'}: give that")
+
+
 def config_digest(config: Mapping[str, Any]) -> str:
     """Return the digest of a configuration; it is the same before it is saved and after it is loaded."""
     return digest_json(_without_nulls(config))

@@ -33,7 +33,7 @@ def arranged(general: Sequence[Section], own: Sequence[Section]) -> tuple[Sectio
 
 
 def headed(head: Head, own: Sequence[Section]) -> Head:
-    """Return a head with what a protocol has to say there."""
+    """Return a head with the protocol's own parts added."""
     parts = [part for section in own if section.place == "head" for part in section.parts]
     texts = [part for part in parts if isinstance(part, Text)]
     summary = tuple(t for t in texts if t.role == "summary") or tuple(t for t in head.summary if t.role == "summary")
@@ -44,7 +44,7 @@ def headed(head: Head, own: Sequence[Section]) -> Head:
 
 
 def taskset_notes(runs: Sequence[RunResults]) -> Section:
-    """Return what tasksets say that readers of scores must know, each note once."""
+    """Return the notes of tasksets, which readers of their scores need, each once."""
     notes = dict.fromkeys((run.taskset or "", note) for run in runs for note in run.notes)
     return Section(
         "notes",

@@ -181,8 +181,8 @@ def _lead(suite: SuiteResults, entries: list[Entry], words: Words) -> str:
         chosen = f"the {words.products} that these runs {words.chosen}"
         of_chosen = _OF_CHOSEN[turned(row.candidates.verdict)]
         return (
-            f"{opening}. Which evolver is better cannot be told yet, from {runs}. Of {chosen}, the "
-            f"difference {between} ({gap}) {of_chosen} on new cases, which says nothing of other runs."
+            f"{opening}. It is too early to say which evolver is better, from {runs}. For {chosen}, the "
+            f"difference {between} ({gap}) {of_chosen} on new cases. Other runs may differ."
         )
     if judged is Verdict.BETTER:
         return f"{opening}. Its lead over {second} ({gap}) is beyond noise, over new runs."

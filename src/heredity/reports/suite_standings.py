@@ -38,12 +38,12 @@ def leaderboard(suite: SuiteResults, words: Words, tones: Mapping[str, Tone]) ->
     """Return rank scores and normalised scores."""
     where = "of an environment" if words.taskset == "environment" else f"on a {words.taskset}"
     about = (
-        f"Rank score is 1 for the best entry {where} and 0 for the last, averaged over {words.tasksets}; equal means "
-        f"share the better rank, and who has no score on a {words.taskset}, or failed in all runs there, is last. The normalised "
-        f"score sets the {words.reference} to 0 and the best evolver to 1, cut to that range, and is summarised by its "
-        "interquartile mean. Who failed everywhere has neither rank nor wins. Intervals and the chance "
-        f"to be first are over what chance may draw again: seeds, cases, and {words.tasksets} where there are six or more; with "
-        f"fewer than six runs, or than three on any {words.taskset}, nobody can tell."
+        f"The rank score is 1 for the best entry {where} and 0 for the last, averaged over {words.tasksets}. Entries with "
+        f"equal means share the better rank. An entry that has no score on a {words.taskset}, or failed in all its runs there, "
+        f"ranks last. The normalised score is 0 for the {words.reference} and 1 for the best evolver, clipped to that range and "
+        "summarised by its interquartile mean. An entry that failed everywhere has neither rank nor wins. Intervals and the "
+        f"chance of being first cover new seeds, new cases, and new {words.tasksets} where there are six or more. With fewer "
+        f"than six runs, or fewer than three on any {words.taskset}, there is too little data for them."
     )
     if not suite.leaderboard:
         return Section("leaderboard", "Leaderboard", (Text("No run of this suite has been judged yet."),), "lead")

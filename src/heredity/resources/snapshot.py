@@ -38,6 +38,8 @@ def read_folder(folder: Path, *, max_bytes: int, max_files: int, left_out: list[
     except FileNotFoundError:
         raise
     except OSError as error:
+        if folder.is_file():
+            raise ConfigError(f"{folder} is a file; give a folder, such as the one it lies in") from error
         raise ConfigError(f"{folder.name}/ is not a plain folder ({error.strerror}); make it one again") from error
     try:
         reader.read_folder(fd, "", 0)

@@ -44,6 +44,7 @@ from pydantic import BaseModel, Field, field_validator, model_validator
 
 from heredity.bounds import Count, CountOrZero, Seconds
 from heredity.configuration import tools
+from heredity.configuration.secrets import refuse_secrets
 from heredity.configuration.tools import CorpusSection, McpSection, SearchSection, WebSection
 from heredity.errors import ConfigError, UnknownNameError
 from heredity.gateway.settings import GatewaySettings
@@ -229,6 +230,7 @@ def load_team(path: Path, changes: Mapping[str, Any] | None = None, mode: str = 
     team: Any = data.get("team", {})
     if changes and isinstance(team, dict):
         data["team"] = {**team, **changes}
+    refuse_secrets(data)
     base = path.absolute().parent
     evolution: Any = data.get("evolution", {} if mode else None)
     if mode and isinstance(evolution, dict):

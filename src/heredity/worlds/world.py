@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
 
-from heredity.errors import ConfigError, HeredityError, UnknownNameError
+from heredity.errors import ConfigError, HeredityError, UnknownNameError, described
 from heredity.ids import canonical_json, digest_json, generator
 from heredity.plugins import Group
 from heredity.worlds.compose.recipe import Recipe
@@ -252,7 +252,7 @@ def _world(name: str) -> World:
     # Whatever the code of somebody's world raises while it is imported.
     except Exception as error:
         raise ConfigError(
-            f"the world {name!r} ({folder}) failed to load: {error!r}; repair or uninstall {package}"
+            f"the world {name!r} ({folder}) failed to load: {described(error)}; repair or uninstall {package}"
         ) from error
 
 

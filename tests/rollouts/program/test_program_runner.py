@@ -14,10 +14,12 @@ from heredity.results.status import FailureSource
 from heredity.rollouts.contract import Job
 from heredity.rollouts.kind import Opening, Workers
 from heredity.rollouts.program.kind import KIND
-from heredity.rollouts.program.runner import score_of
+from heredity.rollouts.program.runner import _reply, score_of  # pyright: ignore[reportPrivateUsage]
+from heredity.rollouts.rollout import RolloutError
 from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.limits import Limits
+from heredity.sandbox.native import Ended
 from heredity.tasks.registry import taskset
 
 pytestmark = pytest.mark.skipif(available() is not None, reason="needs bubblewrap")
@@ -291,3 +293,93 @@ def test_nothing_is_left_in_the_temporary_folder(tmp_path: Path, monkeypatch: py
     name = task(tmp_path / "a", VERIFY)
     measured(name, ["def solve():\n    return 3\n"])
     assert list(temporary.iterdir()) == []
+
+
+NOT_JSON = {
+    "float('nan')": "solve() returned nan",
+    "[1.0, float('-inf')]": "solve() returned a list that holds -inf",
+    "object()": "solve() returned a value of type object",
+    "1j": "solve() returned a value of type complex",
+    "b'text'": "solve() returned a value of type bytes",
+    "(i for i in (1, 2))": "solve() returned a value of type generator",
+    "10 ** 5000": "solve() returned an integer of more than",
+    "'half \\ud800'": "solve() returned a text with half of a surrogate pair",
+    "{1: 2, '1': 3}": "solve() returned a dict that holds two keys",
+    "itself()": "solve() returned a list that holds itself",
+    "nested()": "solve() returned a list that holds lists nested more than 100 deep",
+    "'x' * 17_000_000": "solve() returned 17,000,002 bytes of JSON",
+    "array()": "solve() returned a value of type Array that holds nan",
+    "sys.exit(3)": "the program called sys.exit(3) in program.py, line 22",
+    "os._exit(3)": "the program ended with exit code 3",
+    "os.abort()": "the program was ended by SIGABRT",
+}
+ODD = """
+import os
+import sys
+class Array:
+    def tolist(self):
+        return [float('nan')]
+def array():
+    return Array()
+def itself():
+    value = []
+    value.append(value)
+    return value
+def nested():
+    value = []
+    for _ in range(100_000):
+        value = [value]
+    return value
+
+
+
+def solve():
+    return """
+
+
+def test_an_answer_that_json_cannot_hold_is_named_in_one_line(tmp_path: Path) -> None:
+    name = task(tmp_path / "a", VERIFY)
+    for (answer, said), one in zip(NOT_JSON.items(), measured(name, [ODD + a for a in NOT_JSON]), strict=True):
+        assert one.failure is not None, answer
+        assert one.failure.message.startswith(said), answer
+        assert "\n" not in one.failure.message
+        assert one.failure.traceback == "" or "_exit" in answer or "abort" in answer
+        assert one.failure_source is FailureSource.CANDIDATE
+
+
+ODD_SCORERS = {
+    "def verify(answer):\n    import sys\n    sys.exit(3)\n": "the scorer called sys.exit(3) in scorer.py, line 3",
+    "def verify():\n    return 1.0\n": "verify() takes 0 arguments; it is called with the answer",
+    "def verify(a, b):\n    return 1.0\n": "verify() takes 2 arguments (a, b); it is called with the answer",
+    "def verify(*, a):\n    return 1.0\n": "verify() takes 1 argument (a by name); it is called with the answer",
+    "def verify(answer):\n    pass\nverify = 3\n": "scorer.py has no function verify()",
+    "int('x')\ndef verify(answer):\n    return 1.0\n": "the scorer failed: ValueError: invalid literal",
+    "def verify(answer):\n    return verify(answer)\n": "the scorer failed: RecursionError",
+    "def verify(answer):\n    assert answer > 5\n": "the scorer failed: AssertionError",
+    "import missing\ndef verify(answer):\n    return 1.0\n": "the scorer failed: ModuleNotFoundError",
+}
+
+
+@pytest.mark.parametrize("scorer", ODD_SCORERS)
+def test_a_scorer_that_fails_is_told_with_its_own_frames_alone(tmp_path: Path, scorer: str) -> None:
+    (one,) = measured(task(tmp_path / "a", scorer), ["def solve():\n    return 3\n"])
+    assert one.failure is not None
+    assert one.failure.message.startswith(ODD_SCORERS[scorer])
+    assert one.failure_source is FailureSource.ENVIRONMENT
+    trace = one.failure.traceback
+    assert ".guest" not in trace
+    assert "importlib" not in trace
+    assert ('File "scorer.py", line ' in trace) is ("failed" in ODD_SCORERS[scorer])
+
+
+def test_what_a_scorer_prints_or_forks_is_no_part_of_its_score(tmp_path: Path) -> None:
+    scorer = "import os\ndef verify(answer):\n    print('x' * 10_000_000)\n    os.fork()\n    return 1.0\n"
+    (one,) = measured(task(tmp_path / "a", scorer, toml=""), ["def solve():\n    return 3\n"])
+    assert one.total_reward == 1.0
+
+
+def test_a_scorer_that_sleeps_is_ended_by_the_clock() -> None:
+    bound = Limits(episode_s=1.0)
+    slept = Ended(-9, b"", "", 0.1, 24.0, 0, "wall")
+    with pytest.raises(RolloutError, match="no answer within 24 seconds by the clock"):
+        _reply(slept, "the scorer", FailureSource.ENVIRONMENT, bound)

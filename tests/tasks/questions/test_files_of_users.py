@@ -38,13 +38,13 @@ SOUND = {question: (answer, "numeric") for question, answer in SUMS}
 
 BAD_ROWS = [
     ("a.csv", CSV + "What is left?,7,8\n", "line 32: 3 cells for 2 columns (question, answer), '8' belongs to none"),
-    ("a.csv", CSV + "What is left?\n", "line 32: answer is None"),
-    ("a.csv", CSV + "What is left?,\n", "line 32: answer is None"),
-    ("a.csv", CSV + ",7\n", "line 32: question is None"),
-    ("a.jsonl", JSONL + '{"question": "n?", "answer": null}\n', "line 31: answer is None"),
+    ("a.csv", CSV + "What is left?\n", "line 32: answer is empty"),
+    ("a.csv", CSV + "What is left?,\n", "line 32: answer is empty"),
+    ("a.csv", CSV + ",7\n", "line 32: question is empty"),
+    ("a.jsonl", JSONL + '{"question": "n?", "answer": null}\n', "line 31: answer is empty"),
     ("a.jsonl", JSONL + '{"question": "n?", "answer": NaN}\n', "line 31: it is not JSON: NaN is no number of JSON"),
-    ("a.jsonl", JSONL + '{"question": "n?", "answer": true}\n', "line 31: answer is True"),
-    ("a.jsonl", JSONL + '{"question": "n?"}\n', "line 31: answer is None"),
+    ("a.jsonl", JSONL + '{"question": "n?", "answer": true}\n', "line 31: answer is true"),
+    ("a.jsonl", JSONL + '{"question": "n?"}\n', "line 31: answer is empty"),
     ("a.jsonl", JSONL + '{"question": "n?", "ans', "line 31: it is not JSON"),
     ("a.jsonl", JSONL + "[]\n", "line 31: '[]' is no JSON object"),
     ("a.jsonl", JSONL + '{"question": "n?", "answer": 3, "images": ["no.png"]}\n', "line 31: the picture"),
@@ -221,3 +221,21 @@ def test_a_number_that_a_package_wrote_as_missing_is_no_answer(tmp_path: Path) -
     assert all(task.spec["answer"] != "NaN" for task in drawn.draw("train", 10, 0))
     with pytest.raises(ConfigError, match="unknown option anwser"):
         taskset(f"questions/file:{path}?anwser=answer").draw("train", 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.jsonl", '{"question": "a?", "answer": null}\n', "line 1: answer is empty; expected text or a number"),
+        ("a.jsonl", '{"question": "a?", "answer": true}\n', "line 1: answer is true; expected text or a number"),
+        ("a.jsonl", '{"question": true, "answer": 2}\n', "line 1: question is true; expected text"),
+        ("a.jsonl", '{"question": null, "answer": 2}\n', "line 1: question is empty; expected text"),
+        ("a.jsonl", '{"question": "a?", "answer": "A", "choices": true}\n', "true is not a list"),
+        ("a.csv", "question,answer\na?,2\nb\0?,3\n", "line 3: it holds a NUL byte"),
+        ("a.tsv", "question\tanswer\na\0?\t2\n", "line 2: it holds a NUL byte"),
+    ],
+)
+def test_a_cell_is_refused_in_words_that_are_not_pythons(tmp_path: Path, name: str, content: str, said: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        read(tmp_path, name, content)
+    assert said in str(refused.value)

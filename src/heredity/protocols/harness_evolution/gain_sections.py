@@ -23,11 +23,11 @@ MEASURES = {
 
 OF = {"final": "final", "best_validation": "best on validation"}
 _ABOUT_GAINS = (
-    "What a later harness scores more than A_0, the one before any update, on the same tasks. IDG is the gain in "
-    "distribution, OODG out of distribution. What is lost on train tasks again is the forgetting rate (FR), in a column of "
-    "its own. Tasks weigh alike; macro weighs domains alike. What is said holds for the harnesses of this run, on new tasks: "
-    "better or worse is what a corrected p-value of at most 0.05 finds. What the method does with other seeds, one run cannot "
-    "tell."
+    "The gain of a later harness over A_0, the harness before any update, on the same tasks: IDG in distribution, OODG "
+    "out of distribution. The forgetting rate (FR), in its own column, is the loss when the train tasks are run again. "
+    "All tasks have the same weight; in macro averages, all domains have. Verdicts are about the harnesses of this run on "
+    "new tasks: better or worse means a corrected p-value of at most 0.05. One run cannot show how the method does with "
+    "other seeds."
 )
 
 

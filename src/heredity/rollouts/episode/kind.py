@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from heredity.errors import ConfigError
+from heredity.outside import read_bytes
+from heredity.records.run_folder import check_no_record
 from heredity.resources import Candidate, SourceTree
 from heredity.resources.candidate import AGENT
 from heredity.results.status import Status
@@ -21,10 +23,16 @@ def _open(opening: Opening) -> Runner:
     return EpisodeRunner(workers.count, lockstep=workers.lockstep, unsafe=workers.unsafe)
 
 
-def _read(folder: Path) -> Candidate:
-    tree = SourceTree.from_folder(folder)
+def _read(path: Path) -> Candidate:
+    """Return the policy program in a folder, or the one that is a single file."""
+    if path.suffix == ".py" and path.is_file():
+        return Candidate.program(SourceTree({POLICY: read_bytes(path)}))
+    if path.is_file():
+        raise ConfigError(f"{path} is no policy; give a folder with {POLICY} in it, or one file of Python")
+    check_no_record(path)
+    tree = SourceTree.from_folder(path)
     if POLICY not in tree:
-        raise ConfigError(f"{folder} has no {POLICY}; give the folder of a policy program")
+        raise ConfigError(f"{path} has no {POLICY}; give the folder of a policy program, or one file of Python")
     return Candidate.program(tree)
 
 

@@ -22,6 +22,10 @@ from typing import Any
 MOST_TEXT = 8_000
 MOST_NAME = 200
 MOST_DEPTH = 100
+MOST_ANSWER = 16_000_000
+"""Bytes of an answer as JSON: a little less than the sandbox hands on."""
+_MOST_BITS = 14_000
+"""Of an integer: JSON of more than 4300 digits is not read."""
 
 
 class EvaluationResult:
@@ -48,36 +52,105 @@ def main() -> None:
     request = json.loads(header)
     _offer_names()
     random.seed(request["seed"] or 0)
-    where = "scorer"
+    process = os.getpid()
     try:
-        if request["do"] == "evaluate":
-            text = json.dumps(_evaluated(_module("evaluator", request["scorer"]), request), allow_nan=False)
-        elif request["do"] == "solve":
-            where = "program"
-            solved = _called(_module("program", request["program"]).solve, (), request["seed"])
-            text = "answer\n" + json.dumps(_plain(solved), allow_nan=False)
-        else:
-            where = "answer"
-            answer = _answered(given)
-            where = "scorer"
-            verify = _module("scorer", request["scorer"]).verify
-            text = json.dumps(_read(_called(verify, (answer,), request["seed"])), allow_nan=False)
+        text = _DO[request["do"]](request, given)
     except BaseException as error:  # noqa: BLE001 - whatever it is, it is told
-        refused = request["do"] == "verify" and isinstance(error, ValueError)
-        text = json.dumps(
-            {
-                "error": type(error).__name__,
-                "message": _text(error),
-                "traceback": _encodable(traceback.format_exc())[-MOST_TEXT:],
-                "where": "answer" if refused else where,
-            }
-        )
-    out.write(text)
-    out.flush()
+        text = json.dumps(_failure(error, request))
+    if os.getpid() == process:  # what it forked has no say
+        out.write(text)
+        out.flush()
     with contextlib.suppress(Exception):
         sys.stdout.flush()
     # Threads and handlers of what was loaded have no say in how this ends.
     os._exit(0)
+
+
+class _MisuseError(Exception):
+    """What is wrong with a program or a scorer, said in one line: where it happened adds nothing."""
+
+
+class _AnswerError(_MisuseError):
+    """What is wrong with the text that solve() was to have written."""
+
+
+class _RefusedError(Exception):
+    """Raised from the ValueError by which verify() refuses an answer."""
+
+
+def _evaluate(request: dict[str, Any], given: bytes) -> str:
+    return json.dumps(_evaluated(_module("evaluator", request["scorer"]), request), allow_nan=False)
+
+
+def _solve(request: dict[str, Any], given: bytes) -> str:
+    solved = _called(_module("program", request["program"]), "solve", (), request["seed"])
+    text = json.dumps(_plain(solved), allow_nan=False)
+    if len(text) > MOST_ANSWER:
+        raise _MisuseError(f"solve() returned {len(text):,} bytes of JSON; return at most {MOST_ANSWER:,}")
+    return f"answer\n{text}"
+
+
+def _verify(request: dict[str, Any], given: bytes) -> str:
+    answer = _answered(given)
+    scorer = _module("scorer", request["scorer"])
+    try:
+        result = _called(scorer, "verify", (answer,), request["seed"])
+    except ValueError as error:
+        raise _RefusedError from error
+    return json.dumps(_read(result), allow_nan=False)
+
+
+_DO = {"evaluate": _evaluate, "solve": _solve, "verify": _verify}
+
+
+def _failure(error: BaseException, request: dict[str, Any]) -> dict[str, str]:
+    """Return what went wrong: in one sentence, and for the author's own exceptions with the author's own frames."""
+    where = "program" if request["do"] == "solve" else "scorer"
+    opening = "the scorer failed: " if request["do"] == "verify" else ""
+    if isinstance(error, _AnswerError):
+        where = "answer"
+    elif isinstance(error, _RefusedError):
+        where, opening, error = "answer", "verify() refused the answer: ", error.__cause__ or error
+    raised, frames = traceback.TracebackException(type(error), error, error.__traceback__), ""
+    mine = _own_frames(raised)
+    if isinstance(error, _MisuseError):
+        message = str(error)
+    elif isinstance(error, SystemExit):
+        message = _exit_message(error, raised, request)
+    else:
+        kind = "" if where == "answer" and type(error) is ValueError else f"{type(error).__name__}: "
+        message = opening + f"{kind}{_text(error)}".removesuffix(": ")
+        if mine or isinstance(error, SyntaxError):
+            frames = "".join(raised.format() if mine else raised.format_exception_only())
+    frames = frames.replace(f'"{os.path.dirname(request["program"])}/', '"')
+    return {"error": message, "traceback": _text(frames), "where": where}
+
+
+def _own_frames(raised: traceback.TracebackException | None) -> bool:
+    """Leave the frames of the author's files alone, also of causes; return whether there are any."""
+    if raised is None:
+        return False
+    raised.stack[:] = [frame for frame in raised.stack if frame.filename != __file__ and _is_own(frame.filename)]
+    inner = [
+        _own_frames(other)
+        for other in (raised.__cause__, raised.__context__, *(getattr(raised, "exceptions", ()) or ()))
+    ]
+    return bool(raised.stack) or any(inner)
+
+
+def _is_own(path: str) -> bool:
+    return path.startswith(os.path.dirname(__file__)) or (path.startswith("<") and "<frozen " not in path)
+
+
+def _exit_message(error: SystemExit, raised: traceback.TracebackException, request: dict[str, Any]) -> str:
+    names = {request["program"]: "the program", request["scorer"]: "the scorer"}
+    here = [frame for frame in raised.stack if frame.filename in names]
+    if not here:
+        return f"sys.exit({'' if error.code is None else repr(error.code)}) was called"
+    last = here[-1]
+    code = "" if error.code is None else repr(error.code)[:MOST_NAME]
+    where = f"{os.path.basename(last.filename)}, line {last.lineno}"
+    return f"{names[last.filename]} called sys.exit({code}) in {where}; return a value, or raise an exception"
 
 
 def _offer_names() -> None:
@@ -100,9 +173,20 @@ def _module(name: str, path: str) -> Any:
     return module
 
 
-def _called(function: Any, arguments: tuple[Any, ...], seed: int | None) -> Any:
-    takes = inspect.signature(function).parameters
-    result = function(*arguments, seed=seed) if "seed" in takes and seed is not None else function(*arguments)
+_GIVEN = {"solve": "nothing", "verify": "the answer"}
+
+
+def _called(module: Any, name: str, arguments: tuple[Any, ...], seed: int | None) -> Any:
+    function = getattr(module, name, None)
+    if not callable(function):
+        raise _MisuseError(f"{os.path.basename(module.__spec__.origin)} has no function {name}(); define it")
+    named: dict[str, Any] = {}
+    with contextlib.suppress(TypeError, ValueError):  # of what is not written in Python
+        signature = inspect.signature(function)
+        if seed is not None and "seed" in signature.parameters:
+            named = {"seed": seed}
+        _check_call(name, signature, arguments, named)
+    result = function(*arguments, **named)
     if not inspect.iscoroutine(result):
         return result
     import asyncio
@@ -110,15 +194,31 @@ def _called(function: Any, arguments: tuple[Any, ...], seed: int | None) -> Any:
     return asyncio.run(result)
 
 
+def _check_call(name: str, signature: inspect.Signature, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
+    try:
+        signature.bind(*arguments, **named)
+    except TypeError:
+        given = _GIVEN.get(name, "the path of the program") + (" and a seed" if named else "")
+        takes = [
+            f"{one.name} by name" if one.kind is one.KEYWORD_ONLY else str(one.name)
+            for one in signature.parameters.values()
+            if one.name not in named
+        ]
+        raise _MisuseError(
+            f"{name}() takes {len(takes)} argument{'' if len(takes) == 1 else 's'}"
+            f"{' (' + ', '.join(takes) + ')' if takes else ''}; it is called with {given}"
+        ) from None
+
+
 def _evaluated(scorer: Any, request: dict[str, Any]) -> dict[str, Any]:
     stages, path, seed = request["stages"], request["program"], request["seed"]
     if not stages and hasattr(scorer, "evaluate"):
-        return _read(_called(scorer.evaluate, (path,), seed))
+        return _read(_called(scorer, "evaluate", (path,), seed))
     metrics: dict[str, Any] = {}
     texts: dict[str, Any] = {}
     reached = 0
     while hasattr(scorer, f"evaluate_stage{reached + 1}"):
-        result = _read(_called(getattr(scorer, f"evaluate_stage{reached + 1}"), (path,), seed))
+        result = _read(_called(scorer, f"evaluate_stage{reached + 1}", (path,), seed))
         metrics |= result["metrics"]
         texts |= result["texts"]
         reached += 1
@@ -188,34 +288,19 @@ def _encodable(text: str) -> str:
 
 
 def _answered(data: bytes) -> Any:
-    """Return what a program answered; what it wrote need not be JSON. Raises ValueError then."""
+    """Return what a program answered; what it wrote need not be JSON. Raises `_AnswerError` then."""
     try:
         answer = json.loads(data, parse_constant=_refuse, parse_float=_finite)
-        if data.count(b"[") + data.count(b"{") > MOST_DEPTH:
-            _check_depth(answer)
-        if b"\\u" in data:
-            json.dumps(answer, ensure_ascii=False).encode()
-    except RecursionError as error:
-        raise ValueError("the answer is nested too deeply") from error
+        if data.count(b"[") + data.count(b"{") > MOST_DEPTH or b"\\u" in data:
+            _plain(answer)
+    except (ValueError, RecursionError, _MisuseError) as error:
+        deep = "it is nested too deeply" if isinstance(error, RecursionError) else _text(error)
+        raise _AnswerError(f"what solve() answered is not JSON ({deep})") from None
     return answer
 
 
-def _check_depth(value: Any) -> None:
-    level = [value]
-    for _ in range(MOST_DEPTH):
-        level = [
-            inner
-            for outer in level
-            if isinstance(outer, (dict, list))
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-        ]
-        if not level:
-            return
-    raise ValueError(f"the answer is nested more than {MOST_DEPTH} deep")
-
-
 def _refuse(name: str) -> Any:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a number of JSON")
 
 
 def _finite(text: str) -> float:
@@ -225,15 +310,53 @@ def _finite(text: str) -> float:
     return value
 
 
-def _plain(value: Any) -> Any:
-    """Return a value as JSON has it: arrays and tuples as lists, numbers of other libraries as numbers."""
+def _plain(value: Any, outer: tuple[Any, ...] = ()) -> Any:
+    """Return a value as JSON has it: arrays and tuples as lists, numbers of other libraries as numbers.
+
+    Args:
+        value: what solve() returned, or something in it.
+        outer: what holds it, the outermost first.
+    """
+    if value is None or isinstance(value, (str, int, float)):
+        if unfit := _unfit(value):
+            raise _unfitting(unfit, outer)
+        return value
+    if any(value is one for one in outer):
+        raise _unfitting("itself", outer)
+    if len(outer) == MOST_DEPTH:
+        raise _unfitting(f"lists nested more than {MOST_DEPTH} deep", outer)
+    inside = (*outer, value)
     if isinstance(value, dict):
-        return {str(key): _plain(inner) for key, inner in value.items()}
+        keys = [_plain(str(key), inside) for key in value]
+        if len(set(keys)) < len(keys):
+            raise _unfitting("two keys that are the same as text", inside)
+        return {key: _plain(inner, inside) for key, inner in zip(keys, value.values())}  # noqa: B905 - of Python 3.9 too
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [_plain(inner) for inner in value]
-    if hasattr(value, "tolist"):
-        return _plain(value.tolist())
-    return value
+        return [_plain(inner, inside) for inner in value]
+    if hasattr(value, "tolist") and not isinstance(value, type):
+        return _plain(value.tolist(), inside)
+    raise _unfitting(_kind(value), outer)
+
+
+def _kind(value: Any) -> str:
+    name = _name(type(value).__name__)
+    return f"a {name}" if isinstance(value, (list, tuple, dict, set)) else f"a value of type {name}"
+
+
+def _unfit(value: Any) -> str:
+    """Return what JSON cannot hold of a number or a text; else nothing."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(float(value))
+    if isinstance(value, int) and int(value).bit_length() > _MOST_BITS:
+        return "an integer of more than 4200 digits"
+    if isinstance(value, str) and _encodable(value) != value:
+        return "a text with half of a surrogate pair"
+    return ""
+
+
+def _unfitting(what: str, outer: tuple[Any, ...]) -> _MisuseError:
+    holder = f"{_kind(outer[0])} that holds " if outer else ""
+    return _MisuseError(f"solve() returned {holder}{what}; return a value that JSON can hold")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import asyncio
 import json
 import shlex
 import shutil
+import signal
 import tempfile
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -208,7 +209,7 @@ async def _judged(
         reply = _reply(ended, "the program", FailureSource.CANDIDATE, bench.limits)
     else:
         solved = await call({**request, "do": "solve"}, own)
-        if not solved.stdout.startswith(_ANSWER):
+        if solved.reason != "exited" or not solved.stdout.startswith(_ANSWER):
             raise _broken(
                 "the program", "an answer", _reply(solved, "the program", FailureSource.CANDIDATE, bench.limits)
             )
@@ -233,6 +234,11 @@ def _check_marks(task: ProgramTask, own: Mapping[str, bytes]) -> None:
         ) from error
 
 
+def _clock_s(limits: Limits) -> float:
+    """Return the seconds by the clock that a measurement may take."""
+    return _CLOCK * (limits.episode_s + _START_S)
+
+
 async def _call(
     bench: _Bench,
     record: _Record,
@@ -243,9 +249,12 @@ async def _call(
 ) -> Ended:
     """Call the guest in a sandbox of its own, with these files in its folder."""
     limits = bench.limits
-    seconds = limits.episode_s + _START_S
     bounds = Bounds(
-        seconds, _CLOCK * seconds, limits.memory_bytes, _OUTPUT_BYTES, max(_DISK_BYTES, limits.scratch_bytes)
+        limits.episode_s + _START_S,
+        _clock_s(limits),
+        limits.memory_bytes,
+        _OUTPUT_BYTES,
+        max(_DISK_BYTES, limits.scratch_bytes),
     )
     folder = await asyncio.to_thread(_written, bench.folder, files)
     try:
@@ -284,18 +293,20 @@ def _written(parent: Path, files: Mapping[str, bytes]) -> Path:
 def _reply(ended: Ended, who: str, source: FailureSource, limits: Limits) -> dict[str, Any]:
     """Return the object that the guest gave; raise what it met."""
     if ended.reason in ("cpu", "wall"):
-        waited = "" if ended.reason == "cpu" else ", most of which it waited"
+        within = f"{limits.episode_s:g} seconds of the processor"
+        if ended.reason == "wall":
+            within = f"{_clock_s(limits):g} seconds by the clock, most of which it slept or waited"
         raise RolloutError(
-            f"{who} had no answer within {limits.episode_s:g} seconds{waited}; make it faster, or raise limits.episode_s",
+            f"{who} gave no answer within {within}; make it faster, or raise limits.episode_s",
             status=Status.ROLLOUT_TIMEOUT,
             failure_source=source,
         )
     reply, unread = _object(ended)
     if unread:
-        last = ended.stderr.strip().splitlines()[-1:] or ["nothing"]
-        memory = ended.reason == "memory" or ended.code == -9 or "MemoryError" in last[0]
+        last = ended.stderr.strip().splitlines()[-1:]
+        memory = ended.reason == "memory" or ended.code == -9 or "MemoryError" in "".join(last)
         raise RolloutError(
-            f"{who} ended without an answer ({unread}); it said last: {last[0]:.300}",
+            f"{who} {unread}{f'; the last line it printed: {last[0]:.300}' if last else ''}",
             ended.stderr[-4000:],
             status=Status.OOM if memory else Status.ACT_ERROR,
             failure_source=source,
@@ -303,24 +314,40 @@ def _reply(ended: Ended, who: str, source: FailureSource, limits: Limits) -> dic
     if "error" not in reply:
         return reply
     judging = source is FailureSource.ENVIRONMENT
-    named = f"{reply['error']}: {reply.get('message')}"
+    failure = str(reply["error"]), str(reply.get("traceback", ""))
     if reply.get("where") == "scorer" and judging:
-        raise RolloutError(f"the scorer failed: {named}", str(reply.get("traceback", "")))
+        raise RolloutError(*failure)
     status = Status.INVALID_ACTION if reply.get("where") == "answer" else Status.ACT_ERROR
-    raise RolloutError(named, str(reply.get("traceback", "")), status=status, failure_source=FailureSource.CANDIDATE)
+    raise RolloutError(*failure, status=status, failure_source=FailureSource.CANDIDATE)
 
 
 def _object(ended: Ended) -> tuple[dict[str, Any], str]:
     """Return the JSON object that a guest wrote, and what is wrong if it wrote none."""
     if ended.reason != "exited" or not ended.stdout:
-        return {}, f"exit code {ended.code}, {ended.reason}"
+        return {}, _ending(ended)
     if len(ended.stdout) > _MOST_REPLY:
-        return {}, f"it wrote {len(ended.stdout)} bytes of metrics and texts, and {_MOST_REPLY} are read"
+        return {}, f"gave {len(ended.stdout):,} bytes of metrics and texts; give at most {_MOST_REPLY:,}"
     try:
         reply = json_value(ended.stdout)
     except ValueError as error:
-        return {}, f"what it wrote is no JSON: {error!s:.200}"
-    return (cast("dict[str, Any]", reply), "") if isinstance(reply, dict) else ({}, "what it wrote is no JSON object")
+        return {}, f"wrote something that is not JSON: {error!s:.200}"
+    return (
+        (cast("dict[str, Any]", reply), "")
+        if isinstance(reply, dict)
+        else ({}, "wrote something that is not a JSON object")
+    )
+
+
+def _ending(ended: Ended) -> str:
+    """Say how a process ended that gave no answer."""
+    if ended.reason == "memory":
+        return "needed more memory than it may have (limits.memory_bytes)"
+    if ended.reason == "output":
+        return f"wrote more than {_OUTPUT_BYTES >> 20} MiB to where its answer belongs"
+    if ended.code < 0:
+        signals = {one.value: one.name for one in signal.Signals}
+        return f"was ended by {signals.get(-ended.code, f'signal {-ended.code}')} before it gave an answer"
+    return f"ended with exit code {ended.code} before it gave an answer"
 
 
 def _number(value: Any) -> float | None:
@@ -339,9 +366,14 @@ def _unscored(counted: Sequence[str], metrics: Mapping[str, float | None], texts
     if not missing:
         given = [f"{name} is NaN or infinite" for name, value in metrics.items() if value is None and name not in texts]
         given += [f"{name} is {text!r:.60}" for name, text in texts.items()]
-        return f"the scorer gave no finite number ({', '.join(given) or 'nothing at all'}); return finite numbers"
-    texts_given = "; ".join(f"{name} is {texts[name]!r:.100}" for name in missing if name in texts)
-    return f"the scorer gave no finite number {', '.join(missing)} ({texts_given or 'it gave ' + (', '.join(metrics) or 'none')})"
+        return f"the scorer gave no finite number ({', '.join(given) or 'no metric at all'}); return finite numbers"
+    given = "; ".join(
+        f"{name} is {texts[name]!r:.100}" if name in texts else f"{name} is NaN or infinite"
+        for name in missing
+        if name in texts or name in metrics
+    )
+    given = given or f"it gave {', '.join(metrics)[:400] or 'no metric at all'}"
+    return f"the scorer gave no finite number for {', '.join(missing)} ({given}); return one, or choose another metric"
 
 
 def _broken(who: str, what: str, reply: Mapping[str, Any]) -> RolloutError:

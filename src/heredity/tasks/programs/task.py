@@ -231,13 +231,15 @@ def functions_in(source: str, path: Path) -> dict[str, tuple[str, ...]]:
 def _form(declared: Declared, scorer: Path, files: Mapping[str, bytes]) -> tuple[Form, bool]:
     """Return how a scorer measures, and whether with seeds."""
     has = functions_in(files[declared.scorer].decode(), scorer)
+    python = declared.program.endswith(".py")
+    own: dict[str, tuple[str, ...]] = {}
+    if python and ("verify" in has or not declared.python):  # another interpreter may read what this one does not
+        own = functions_in(files[declared.program].decode(), scorer.parent / declared.program)
     if "verify" in has:
-        program = files[declared.program].decode()
-        if not declared.program.endswith(".py"):
+        if not python:
             raise ConfigError(
                 f"{scorer} has verify(answer), which goes with a program in Python, not {declared.program}"
             )
-        own = functions_in(program, scorer.parent / declared.program)
         if "solve" not in own:
             raise ConfigError(
                 f"{declared.program} has no function solve(), whose result verify(answer) is given; define it"

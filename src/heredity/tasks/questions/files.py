@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from heredity.errors import ConfigError, HeredityError, UnknownNameError
 from heredity.outside import json_value, read_bytes
-from heredity.refusals import reading
+from heredity.refusals import quoted, reading
 from heredity.tasks.questions.contract import Question, letter_of
 from heredity.tasks.questions.pools import INSTRUCTIONS, Pool, shared_out
 from heredity.tasks.questions.tables import Row, Rows, read_rows, renamed
@@ -207,9 +207,9 @@ def _question(
 ) -> Question:
     text, answer = cells.get("question"), cells.get("answer")
     if not isinstance(text, str) or not text.strip():
-        raise ConfigError(f"{names['question']} is {text!r}; expected text")
+        raise ConfigError(f"{names['question']} is {quoted(text)}; expected text")
     if isinstance(answer, bool | list | dict) or not _text(answer):
-        raise ConfigError(f"{names['answer']} is {answer!r}; expected text or a number")
+        raise ConfigError(f"{names['answer']} is {quoted(answer)}; expected text or a number")
     kind, reference = verifier["kind"], _text(answer)
     choices = _choices(cells.get("choices")) if kind == "choice" else ()
     question = Question(
@@ -251,11 +251,11 @@ def _listed(cell: Any) -> list[Any]:
         try:
             cell = json_value(cell)
         except ValueError as error:
-            raise ConfigError(f'{cell[:80]!r} is no list; expected JSON such as ["one", "two"]') from error
+            raise ConfigError(f'{cell[:80]!r} is not a list; expected JSON such as ["one", "two"]') from error
     if cell in (None, ""):
         return []
     if not isinstance(cell, list):
-        raise ConfigError(f"{cell!r:.80} is no list; give one")
+        raise ConfigError(f"{quoted(cell)} is not a list; give one")
     return cell
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from heredity.errors import ConfigError
 from heredity.outside import read_bytes, resolved
+from heredity.refusals import quoted
 from heredity.tasks.questions.contract import Question
 from heredity.tasks.questions.files import SHARES, left_out, sound_rows
 from heredity.tasks.questions.pools import WORDS, Pool, shared_out
@@ -44,7 +45,7 @@ def read_gaia(options: Mapping[str, Any]) -> Pool:
         raise ConfigError(f"{NAME} has no option {min(unknown)!r}; it has level")
     level = options.get("level")
     if level is not None and level not in LEVELS:
-        raise ConfigError(f"level is {level!r}; expected 1, 2 or 3")
+        raise ConfigError(f"level is {quoted(level)}; expected 1, 2 or 3")
     path = _metadata()
     questions, odd = sound_rows(read_rows(path).rows, lambda _, cells: _question(cells, path.parent))
     chosen = [question for question in questions if level in (None, question.metadata["level"])]

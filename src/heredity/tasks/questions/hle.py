@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from heredity.errors import ConfigError
+from heredity.refusals import quoted
 from heredity.tasks.questions.contract import Question
 from heredity.tasks.questions.files import SHARES, left_out, sound_rows
 from heredity.tasks.questions.pools import Pool, shared_out
@@ -52,7 +53,7 @@ def read_hle(options: Mapping[str, Any]) -> Pool:
         raise ConfigError(f"{NAME} has no option {min(unknown)!r}; it has {', '.join(_OPTIONS)}")
     pictures = options.get("pictures", True)
     if not isinstance(pictures, bool):
-        raise ConfigError(f"pictures is {pictures!r}; expected true or false")
+        raise ConfigError(f"pictures is {quoted(pictures)}; expected true or false")
     named = os.environ.get(PATH_VARIABLE)
     if not named:
         raise ConfigError(

@@ -109,7 +109,8 @@ class PoolTaskset:
         questions = self.pool.splits.get(split, ())
         if not 0 <= count <= len(questions):
             raise ConfigError(
-                f"{count} tasks of split {split!r} of {self.name} asked for; it has {len(questions)} questions"
+                f"{count} tasks of split {split!r} of {self.name} asked for; "
+                f"it has {len(questions)} question{'s' * (len(questions) != 1)}"
             )
         order = generator(entropy, "questions", self.name, split).permutation(len(questions))[:count]
         drawn = [questions[i] for i in order]

@@ -87,6 +87,11 @@ def _decoded(path: Path, data: bytes, encoding: str | None) -> tuple[str, list[s
     except UnicodeDecodeError as error:
         raise ConfigError(_undecodable(path, data, error, encoding)) from error
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    before, nul, _ = text.partition("\0")
+    if nul:
+        raise ConfigError(
+            f"{path}, line {before.count(chr(10)) + 1}: it holds a NUL byte; remove it, or name the encoding"
+        )
     return text, [] if chosen.startswith("utf-8") else [f"read as {chosen.upper()}"]
 
 

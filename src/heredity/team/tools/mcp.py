@@ -164,6 +164,7 @@ class McpServer:
         self._end = asyncio.Event()
         self._starting = asyncio.Lock()
         self._calls = 0
+        self._elsewhere = False
 
     async def __aenter__(self) -> McpServer:
         if not installed():
@@ -191,9 +192,15 @@ class McpServer:
         """End it, until a tool is called again."""
         await self._close()
 
-    def another(self, way: Way) -> McpServer:
-        """Return a server with the same tools that is reached another way, and started when one of them is called first."""
+    def another(self, way: Way, *, elsewhere: bool = False) -> McpServer:
+        """Return a server with the same tools that is reached another way, and started when one of them is called first.
+
+        Args:
+            way: how it is reached.
+            elsewhere: whether somebody else runs it: that it cannot be reached is then an outage, and no result of a call.
+        """
         server = McpServer(self.name, way, seconds=self._seconds)
+        server._elsewhere = elsewhere
         server._specs = self._specs
         return server
 
@@ -228,9 +235,13 @@ class McpServer:
                 # It may hang for good: the next call starts it again. Where others wait for it, their answers say whether it does.
                 self._ended.set()
             return f"error: {self.name} gave no answer within {self._seconds:g} s"
-        except Exception as error:  # noqa: BLE001 - whatever a server does wrong is its own fault
+        except Exception as error:
             if getattr(error, "code", 0) in _LOST:
                 self._ended.set()
+                if self._elsewhere:
+                    await self._connected()
+            elif self._elsewhere and isinstance(error, McpError):
+                raise
             return f"error: {self.name}: {shortened(_words(error), 2000)}"
         finally:
             self._calls -= 1

@@ -125,7 +125,8 @@ class _Opened:
         stack = AsyncExitStack()
         for probed, only in self.servers:
             way = OwnWay(probed.name, self.given.mcp[probed.name], self.unsafe)
-            server = probed.another(way)
+            # What is at an address belongs to nobody's attempt; an agent of a whole run is told, and may go on without.
+            server = probed.another(way, elsewhere=bool(task and self.given.mcp[probed.name].url))
             stack.push_async_callback(way.close)
             stack.push_async_callback(server.close)
             fixed += _tools_of(server, only)

@@ -22,7 +22,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from heredity.tasks.questions import Question, verify
+from heredity.engine.questions import Question, verify
 
 _CORPUS = Path(__file__).parents[1] / "tests" / "tasks" / "questions" / "replies.py"
 _NUMBER = ("numeric",)

@@ -23,9 +23,9 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 from starlette.routing import Route
 
-from heredity.gateway import Reply, Request, Usage
-from heredity.server.broker import Account, BrokerApp, serve_broker
-from heredity.server.serve import listening, tcp_socket
+from heredity._core.http import listening, tcp_socket
+from heredity.models import Reply, Request, Usage
+from heredity.models.broker import Account, BrokerApp, serve_broker
 
 TOKEN = "token-of-the-benchmark"
 CONNECTIONS = 8

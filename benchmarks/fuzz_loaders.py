@@ -35,7 +35,7 @@ from fuzz_seeds_code import CODE
 from fuzz_seeds_kept import KEPT
 from fuzz_seeds_records import RECORDS, RUN
 
-from heredity.errors import HeredityError
+from heredity._core.errors import HeredityError
 from heredity.protocols.registry import PROTOCOLS
 
 ALL = (*LOADERS, *RECORDS, *CODE, *KEPT)

@@ -15,7 +15,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from heredity.errors import HeredityError
+from heredity._core.errors import HeredityError
 
 WORLDS = Path(__file__).parents[1] / "tests" / "data" / "world_folders"
 
@@ -109,7 +109,7 @@ MODEL = {
 
 
 def _base(folder: Path) -> Any:
-    from heredity.posttraining.models import inspect
+    from heredity.kinds.checkpoint.models import inspect
 
     for name, data in {**MODEL, "model.safetensors": _tensors(SHAPES)}.items():
         (folder / name).write_bytes(data)
@@ -117,7 +117,7 @@ def _base(folder: Path) -> Any:
 
 
 def _checkpoint(folder: Path) -> object:
-    from heredity.posttraining.models import candidate_of, inspect, snapshot
+    from heredity.kinds.checkpoint.models import candidate_of, inspect, snapshot
 
     with tempfile.TemporaryDirectory() as home:
         base_folder, base = _base(Path(home))
@@ -127,7 +127,7 @@ def _checkpoint(folder: Path) -> object:
 
 
 def _adapter(folder: Path) -> object:
-    from heredity.posttraining.models import inspect, merge_adapter
+    from heredity.kinds.checkpoint.models import inspect, merge_adapter
 
     with tempfile.TemporaryDirectory() as home:
         base = _base(Path(home))
@@ -136,7 +136,7 @@ def _adapter(folder: Path) -> object:
 
 
 def _harness(folder: Path) -> object:
-    from heredity.actors.parts import read_parts
+    from heredity.engine.parts import read_parts
     from heredity.resources.assembly import candidate_from_folder, variables
 
     candidate = candidate_from_folder(folder)
@@ -204,13 +204,13 @@ def _contract(folder: Path) -> object:
 
 
 def _world(folder: Path) -> object:
-    from heredity.worlds.description import read_description
+    from heredity.kinds.world.description import read_description
 
     return read_description(folder / "world.yaml")
 
 
 def _world_folder(folder: Path) -> object:
-    from heredity.worlds.folder import WorldFolder
+    from heredity.kinds.world.folders.folder import WorldFolder
 
     world = WorldFolder(folder)
     world.check()
@@ -218,13 +218,13 @@ def _world_folder(folder: Path) -> object:
 
 
 def _hidden(folder: Path) -> object:
-    from heredity.judging import HiddenCases
+    from heredity.session import HiddenCases
 
     return HiddenCases.open(folder)
 
 
 def _hidden_file() -> dict[str, bytes]:
-    from heredity.judging import HiddenCases
+    from heredity.session import HiddenCases
 
     with tempfile.TemporaryDirectory() as home:
         HiddenCases.create(Path(home))
@@ -260,8 +260,8 @@ def _parquet(rows: list[dict[str, Any]]) -> bytes:
 
 def _questions(file: str) -> Callable[[Path], object]:
     def load(folder: Path) -> object:
-        from heredity.ids import digest_json
-        from heredity.tasks.questions.files import read_pool
+        from heredity._core.ids import digest_json
+        from heredity.kinds.question.files import read_pool
 
         pool = read_pool(folder / file, {})
         return digest_json([q.to_spec() for part in pool.splits.values() for q in part])
@@ -278,41 +278,41 @@ def _benchmark(variable: str, path: str, read: Callable[[], Any]) -> Callable[[P
 
 
 def _gpqa() -> object:
-    from heredity.tasks.questions.gpqa import read_gpqa
+    from heredity.kinds.question.gpqa import read_gpqa
 
     return read_gpqa()
 
 
 def _gsm8k() -> object:
-    from heredity.tasks.questions.gsm8k import read_gsm8k
+    from heredity.kinds.question.gsm8k import read_gsm8k
 
     return read_gsm8k()
 
 
 def _aime() -> object:
-    from heredity.tasks.questions.aime import read_aime
+    from heredity.kinds.question.aime import read_aime
 
     return read_aime("aime24")
 
 
 def _suite(folder: Path) -> object:
+    from heredity._core.ids import digest_json
     from heredity.experiments.config import cells, load
-    from heredity.ids import digest_json
 
     config = load(folder / "suite.toml")
     return digest_json(config.model_dump(mode="json")), cells(config)
 
 
 def _task(folder: Path) -> object:
-    from heredity.tasks.containers import read_task
-    from heredity.tasks.containers.dockerfile import read_dockerfile
+    from heredity.kinds.container.format import read_task
+    from heredity.sandbox.containers.replay import read_dockerfile
 
     task = read_task(folder)
     return task.digest, read_dockerfile(folder / "environment" / "Dockerfile")
 
 
 def _splits(folder: Path) -> object:
-    from heredity.tasks.containers.taskset import read_splits
+    from heredity.kinds.container.taskset import read_splits
 
     return read_splits(folder)
 
@@ -332,7 +332,7 @@ def _packed() -> bytes:
 
 
 def _replayed(folder: Path) -> object:
-    from heredity.gateway.replay import Replayed
+    from heredity.models.replay import Replayed
 
     return Replayed(folder / "calls.jsonl")
 
@@ -340,9 +340,9 @@ def _replayed(folder: Path) -> object:
 def _recording() -> bytes:
     import asyncio
 
-    from heredity.gateway import Message, Request
-    from heredity.gateway.replay import Recording
-    from heredity.gateway.scripted import Scripted
+    from heredity.models import Message, Request
+    from heredity.models.replay import Recording
+    from heredity.models.scripted import Scripted
 
     async def record(path: Path) -> None:
         recorded = Recording(Scripted(lambda request: "yes"), path)
@@ -356,20 +356,20 @@ def _recording() -> bytes:
 
 
 def _scripted(folder: Path) -> object:
-    from heredity.gateway.scripted import Scripted
+    from heredity.models.scripted import Scripted
 
     return Scripted.read(folder / "rules.toml")
 
 
 def _agent(folder: Path) -> object:
-    from heredity.launchers.folder import AgentFolder
+    from heredity.agents.launchers.registry import AgentFolder
 
     return AgentFolder(folder).launch("do it", "model")
 
 
 def _smith(folder: Path) -> object:
-    from heredity.posttraining.tasks.registry import workspace_files
-    from heredity.posttraining.tasks.smith import smith
+    from heredity.kinds.checkpoint.tasks.registry import workspace_files
+    from heredity.kinds.checkpoint.tasks.smith import smith
 
     return workspace_files(smith(str(folder)), 0)
 

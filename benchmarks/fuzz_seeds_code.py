@@ -20,22 +20,22 @@ PROBLEMS = ("abacus-root", "ferry-loads")
 
 
 def _problem(folder: Path) -> object:
-    from heredity.tasks.code.problem import problem
+    from heredity.kinds.code.problem import problem
 
     read = problem(str(folder))
     return read.statement, [read.signature.encoded(example.case) for example in read.examples]
 
 
 def _code_name(folder: Path) -> object:
-    from heredity.tasks.code.taskset import ALL, CodeTasksets
+    from heredity.kinds.code.taskset import ALL, CodeTasksets
 
     # What stands before the options is looked up in the registry of all tasksets.
     return CodeTasksets().taskset(f"{ALL}?{_text(folder / 'name.txt')}").draw("train", 1, 0)
 
 
 def _text(path: Path) -> str:
-    from heredity.errors import ConfigError
-    from heredity.outside import read_text
+    from heredity._core.errors import ConfigError
+    from heredity._core.outside import read_text
 
     try:
         return read_text(path, 1 << 20).strip()
@@ -77,7 +77,7 @@ def _kept(read: str) -> Callable[[Path], object]:
 
 
 def _viewed_index(folder: Path) -> object:
-    from heredity.view.index import open_index
+    from heredity.pages.live.index import open_index
 
     with open_index(folder) as index:
         index.update()

@@ -17,7 +17,7 @@ from fuzz_seeds_records import _published, _world_files
 
 
 def _program_task(folder: Path) -> object:
-    from heredity.tasks.programs.task import read_program_task
+    from heredity.kinds.program.task import read_program_task
     from heredity.tasks.registry import taskset
 
     task = read_program_task(folder)
@@ -25,7 +25,7 @@ def _program_task(folder: Path) -> object:
 
 
 def _own_program(folder: Path) -> object:
-    from heredity.experiments.evolving import write_task
+    from heredity.kinds.program.commands.evolving import write_task
 
     with tempfile.TemporaryDirectory() as home:
         files = [folder / name for name in ("program.py", "scorer.py", "table.csv")]
@@ -43,10 +43,10 @@ def _route(folder: Path) -> object:
 def _constants(folder: Path) -> object:
     import numpy as np
 
-    from heredity.evolution.operators.constants import find_constants
-    from heredity.evolution.operators.syntax import edited
-    from heredity.outside import read_text
-    from heredity.refusals import reading
+    from heredity._core.outside import read_text
+    from heredity._core.refusals import reading
+    from heredity.methods.map_elites import edited
+    from heredity.methods.operators.constants import find_constants
 
     with reading(folder / "program.py", "a program", "name another file"):
         source = read_text(folder / "program.py")
@@ -55,7 +55,7 @@ def _constants(folder: Path) -> object:
 
 def _problems(file: str) -> Callable[[Path], object]:
     def load(folder: Path) -> object:
-        from heredity.tasks.code.files import problems_of
+        from heredity.kinds.code.files import problems_of
 
         return [problem.digest for problem in problems_of(folder / file).problems]
 
@@ -75,7 +75,7 @@ def _benchmark(variable: str, path: str, module: str, read: str) -> Callable[[Pa
 
 def _themes(file: str) -> Callable[[Path], object]:
     def load(folder: Path) -> object:
-        from heredity.worlds.themes.theme import read_themes, write_themes
+        from heredity.kinds.world.themes.theme import read_themes, write_themes
 
         return write_themes(read_themes(folder / file))
 
@@ -83,7 +83,7 @@ def _themes(file: str) -> Callable[[Path], object]:
 
 
 def _asked_themes(folder: Path) -> object:
-    from heredity.gateway.scripted import Scripted
+    from heredity.models.scripted import Scripted
     from heredity.protocols.world_generation.themes import Preparation
 
     kept = Preparation(Scripted(lambda request: "- another"), folder / "themes.jsonl")
@@ -110,7 +110,7 @@ def _team_task(folder: Path) -> object:
 
 
 def _served_task(folder: Path) -> object:
-    from heredity.server.team.task_run import read_task
+    from heredity.team.serving.task_run import read_task
 
     return read_task(folder).to_json()
 
@@ -133,20 +133,20 @@ def _team_edit(folder: Path) -> object:
 
 
 def _composed(folder: Path) -> object:
-    from heredity.worlds.compose.admission import _read_recorded
+    from heredity.kinds.world.compose.admission import _read_recorded
 
     return [row.to_json() for row in _read_recorded(folder).values()]
 
 
 def _certificate(folder: Path) -> object:
-    from heredity.worlds.curation import certified
+    from heredity.kinds.world.curation import certified
 
     return certified(folder)
 
 
 def _admitted() -> Mapping[str, bytes]:
-    from heredity.worlds.gates.contract import files_digest
-    from heredity.worlds.world import World
+    from heredity.kinds.world.gates.contract import files_digest
+    from heredity.kinds.world.world import World
 
     files = _world_files()
     with tempfile.TemporaryDirectory() as home:
@@ -158,20 +158,20 @@ def _admitted() -> Mapping[str, bytes]:
 
 
 def _audited(folder: Path) -> object:
-    from heredity.rollouts.world.folder_reports import kept_report
-    from heredity.worlds.folder import WorldFolder
+    from heredity.kinds.world.folders.folder import WorldFolder
+    from heredity.kinds.world.folders.reports import kept_report
 
     return kept_report(folder, WorldFolder(folder / "1_World"), "0" * 64)
 
 
 def _checks(folder: Path) -> object:
-    from heredity.rollouts.code.check import Kept
+    from heredity.kinds.code.check import Kept
 
     return Kept(folder / "checks.jsonl").get("a")
 
 
 def _episodes(folder: Path) -> object:
-    from heredity.experiments.world_episodes import Episodes, Exam
+    from heredity.kinds.world.commands.episodes import Episodes, Exam
 
     return len(Episodes("lookahead", Exam(("icy_grip",), 1, 1), folder).rows)
 
@@ -188,7 +188,7 @@ def _sealed(folder: Path) -> object:
 
 
 def _reply_cache(folder: Path) -> object:
-    from heredity.gateway.reply_store import ReplyStore
+    from heredity.models.reply_store import ReplyStore
 
     store = ReplyStore(folder / "replies.sqlite")
     try:
@@ -198,8 +198,8 @@ def _reply_cache(folder: Path) -> object:
 
 
 def _cached() -> Mapping[str, bytes]:
-    from heredity.gateway import Reply
-    from heredity.gateway.reply_store import ReplyStore
+    from heredity.models import Reply
+    from heredity.models.reply_store import ReplyStore
 
     with tempfile.TemporaryDirectory() as home:
         path = Path(home) / "replies.sqlite"
@@ -224,15 +224,15 @@ def _project(folder: Path) -> object:
 
 
 def _viewed_results(folder: Path) -> object:
+    from heredity.pages.live.pages.run import results_of
+    from heredity.pages.live.place import configuration
     from heredity.results.run import RunResults
-    from heredity.view.pages.run import results_of
-    from heredity.view.place import configuration
 
     return results_of(folder, RunResults), configuration(folder)
 
 
 def _documents(folder: Path) -> object:
-    from heredity.rollouts.programs import SandboxedPrograms
+    from heredity.engine.programs import SandboxedPrograms
     from heredity.team.tools.corpus import Corpus
     from heredity.team.tools.documents import DocumentReader
 
@@ -374,8 +374,8 @@ KEPT: tuple[Loader, ...] = (
     Loader("MBPP", {"p.jsonl": _lines(MBPP)}, _problems("p.jsonl")),
     Loader("LiveCodeBench", {"p.jsonl": _lines(LIVE)}, _problems("p.jsonl")),
     Loader("LiveCodeBench parquet", lambda: {"p.parquet": _parquet(LIVE)}, _problems("p.parquet")),
-    Loader("GAIA", {"metadata.jsonl": _lines(GAIA), "a.txt": b"some text"}, _benchmark("HEREDITY_GAIA", "", "heredity.tasks.questions.gaia", "read_gaia")),
-    Loader("HLE", {"hle.jsonl": _lines(HLE)}, _benchmark("HEREDITY_HLE", "hle.jsonl", "heredity.tasks.questions.hle", "read_hle")),
+    Loader("GAIA", {"metadata.jsonl": _lines(GAIA), "a.txt": b"some text"}, _benchmark("HEREDITY_GAIA", "", "heredity.kinds.question.gaia", "read_gaia")),
+    Loader("HLE", {"hle.jsonl": _lines(HLE)}, _benchmark("HEREDITY_HLE", "hle.jsonl", "heredity.kinds.question.hle", "read_hle")),
     Loader("themes in TOML", {"themes.toml": THEME}, _themes("themes.toml")),
     Loader("themes in lines", {"themes.txt": b"# ours\ncrabs in a tide pool\na lighthouse\n"}, _themes("themes.txt")),
     Loader("themes that were asked for", {"themes.jsonl": b"\n" + _lines([ASKED])}, _asked_themes),

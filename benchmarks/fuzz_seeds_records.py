@@ -27,7 +27,7 @@ _SMALL = {
 
 
 def _world_files() -> Mapping[str, bytes]:
-    from heredity.worlds.world import world
+    from heredity.kinds.world.world import world
 
     with tempfile.TemporaryDirectory() as home:
         folder = Path(home) / "made"
@@ -36,8 +36,8 @@ def _world_files() -> Mapping[str, bytes]:
 
 
 def _rule_world(folder: Path) -> object:
+    from heredity.kinds.world.world import World
     from heredity.tasks.registry import taskset
-    from heredity.worlds.world import World
 
     made = World(folder)
     level = made.shipped["test"][0]
@@ -50,9 +50,9 @@ def _rule_world(folder: Path) -> object:
 
 
 def _composed_name(folder: Path) -> object:
-    from heredity.errors import ConfigError
-    from heredity.outside import read_text
-    from heredity.worlds.compose.recipe import Recipe
+    from heredity._core.errors import ConfigError
+    from heredity._core.outside import read_text
+    from heredity.kinds.world.compose.recipe import Recipe
 
     try:
         name = read_text(folder / "name.txt", 1 << 20).strip()
@@ -89,7 +89,7 @@ def _verified(folder: Path) -> object:
 
 def _reported(folder: Path) -> object:
     from heredity.experiments.results import read_run
-    from heredity.reports.annotations import annotation_sections
+    from heredity.pages.report.annotations import annotation_sections
 
     return read_run(folder), annotation_sections(folder)
 
@@ -101,15 +101,15 @@ def _annotated(folder: Path) -> object:
 
 
 def _judgements(folder: Path) -> object:
-    from heredity.judging import HiddenCases
-    from heredity.judging.judgements import JudgementStore
+    from heredity.session import HiddenCases
+    from heredity.session.judgements import JudgementStore
 
     with tempfile.TemporaryDirectory() as home:
         return JudgementStore(folder / "judgements.jsonl", HiddenCases.create(Path(home)))
 
 
 def _token(folder: Path) -> object:
-    from heredity.errors import ConfigError
+    from heredity._core.errors import ConfigError
     from heredity.experiments.verification.anchors import Anchor, anchored
     from heredity.results.card import RunCard
 
@@ -120,8 +120,8 @@ def _token(folder: Path) -> object:
 
 def _own(path: Path) -> bytes:
     """Return the bytes of a file that the host has written, so that it is a file."""
-    from heredity.errors import ConfigError
-    from heredity.outside import read_bytes
+    from heredity._core.errors import ConfigError
+    from heredity._core.outside import read_bytes
 
     try:
         return read_bytes(path)
@@ -172,7 +172,7 @@ def _settings(module: str) -> Callable[[Path], object]:
 
 def _rewards(file: str) -> Callable[[Path], object]:
     def load(folder: Path) -> object:
-        from heredity.rollouts.container.verifier import _read_rewards
+        from heredity.kinds.container.verification import _read_rewards
 
         copied = folder / "copied"
         copied.mkdir()
@@ -183,25 +183,25 @@ def _rewards(file: str) -> Callable[[Path], object]:
 
 
 def _actions(folder: Path) -> object:
-    from heredity.environments.video import _read_actions
+    from heredity.kinds.policy.environments.video import _read_actions
 
     return list(_read_actions(folder / "actions.jsonl"))
 
 
 def _plan(folder: Path) -> object:
-    from heredity.judging.schedule import read_plan
+    from heredity.session.schedule import read_plan
 
     return read_plan(folder / "plan.json", _schedule(), 4)
 
 
 def _schedule() -> Any:
-    from heredity.judging.schedule import Schedule
+    from heredity.session.schedule import Schedule
 
     return Schedule(batch_size=2, epochs=1)
 
 
 def _drawn() -> Mapping[str, bytes]:
-    from heredity.judging.schedule import draw_plan
+    from heredity.session.schedule import draw_plan
 
     return {"plan.json": _json(draw_plan(_schedule(), 4, 0).to_json())}
 
@@ -256,7 +256,7 @@ RECORDS: tuple[Loader, ...] = (
     Loader("anchor token", {"token.tsr": b"\x30\x03\x02\x01\x00", "authority.pem": b"-----BEGIN CERTIFICATE-----\n"}, _token, refuses=True),
     *(Loader(f"events of {name}", {"agent.events.jsonl": _lines(rows)}, _stream) for name, rows in (("codex", CODEX), ("claude", CLAUDE))),
     Loader("resource database", _store_file, _store),
-    *(Loader(f"models of {name}", {"models.toml": GATEWAY}, _settings(f"heredity.cli.{name}")) for name in ("worlds_bench", "broker")),
+    *(Loader(f"models of {name}", {"models.toml": GATEWAY}, _settings(module)) for name, module in (("worlds bench", "heredity.kinds.world.commands.bench"), ("broker", "heredity.cli.broker"))),
     Loader("rewards json", {"reward.json": _json({"reward": 0.5, "speed": 1})}, _rewards("reward.json")),
     Loader("rewards text", {"reward.txt": b"0.5\n"}, _rewards("reward.txt")),
     Loader("actions", {"actions.jsonl": b"0\n1\n[0.5]\n"}, _actions),

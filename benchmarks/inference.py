@@ -14,9 +14,9 @@ import time
 from pathlib import Path
 from typing import Any, Literal
 
-from heredity.gateway.contract import Request, Sampling
-from heredity.posttraining.inference import Bounds, InferenceWorker, WarmSandbox, choose
-from heredity.posttraining.models.bases import base_model
+from heredity.kinds.checkpoint.inference import Bounds, InferenceWorker, WarmSandbox, choose
+from heredity.kinds.checkpoint.models.bases import base_model
+from heredity.models.contract import Request, Sampling
 from heredity.sandbox.engines import distribution_of
 
 ENGINES: tuple[Literal["transformers", "vllm"], ...] = ("transformers", "vllm")

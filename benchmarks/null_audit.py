@@ -22,14 +22,14 @@ import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from heredity.evolution.starter import starter_candidate
+from heredity.engine.kind import KINDS
 from heredity.experiments.config import resolve
 from heredity.experiments.engine import Engine
-from heredity.judging.cases import HiddenCases
-from heredity.judging.judgements import Judgements, JudgementStore
-from heredity.judging.rollouts import Rollouts
-from heredity.judging.views import ViewScores
-from heredity.rollouts.kind import KINDS
+from heredity.methods.starter import starter_candidate
+from heredity.session.cases import HiddenCases
+from heredity.session.judgements import Judgements, JudgementStore
+from heredity.session.rollouts import Rollouts
+from heredity.session.views import ViewScores
 from heredity.tasks.registry import taskset
 
 PUBLISHED = Path(__file__).parent / "data" / "core16_published.csv"

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import simulation
 
+from heredity._core.ids import generator
 from heredity.analysis.components import components
 from heredity.analysis.paired import compare_runs
-from heredity.analysis.power import MOST_SEEDS, Question, Variances, power, seeds_needed, variances
+from heredity.analysis.planning import MOST_SEEDS, Question, Variances, power, seeds_needed, variances
 from heredity.analysis.statistics import CONFIDENCE
-from heredity.ids import generator
 
 WANTED = 0.8
 NAMES = ("seed", "case", "residual")

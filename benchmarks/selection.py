@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from heredity.analysis.selection import FOLDS, REPEATS, best_corrected
-from heredity.ids import generator
+from heredity._core.ids import generator
+from heredity.analysis.run_results import FOLDS, REPEATS, best_corrected
 
 SIZES = ((32, 16), (32, 32), (16, 16))
 WORLDS = ("alike", "spread", "climb", "one better")

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import simulation
 
+from heredity._core.ids import generator
 from heredity.analysis.anytime import LEAST_SEEDS, LEVEL, look
 from heredity.analysis.paired import compare_runs
 from heredity.analysis.samples import LEAST_RUNS
-from heredity.ids import generator
 
 LAWS = ("normal", "skewed", "heavy", "Bernoulli", "bimodal", "one-sided")
 ALIKE = LAWS[:-1]

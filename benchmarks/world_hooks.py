@@ -18,9 +18,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from heredity.ids import generator
+from heredity._core.ids import generator
+from heredity.kinds.world.world import World
 from heredity.sandbox.kept import shared
-from heredity.worlds.world import World
 
 YAML = """
 meta: {name: NAME, title: Mill, reward: accumulative, observation: full, semantics: aligned, capabilities: [planning],

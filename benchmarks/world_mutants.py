@@ -17,13 +17,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from heredity.ids import generator
-from heredity.workers import process_pool
-from heredity.worlds.gates.admit import admit
-from heredity.worlds.gates.contract import Subject
-from heredity.worlds.gates.mutants import KINDS, mutant
-from heredity.worlds.gates.wrapping import UnfitError
-from heredity.worlds.world import world, world_names
+from heredity._core.ids import generator
+from heredity._core.workers import process_pool
+from heredity.kinds.world.gates.admit import admit
+from heredity.kinds.world.gates.contract import Subject
+from heredity.kinds.world.gates.mutants import KINDS, mutant
+from heredity.kinds.world.gates.wrapping import UnfitError
+from heredity.kinds.world.world import world, world_names
 
 PATIENCE = 3.0
 

@@ -34,8 +34,8 @@ from heredity.analysis.statistics import case_mean, mean_interval
 from heredity.experiments.config import read_toml, resolve
 from heredity.experiments.suite import open_suite, run_suite
 from heredity.experiments.suites import suite_file
+from heredity.kinds.world.mixture import seeds_of
 from heredity.results.run import RunResults
-from heredity.worlds.mixture import seeds_of
 
 EXPLORER = Path(str(files("heredity.library"))) / "harnesses" / "explorer"
 CONSTANT = re.compile(r"^([A-Z_]+) = (?=\d|False)", re.MULTILINE)

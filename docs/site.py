@@ -1,6 +1,6 @@
-"""What `mkdocs build` adds to these pages: one for each command, the API reference, the architecture, linked sources.
+"""Hooks of `mkdocs build`: they add a page for each command, the API reference, the architecture and linked sources.
 
-The reference has every module that a page imports from, so that whatever is shown is explained.
+The reference has every module that a page imports from.
 """
 
 from __future__ import annotations
@@ -8,11 +8,15 @@ from __future__ import annotations
 import os
 import posixpath
 import re
+import sys
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 from mkdocs.structure.files import File, Files, InclusionLevel
+
+sys.path.insert(0, str(Path(__file__).parent))
+from command_pages import commands, page_of
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -23,7 +27,7 @@ SECTION = re.compile(r"^## (.+)$", re.MULTILINE)
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add what is generated, and say in the navigation where it is."""
+    """Add the generated pages to the files and to the navigation."""
     origins: dict[str, str] = {}
     pages = {**_commands(config["nav"]), **_reference(config["nav"])}
     pages["architecture.md"] = ("ARCHITECTURE.md", (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"))
@@ -45,7 +49,7 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
-    """Point links to where a page of the site is, rather than a file of the repository."""
+    """Point links to pages of the site instead of files of the repository."""
     own = page.file.src_uri
     origin = config["extra"]["origins"].get(own, f"docs/{own}")
     generated = config["extra"]["generated"]
@@ -75,34 +79,20 @@ def _entry(nav: list[dict[str, Any]], title: str) -> list[Any]:
 
 
 def _commands(nav: list[dict[str, Any]]) -> dict[str, tuple[str, str]]:
-    """Return a page for each command, from the sections of `commands.md`; that page keeps what is said of all."""
-    text = (DOCS / "commands.md").read_text(encoding="utf-8")
-    opening, *parts = SECTION.split(text)
+    """Return a page for each command, and list them in the navigation by their groups."""
+    paths = dict(commands())
     pages: dict[str, tuple[str, str]] = {}
     groups: dict[str, list[Any]] = defaultdict(list)
-    rows: list[str] = []
-    for title, body in zip(parts[::2], parts[1::2], strict=True):
-        name = f"commands/{title.replace(' ', '-')}.md"
-        pages[name] = ("docs/commands.md", f"# {title}\n{body}")
-        about = re.split(r"\n\n|(?<=[.;:]) ", body.strip())[0].replace("\n", " ").rstrip(".;:")
-        rows.append(f"| [`{title}`](#{title.replace(' ', '-')}) | {about} |")
-        words = title.split()
-        grouped = sum(other.split()[:2] == words[:2] for other in parts[::2]) > 1
-        groups[" ".join(words[:2]) if grouped else ""].append({title: name})
+    for path, command in paths.items():
+        name = f"commands/{path.replace(' ', '-')}.md"
+        pages[name] = (path, page_of(path, command))
+        words = path.split()
+        grouped = sum(other.split()[:2] == words[:2] for other in paths) > 1
+        groups[" ".join(words[:2]) if grouped else ""].append({path: name})
     listed = _entry(nav, "Commands")
     listed.extend(groups.pop(""))
     listed.extend({title: entries} for title, entries in groups.items())
-    _ALL["commands.md"] = opening + "\n| command | |\n|---|---|\n" + "\n".join(rows) + "\n"
     return pages
-
-
-_ALL: dict[str, str] = {}
-"""Pages whose text on the site is another one than in the file."""
-
-
-def on_page_read_source(page: Any, config: Any) -> str | None:
-    """Return what stands in a page's place."""
-    return _ALL.get(page.file.src_uri)
 
 
 def _reference(nav: list[dict[str, Any]]) -> dict[str, tuple[str, str]]:

@@ -11,10 +11,10 @@ import asyncio
 import sys
 from pathlib import Path
 
+from heredity.engine.runner import Job
+from heredity.engine.trajectory import Trajectory
+from heredity.kinds.policy.runner import EpisodeRunner
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.contract import Job
-from heredity.rollouts.episode.runner import EpisodeRunner
-from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.limits import Limits
 from heredity.tasks.registry import taskset
 

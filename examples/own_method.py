@@ -15,17 +15,17 @@ from pathlib import Path
 
 from pydantic import Field
 
-from heredity.evolution import Budget, EvolverContext, SessionContract
-from heredity.evolution.operators.draw import jitter
-from heredity.evolution.operators.evaluate import Evaluator, Proposal, until_closed
-from heredity.evolution.operators.tuning import starting_point
-from heredity.evolution.options import MethodOptions, parse_options
-from heredity.ids import generator
-from heredity.judging import Conditions, HiddenCases, RunPlan, Session, ViewPlan, run_evolution
-from heredity.protocols.policy_evolution.judge import judge
+from heredity._core.ids import generator
+from heredity.engine.starter_policy import starter_program
+from heredity.kinds.policy.runner import EpisodeRunner
+from heredity.methods import Budget, EvolverContext, SessionContract
+from heredity.methods.operators.draw import jitter
+from heredity.methods.operators.evaluate import Evaluator, Proposal, until_closed
+from heredity.methods.operators.tuning import starting_point
+from heredity.methods.options import MethodOptions, parse_options
+from heredity.protocols.shared.selection import judge
 from heredity.resources import Candidate
-from heredity.rollouts.episode.runner import EpisodeRunner
-from heredity.rollouts.episode.starter import starter_program
+from heredity.session import Conditions, HiddenCases, RunPlan, Session, ViewPlan, run_evolution
 from heredity.tasks.registry import taskset
 
 

@@ -12,8 +12,8 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import HealthCheck, settings
 
-from heredity import plugins
-from heredity.judging import cases
+from heredity._core import plugins
+from heredity.session import cases
 from offering import Offer, entry_point
 
 settings.register_profile("any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])

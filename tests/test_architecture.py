@@ -15,37 +15,39 @@ import pytest
 
 from heredity.sandbox import inference as confinement
 
+sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
+
+import house
+
 SOURCE = Path(__file__).parents[1] / "src" / "heredity"
 
 LAYERS = [
-    {"bounds", "errors", "ids", "spans", "plugins", "outside", "refusals", "workers"},
+    {"_core"},
     {"results"},
     {"records"},
-    {"gateway"},
     {"resources"},
-    {"tasks"},
     {"sandbox"},
-    {"launchers"},
-    {"environments"},
-    {"worlds"},
-    {"actors"},
+    {"models"},
+    {"tasks"},
+    {"engine"},
     {"configuration"},
-    {"rollouts"},
-    {"posttraining"},
-    {"evolution"},
-    {"judging", "team"},
+    {"kinds"},
+    {"methods"},
+    {"session"},
     {"analysis"},
-    {"server"},
+    {"agents"},
+    {"team"},
     {"protocols"},
-    {"reports", "view"},
+    {"pages"},
     {"experiments"},
     {"each protocol"},
-    {"bridges", "attacks", "bench"},
-    {"cli"},
+    {"attacks", "bench"},
+    {"_api", "cli"},
     {"library"},
 ]
 """From the bottom up: a folder may import its own and those before it. The folder of each protocol stands high, since nothing
-needs to know it: it is found by its name, as those of other packages are."""
+needs to know it: it is found by its name, as those of other packages are. A kind's or a protocol's `commands` belong to the
+command line."""
 
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 
@@ -71,8 +73,6 @@ class Read:
 
     imported: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     """Lines and modules."""
-    defined: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
-    """Lines, and what variables, arguments, functions and attributes are called."""
 
 
 @cache
@@ -83,12 +83,6 @@ def read(path: Path) -> Read:
             module.imported.append((node.lineno, node.module))
         elif isinstance(node, ast.Import):
             module.imported.extend((node.lineno, alias.name) for alias in node.names)
-        elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
-            module.defined.append((node.lineno, node.id if isinstance(node, ast.Name) else node.attr))
-        elif isinstance(node, ast.arg):
-            module.defined.append((node.lineno, node.arg))
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            module.defined.append((node.lineno, node.name))
     return module
 
 
@@ -98,6 +92,8 @@ def folder_of(path: Path) -> str:
 
 def layer_of(parts: Sequence[str]) -> str:
     """Return the layer of a module, given its path below the package."""
+    if "commands" in parts:
+        return "cli"
     own = parts[0] == "protocols" and len(parts) > 1 and (SOURCE / "protocols" / parts[1]).is_dir()
     return "each protocol" if own else parts[0]
 
@@ -116,43 +112,19 @@ def test_a_module_imports_only_from_its_own_folder_and_those_below() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+def test_no_kind_and_no_protocol_is_imported_from_outside_its_folder() -> None:
+    undeclared, _ = house.crossings(house.imports(house.modules()))
+    assert not undeclared, "\n".join(f"{pair.importer} imports {pair.imported}" for pair in undeclared)
+
+
 def test_a_method_never_sees_the_judge() -> None:
-    for path in (SOURCE / "evolution").rglob("*.py"):
-        assert not [name for _, name in read(path).imported if name.startswith("heredity.judging")], path
+    for path in (SOURCE / "methods").rglob("*.py"):
+        assert not [name for _, name in read(path).imported if name.startswith("heredity.session")], path
 
 
 @pytest.mark.parametrize("path", sorted(GUEST.glob("*.py")), ids=lambda p: p.name)
 def test_what_runs_beside_untrusted_programs_imports_nothing_of_heredity(path: Path) -> None:
     assert not [name for _, name in read(path).imported if name.split(".")[0] == "heredity"]
-
-
-VAGUE = {"found", "place", "told", "said", "known", "each", "begun"}
-
-NAMED_BY_A_FORMAT = {
-    ("gateway/meter.py", "known"),
-    ("server/broker/accounts.py", "known"),
-    ("protocols/harness_evolution/task_results.py", "known"),
-    ("protocols/team_questions/events.py", "place"),
-    ("protocols/within_task/events.py", "told"),
-    ("protocols/within_task/seen.py", "told"),
-    ("records/events.py", "place"),
-    ("results/page.py", "place"),
-    ("rollouts/world/folder_findings.py", "found"),
-    ("worlds/compose/mechanics.py", "told"),
-    ("worlds/dsl/functions.py", "place"),
-}
-"""Fields that journals, results and recipes are written with, and a function of the language of worlds."""
-
-
-def test_what_is_named_is_named_for_what_it_is() -> None:
-    vague = [
-        f"{path}:{line} {name}"
-        for path in modules()
-        if LIBRARY not in path.parents
-        for line, name in read(path).defined
-        if name.strip("_") in VAGUE and (str(path.relative_to(SOURCE)), name) not in NAMED_BY_A_FORMAT
-    ]
-    assert not vague, "name the thing: " + "\n".join(vague)
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:
@@ -166,7 +138,7 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
 
 def test_environment_workers_load_nothing_heavy() -> None:
     code = (
-        "import sys, heredity.rollouts.episode.environment_worker\n"
+        "import sys, heredity.kinds.policy.environment_worker\n"
         "print([m for m in ('pydantic', 'torch', 'polars') if m in sys.modules])"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

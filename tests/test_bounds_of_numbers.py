@@ -10,9 +10,9 @@ from typing import Annotated, Any, get_args, get_origin
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from heredity.errors import ConfigError
-from heredity.evolution.registry import METHODS
+from heredity._core.errors import ConfigError
 from heredity.experiments.config import config_of, resolve
+from heredity.methods.registry import METHODS
 from heredity.protocols.registry import PROTOCOLS
 from heredity.team.settings import TeamSettings
 

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from heredity.evolution.operators.tuning import Tunable, has_constants
+from heredity._core.outside import json_value, read_text
+from heredity.engine.kind import Opening, Workers
+from heredity.engine.runner import Job
 from heredity.experiments.config import read_toml
-from heredity.gateway.scripted import Scripted
-from heredity.outside import json_value, read_text
+from heredity.kinds.program.kind import KIND
+from heredity.kinds.program.task import read_program_task
+from heredity.methods.operators.tuning import Tunable, has_constants
+from heredity.models.scripted import Scripted
 from heredity.resources import Candidate, Registry, SourceTree, Store
 from heredity.resources.contracts import read_contract
-from heredity.rollouts.contract import Job
-from heredity.rollouts.kind import Opening, Workers
-from heredity.rollouts.program.kind import KIND
 from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.limits import Limits
-from heredity.tasks.programs.task import read_program_task
 from heredity.tasks.registry import taskset
 
 MARK = b"\xef\xbb\xbf"

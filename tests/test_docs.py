@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
+import importlib.util
 import inspect
 import json
 import os
@@ -13,7 +15,6 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -22,32 +23,32 @@ from typing import Any, NamedTuple
 
 import gymnasium
 import pytest
-import typer
 from gymnasium.utils.env_checker import check_env
+from jsonschema import Draft202012Validator
 
-from heredity.cli.main import app
+from heredity._core.errors import HeredityError, IsolationError
+from heredity.cli.schema import journal_schema, results_schema
 from heredity.configuration.config import Config
-from heredity.errors import HeredityError, IsolationError
-from heredity.evolution import Budget, EvolverContext
-from heredity.evolution.registry import METHODS
+from heredity.engine.engine import Engine, EngineSettings
+from heredity.engine.runner import Job
+from heredity.engine.starter_policy import starter_program
 from heredity.experiments.config import load, resolve
 from heredity.experiments.suite import open_suite, run_suite
 from heredity.experiments.suites import suites
-from heredity.gateway import Request
-from heredity.gateway.gateway import Gateway
-from heredity.gateway.settings import GatewaySettings
-from heredity.judging import Conditions, HiddenCases, RunPlan, ViewPlan, run_evolution
-from heredity.protocols.policy_evolution.judge import judge
+from heredity.kinds.container.check import check_tasks
+from heredity.methods import Budget, EvolverContext
+from heredity.methods.registry import METHODS
+from heredity.models import Request
+from heredity.models.gateway import Gateway
+from heredity.models.settings import GatewaySettings
+from heredity.protocols.shared.selection import judge
 from heredity.records import read_journal
 from heredity.resources import Candidate
-from heredity.rollouts.container.check import check_tasks
-from heredity.rollouts.contract import Job
-from heredity.rollouts.engine import Engine, EngineSettings
-from heredity.rollouts.episode.starter import starter_program
 from heredity.sandbox import isolation
 from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.containers.backends import open_backend
 from heredity.sandbox.limits import Limits
+from heredity.session import Conditions, HiddenCases, RunPlan, ViewPlan, run_evolution
 from heredity.tasks.registry import taskset
 from offering import Offer
 
@@ -286,7 +287,8 @@ def run_python(arguments: list[str], folder: Path, **variables: str) -> subproce
 
 
 @pytest.mark.parametrize(
-    "module", ["heredity", "heredity.experiments.suite", "heredity.server", "heredity.launchers", "heredity.cli.main"]
+    "module",
+    ["heredity", "heredity.experiments.suite", "heredity.agents", "heredity.agents.launchers", "heredity.cli.main"],
 )
 def test_importing_warns_of_nothing(module: str) -> None:
     done = run_python(["-W", "error", "-c", f"import {module}"], ROOT)
@@ -323,39 +325,37 @@ def parsed(words: list[str]) -> None:
     command.make_context(name, rest, parent=context)
 
 
-def commands(group: Any = None, path: str = "heredity") -> Iterator[tuple[str, Any]]:
-    group = group or typer.main.get_command(app)
-    yield path, group
-    for name, command in getattr(group, "commands", {}).items():
-        if hasattr(command, "commands"):
-            if command.invoke_without_command:
-                yield f"{path} {name}", command
-            yield from (entry for entry in commands(command, f"{path} {name}") if not hasattr(entry[1], "commands"))
-        else:
-            yield f"{path} {name}", command
+def load_command_pages() -> ModuleType:
+    path = ROOT / "docs" / "command_pages.py"
+    spec = importlib.util.spec_from_file_location("command_pages", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
-def sections() -> dict[str, str]:
-    text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
-    parts = re.split(r"^## (.+)$", text, flags=re.MULTILINE)[1:]
-    return dict(zip(parts[::2], parts[1::2], strict=True))
+COMMAND_PAGES = load_command_pages()
+COMMANDS: dict[str, Any] = dict(COMMAND_PAGES.commands())
 
 
-COMMANDS = dict(commands())
-
-
-def test_every_command_has_a_section() -> None:
-    assert sections().keys() == COMMANDS.keys()
+def test_the_overview_names_every_command_and_no_other() -> None:
+    text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8").partition("\n## ")[0]
+    rows = re.findall(r"^\| (`heredity\b.+?) \|", text, flags=re.MULTILINE)
+    names = [name.removeprefix("heredity").strip() for row in rows for name in re.findall(r"`([^`]+)`", row)]
+    assert sorted(f"heredity {name}".strip() for name in names) == sorted(COMMANDS)
 
 
 @pytest.mark.parametrize("path", COMMANDS)
-def test_every_option_of_a_command_is_documented_and_no_other(path: str) -> None:
-    listed = "\n".join(line.split("|")[1] for line in sections()[path].splitlines() if line.startswith("| `"))
-    params = COMMANDS[path].params
+def test_the_page_of_a_command_explains_every_argument_and_option(path: str) -> None:
+    page = COMMAND_PAGES.page_of(path, COMMANDS[path])
+    assert page.splitlines()[2]
+    rows = dict(re.findall(r"^\| `(.+)` \| (.*) \|$", page, flags=re.MULTILINE))
+    params = [p for p in COMMANDS[path].params if p.name != "help"]
+    assert len(rows) == len(params)
+    assert [name for name, meaning in rows.items() if not meaning] == []
     options = {name for p in params if p.param_type_name == "option" for name in (*p.opts, *p.secondary_opts)}
-    assert set(OPTION.findall(listed)) - {"--help"} == options - {"--help"}
-    arguments = [p for p in params if p.param_type_name == "argument" and p.name != "overrides"]
-    assert all(f"`{p.name.upper()}" in listed or f"`{p.metavar}`" in listed for p in arguments)
+    assert options <= set(OPTION.findall("\n".join(rows)))
 
 
 @pytest.mark.parametrize("path", [path for path, command in COMMANDS.items() if not hasattr(command, "commands")])
@@ -465,17 +465,30 @@ def suite_folder(request: pytest.FixtureRequest) -> Path:
     return request.getfixturevalue(request.param)
 
 
-def journal_table() -> dict[str, str]:
-    text = (ROOT / "docs" / "file-formats.md").read_text(encoding="utf-8")
-    return dict(re.findall(r"^\| `([a-z.]+)` \| (.+) \|$", text, flags=re.MULTILINE))
+def journal_table() -> set[str]:
+    text = (ROOT / "docs" / "file-formats.md").read_text(encoding="utf-8").split("\n## Journal\n")[1]
+    rows = re.findall(r"^\| (`[a-z]+[a-z._, `]*`) \|", text.partition("\n## ")[0], flags=re.MULTILINE)
+    return {kind for row in rows for kind in re.findall(r"`([^`]+)`", row)}
 
 
-def test_every_field_of_a_journal_is_documented(suite_folder: Path) -> None:
-    table = journal_table()
+@cache
+def validator(what: str) -> Any:
+    return Draft202012Validator({"journal": journal_schema, "results": results_schema}[what]())
+
+
+def test_the_table_of_events_has_every_kind_and_no_other() -> None:
+    assert journal_table() == {line["title"] for line in journal_schema()["anyOf"]}
+
+
+def test_a_journal_is_as_its_schema_says(suite_folder: Path) -> None:
     for path in suite_folder.glob("runs/*/journal.jsonl"):
-        for event in read_journal(path):
-            named = set(re.findall(r"\w+", table[event.kind]))
-            assert event.data.keys() <= named, event.kind
+        for line in path.read_text().splitlines():
+            assert [error.message for error in validator("journal").iter_errors(json.loads(line))] == []
+
+
+def test_metrics_are_as_their_schema_says(suite_folder: Path) -> None:
+    for path in [*suite_folder.glob("runs/*/metrics.json"), suite_folder / "metrics.json"]:
+        assert [error.message for error in validator("results").iter_errors(json.loads(path.read_text()))] == []
 
 
 def test_the_small_suites_have_every_kind_of_event_that_counts(answered: Path) -> None:
@@ -484,38 +497,6 @@ def test_the_small_suites_have_every_kind_of_event_that_counts(answered: Path) -
     assert {"candidate.decided", "model.called", "submission.completed", "judging.scored", "reference.scored"} <= kinds
     fields = {key for line in (path.parent / "spans.jsonl").read_text().splitlines() for key in json.loads(line)}
     assert fields <= set(re.findall(r"`(\w+)`", (ROOT / "docs" / "tracing.md").read_text(encoding="utf-8")))
-
-
-def test_every_documented_kind_is_one_that_the_code_knows() -> None:
-    source = "\n".join(p.read_text(encoding="utf-8") for p in (ROOT / "src").rglob("*.py"))
-    assert {kind for kind in journal_table() if f'"{kind}"' not in source} == set()
-
-
-@pytest.mark.parametrize(("title", "pattern"), [("a run", "runs/*/metrics.json"), ("a suite", "metrics.json")])
-def test_every_key_of_metrics_is_documented(suite_folder: Path, title: str, pattern: str) -> None:
-    text = (ROOT / "docs" / "file-formats.md").read_text(encoding="utf-8")
-    example = json.loads(
-        re.split(rf"^## metrics.json of {title}$", text, flags=re.MULTILINE)[1].split("```json\n")[1].split("```")[0]
-    )
-    for path in suite_folder.glob(pattern):
-        missing = sorted(undocumented(json.loads(path.read_text()), example))
-        assert missing == []
-
-
-OPEN_MAPS = {"options", "packages", "conditions", "family_scores", "group_scores", "failure"}
-"""Mappings whose keys are names or, for a failure, are described in words."""
-
-
-def undocumented(value: Any, example: Any, where: str = "") -> Iterator[str]:
-    if isinstance(value, list):
-        for entry in value:
-            yield from undocumented(entry, example[0] if isinstance(example, list) and example else {}, where + "[]")
-    elif isinstance(value, dict) and where.rpartition(".")[2] not in OPEN_MAPS and "…" not in (example or {}):
-        for key, inner in value.items():
-            if key not in (example or {}):
-                yield f"{where}.{key}"
-            else:
-                yield from undocumented(inner, example[key], f"{where}.{key}")
 
 
 @pytest.mark.parametrize("block", blocks("json"), ids=name_of)
@@ -528,6 +509,9 @@ def test_json_of_the_documentation_is_json(block: Block) -> None:
 
 def anchors(page: Path) -> set[str]:
     titles = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    if page.name == "commands.md":
+        # The site has a page for each command, to which such links point.
+        titles.extend(COMMANDS)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
@@ -557,3 +541,66 @@ def test_every_page_can_be_reached_from_the_index() -> None:
 def test_files_that_a_page_names_exist(page: Path) -> None:
     named = re.findall(r"`((?:examples|src|tests|benchmarks|requirements)/[\w./-]+)`", page.read_text(encoding="utf-8"))
     assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+# --- names of files and modules
+
+
+FILES_OF_READERS = {
+    "code/train.py",
+    "env/__init__.py",
+    "eval.py",
+    "evaluator.py",
+    "game.py",
+    "middleware/NAME.py",
+    "mine.py",
+    "runs/first/best/policy.py",
+    "tool/calculator/tool.py",
+}
+"""Files that pages name and that lie in a reader's or an agent's own folder."""
+
+
+@cache
+def files_of_the_repository() -> frozenset[str]:
+    folders = ("src", "tests", "benchmarks", "examples", "docs")
+    return frozenset(f"/{path.relative_to(ROOT)}" for folder in folders for path in (ROOT / folder).rglob("*.py"))
+
+
+@cache
+def entry_point_groups() -> frozenset[str]:
+    return frozenset(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_python_files_that_a_page_names_exist(page: Path) -> None:
+    text = BLOCK.sub("", page.read_text(encoding="utf-8"))
+    named = {
+        name
+        for code in re.findall(r"`([^`\n]+)`", text)
+        for name in re.findall(r"(?<![\w/.*-])[\w-]+(?:/[\w.-]+)*\.py\b(?!:)", code)
+    }
+    missing = [name for name in named if not any(path.endswith(f"/{name}") for path in files_of_the_repository())]
+    assert sorted({*missing} - FILES_OF_READERS) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_modules_that_a_page_names_exist(page: Path) -> None:
+    names = set(re.findall(r"(?<![\w./@-])heredity(?:\.\w+)+", page.read_text(encoding="utf-8")))
+    names = {name for name in names if name not in entry_point_groups() and not name.endswith((".py", ".conf"))}
+    assert sorted(name for name in names if not is_importable(name)) == []
+
+
+def is_importable(name: str) -> bool:
+    """Return whether a dotted name is a module, or an attribute or a field of something in one."""
+    parts = name.split(".")
+    for split in range(len(parts), 0, -1):
+        try:
+            value = importlib.import_module(".".join(parts[:split]))
+        except ModuleNotFoundError:
+            continue
+        for attribute in parts[split:]:
+            if not hasattr(value, attribute):
+                return attribute in getattr(value, "model_fields", getattr(value, "__dataclass_fields__", {}))
+            value = getattr(value, attribute)
+        return True
+    return False

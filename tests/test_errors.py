@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity import errors
-from heredity.errors import ConfigError, HeredityError, MissingExtraError, UnknownNameError, nearest
+from heredity._core import errors
+from heredity._core.errors import ConfigError, HeredityError, MissingExtraError, UnknownNameError, nearest
 
 CLASSES = [c for _, c in inspect.getmembers(errors, inspect.isclass) if c.__module__ == errors.__name__]
 

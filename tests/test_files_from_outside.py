@@ -20,21 +20,21 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 from typer.testing import CliRunner
 
+from heredity._core.errors import ConfigError, DamagedRecordError, HeredityError, RecordError
+from heredity._core.ids import digest_bytes
+from heredity._core.outside import json_value, read_bytes, read_text, toml_table, yaml_value
+from heredity._core.refusals import reading
 from heredity.cli.main import app
-from heredity.environments.making import import_modules
-from heredity.errors import ConfigError, DamagedRecordError, HeredityError, RecordError
 from heredity.experiments.config import cells, load
-from heredity.gateway.local_chat import tool_calls
-from heredity.gateway.reply_store import ReplyStore
-from heredity.gateway.scripted_rules import _value as placeholder
-from heredity.ids import digest_bytes
-from heredity.judging import HiddenCases
-from heredity.judging.judgements import JudgementStore
-from heredity.outside import json_value, read_bytes, read_text, toml_table, yaml_value
-from heredity.refusals import reading
+from heredity.kinds.container.verification import _read_rewards
+from heredity.kinds.policy.environments.making import import_modules
+from heredity.kinds.question import _value
+from heredity.models.local import tool_calls
+from heredity.models.reply_store import ReplyStore
+from heredity.models.scripted import _value as placeholder
 from heredity.resources import Store
-from heredity.rollouts.container.verifier import _read_rewards
-from heredity.tasks.questions import _value
+from heredity.session import HiddenCases
+from heredity.session.judgements import JudgementStore
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 BOMB = "a0: &a0 [x]\n" + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 12))
@@ -58,7 +58,7 @@ def test_a_file_is_read_whole_or_not_at_all(tmp_path: Path) -> None:
     assert read_text(tmp_path / "x") == "a\nb\nc"
     with pytest.raises(OSError, match="it has more than 3 bytes"):
         read_bytes(tmp_path / "x", 3)
-    with pytest.raises(OSError, match="the path is none"):
+    with pytest.raises(OSError, match="the path is invalid"):
         read_bytes(Path("a\0b"))
 
 
@@ -124,31 +124,31 @@ ODD = b"tags = ['a']\n[signature]\nname = 'f'\nparameters = {a = 3}\n"
     ("loader", "change", "said"),
     [
         ("world in rules", {"levels.json": b"{}"}, "has no levels of test and validation; expected some of each"),
-        ("world in rules", {"levels.json": b'{"test": [{"id": 3}]}'}, r"test\.0\.id = 3: expected a valid .* make it anew"),
-        ("world in rules", {"levels.json": b"["}, "levels.json is not JSON: .*; make it anew or restore it"),
+        ("world in rules", {"levels.json": b'{"test": [{"id": 3}]}'}, r"test\.0\.id = 3: expected a valid .* regenerate"),
+        ("world in rules", {"levels.json": b"["}, "levels.json is not JSON: .*; regenerate or restore it"),
         ("actions", {"actions.jsonl": b"[" * 5000}, "line 1 is not JSON: .*; give one action a line"),
         ("alfworld game", {"traj_data.json": b"[1]"}, "traj_data.json is no JSON object; fetch the games anew"),
         ("alfworld game", {"game.tw-pddl": b"{}"}, "game.tw-pddl: pddl_problem is None; expected a text"),
         ("alpaca", {"alpaca_eval/alpaca_eval.json": b'[{"instruction": "\\ud800", "output": ""}]'}, "is not what AlpacaEval"),
         ("models of broker", {"models.toml": b"gateway = 3"}, r"models.toml: \[gateway\]"),
-        ("batch plan", {"plan.json": PLAN}, r"plan\.json is no saved plan .* give a file"),
+        ("batch plan", {"plan.json": PLAN}, r"plan\.json is not a saved plan .* use a file"),
         ("code problem abacus-root", {"problem.toml": b"a = ["}, r"problem\.toml is not TOML: .*; correct it there"),
         ("code problem abacus-root", {"problem.toml": ODD}, r"signature\.parameters\.a: type '3' is unknown; give"),
         ("code problem abacus-root", {"statement.md": b"\xff"}, r"statement\.md is not UTF-8 text"),
         ("team memory", {"kept.jsonl": b"\xff"}, r"kept\.jsonl is not UTF-8 text"),
-        ("team history", {"kept.jsonl": b"[1]"}, r"line 1 is no JSON object: '\[1\]'; correct the line"),
+        ("team history", {"kept.jsonl": b"[1]"}, r"line 1 is not a JSON object: '\[1\]'; correct the line"),
         ("smith folder", {"data/train.jsonl": b'{"question": " ", "answer": 1}\n'}, r"question = ' '; expected a text"),
-        ("kept checks", {"checks.jsonl": b"[]\n"}, r"checks.jsonl, line 1 is not a check .*: \[\] is no object; name another"),
+        ("kept checks", {"checks.jsonl": b"[]\n"}, r"checks.jsonl, line 1 is not a check .*: \[\] is not an object; name another"),
         ("kept checks", {"checks.jsonl": b'{"key": "a", "checked": {"problem": 3}}\n'}, r"line 1: problem = 3: expected a valid"),
         ("kept checks", {"checks.jsonl": b"\xff\n"}, r"checks\.jsonl is not UTF-8 text: .*; name another file"),
         ("kept episodes", {"episodes.jsonl": b'{"key": "a", "score": "x"}\n'}, r"line 1: world is missing; .*; delete the line"),
         ("kept episodes", {"episodes.jsonl": b"[" * 9999 + b"\n"}, r"line 1 is not an episode: it is nested too deeply; delete"),
         ("composed worlds", {"composed.jsonl": b"\xff"}, r"composed\.jsonl is not UTF-8 text: .*; remove it"),
-        ("themes that were asked for", {"themes.jsonl": b"\xff"}, r"themes\.jsonl is not UTF-8 text: .*; remove it"),
+        ("themes that were asked for", {"themes.jsonl": b"\xff"}, r"themes\.jsonl is not UTF-8 text: .*; delete it"),
         ("shared cases", {"sealed/one/suites.json": b'{"ended": 3}'}, r"suites\.json: ended = 3: .* dictionary; restore"),
         ("task of a team", {"task.json": b"["}, r"task\.json is not JSON: .*; restore it, or give the task anew"),
-        ("task of a team", {"task.json": b'{"task": "x", "files": ["../a"], "settings": {}}'}, "'../a' is no name of a file"),
-        ("task that is served", {"task.json": b"[" * 9999}, "holds no task that can be read .it is nested too deeply.; move it"),
+        ("task of a team", {"task.json": b'{"task": "x", "files": ["../a"], "settings": {}}'}, "'../a' is not a file name"),
+        ("task that is served", {"task.json": b"[" * 9999}, "holds no readable task .it is nested too deeply.; move it"),
         ("plan.md", {"plan.md": b"## Steps\n\xff"}, r"plan\.md is not UTF-8 text: .*; put a plan there"),
     ],
 )  # fmt: skip
@@ -206,7 +206,7 @@ def test_a_reply_in_a_cache_that_is_none_is_damage(fuzzer: ModuleType, tmp_path:
         for data in (b"[" * 9999, b"3", b'{"text": 3}'):
             database.execute("UPDATE replies SET reply = ?, checksum = ?", (data, digest_bytes(data)))
             database.commit()
-            with pytest.raises(DamagedRecordError, match=r"the reply k is none: .*; move it away"):
+            with pytest.raises(DamagedRecordError, match=r"the entry k is not a reply: .*; move the file away"):
                 ReplyStore(tmp_path / "replies.sqlite").get("k")
 
 
@@ -256,7 +256,7 @@ def test_a_pipe_in_the_place_of_levels_is_not_waited_for(fuzzer: ModuleType, tmp
     chosen.lay_out(folder)
     (folder / "levels.json").unlink()
     os.mkfifo(folder / "levels.json")
-    with pytest.raises(ConfigError, match=r"levels\.json cannot be read: it is no plain file"):
+    with pytest.raises(ConfigError, match=r"levels\.json cannot be read: it is not a plain file"):
         chosen.load(folder)
 
 
@@ -294,13 +294,13 @@ def test_what_is_no_store_is_closed_again(tmp_path: Path) -> None:
 
 def test_a_key_of_many_parts_never_comes_to_the_parser(monkeypatch: pytest.MonkeyPatch) -> None:
     parsed: list[str] = []
-    monkeypatch.setattr("heredity.outside.tomllib.loads", lambda text: parsed.append(text) or {})
+    monkeypatch.setattr("heredity._core.outside.tomllib.loads", lambda text: parsed.append(text) or {})
     part_lists = (["a"] * 20_000, ['"a"'] * 102, ["a", "'b'"] * 60)
     for parts in part_lists:
         for text in (f"{'.'.join(parts)} = 1", f"[{' . '.join(parts)}]", f"x = 1\ny = {{{'.'.join(parts)} = 1}}"):
             with pytest.raises(ValueError, match=r"line [12] has a key of more than 100 parts"):
                 toml_table(text)
-    with pytest.raises(ValueError, match="at most 2000000 are read"):
+    with pytest.raises(ValueError, match="shorten it to 2000000"):
         toml_table("#" * 2_000_001)
     assert parsed == []
     toml_table('a = "…" # ' + "1, 2. " * 200 + "." * 500)
@@ -308,7 +308,7 @@ def test_a_key_of_many_parts_never_comes_to_the_parser(monkeypatch: pytest.Monke
 
 
 def test_yaml_has_a_limit_of_values(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("heredity.outside.MAX_YAML_NODES", 500)
+    monkeypatch.setattr("heredity._core.outside.MAX_YAML_NODES", 500)
     yaml_value("[" + "1," * 499 + "]")
     with pytest.raises(ValueError, match="more than 500 values"):
         yaml_value("[" + "1," * 500 + "]")
@@ -318,7 +318,7 @@ def test_yaml_has_a_limit_of_values(monkeypatch: pytest.MonkeyPatch) -> None:
     ("change", "said"),
     [
         ("tasksets = [" + '"gymnasium/CartPole-v1", ' * 1001 + "]", "run.tasksets = .*at most 1000 items"),
-        ('tasksets = ["a"]\nseeds = 10000\n[matrix]\n"budget.x" = [1, 2, 3]', "ask for 30000 runs; .*at most 20000: give fewer"),
+        ('tasksets = ["a"]\nseeds = 10000\n[matrix]\n"budget.x" = [1, 2, 3]', "make 30000 runs; .*at most 20000: give fewer"),
     ],
 )  # fmt: skip
 def test_a_suite_that_asks_for_far_too_much_is_refused_before_its_runs_are_made(

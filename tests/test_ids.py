@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.ids import NAME_PATTERN, canonical_json, digest_bytes, digest_json, generator, seed_sequence
+from heredity._core.ids import NAME_PATTERN, canonical_json, digest_bytes, digest_json, generator, seed_sequence
 
 values = st.recursive(
     st.none()

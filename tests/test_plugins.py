@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from heredity import plugins
-from heredity.errors import ConfigError, UnknownNameError
-from heredity.plugins import Group
+from heredity._core import plugins
+from heredity._core.errors import ConfigError, UnknownNameError
+from heredity._core.plugins import Group
 
 NUMBERS = Group[int]("tests.numbers", "number", "a whole number", lambda found: isinstance(found, int))
 ONE = 1

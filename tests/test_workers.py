@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from heredity.workers import computed, process_pool
+from heredity._core.workers import computed, process_pool
 
 SOURCE = Path(__file__).parents[1] / "src" / "heredity"
 PARENT = """
 import os, sys, threading, time
 sys.path.insert(0, sys.argv[1])
-from heredity.workers import process_pool
+from heredity._core.workers import process_pool
 
 if __name__ == "__main__":
     pool = process_pool(2)
@@ -66,7 +66,7 @@ def test_workers_are_initialised_and_give_what_they_compute() -> None:
 
 @pytest.mark.parametrize("folder", ["src/heredity", "benchmarks"])
 def test_nobody_has_a_pool_of_processes_of_another_kind(folder: str) -> None:
-    own = SOURCE / "workers.py"
+    own = SOURCE / "_core" / "workers.py"
     others = [
         path for path in (SOURCE.parents[1] / folder).rglob("*.py") if path != own and "attacks" not in path.parts
     ]

@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from heredity.actors.contract import Service, ToolResult
-from heredity.errors import HeredityError, HostError, ProviderError
-from heredity.gateway import Reply, Request, ToolCall
-from heredity.gateway.contract import Usage
-from heredity.gateway.scripted import Scripted
+from heredity._core.errors import HeredityError, HostError, ProviderError
+from heredity.engine.actor import Service, ToolResult
+from heredity.models import Reply, Request, ToolCall
+from heredity.models.contract import Usage
+from heredity.models.scripted import Scripted
 from heredity.resources import Candidate, SourceTree
 
 USED = Usage(10, 2, 0, 0.001)

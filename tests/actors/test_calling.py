@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.actors.calling import check_arguments, run_tool
-from heredity.errors import ConfigError, UnknownNameError
+from heredity._core.errors import ConfigError, UnknownNameError
+from heredity.engine.calling import check_arguments, run_tool
 from heredity.resources import Registry, Store
 
 SCHEMA = {

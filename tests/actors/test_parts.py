@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.actors.fakes import candidate, with_manifest
 
-from heredity.actors.contract import Problem
-from heredity.actors.parts import fill, letter_of, read_parts, render
-from heredity.errors import ConfigError, UnknownNameError
+from heredity._core.errors import ConfigError, UnknownNameError
+from heredity.engine.actor import Problem
+from heredity.engine.parts import fill, letter_of, read_parts, render
 from heredity.resources import Candidate, SourceTree
 
 NOTES = '{"text": "Read twice."}\n{"text": "Use {{question}} with care.", "from": 3}\n'

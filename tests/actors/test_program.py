@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from tests.actors.fakes import InProcessPrograms, ListedModel, SlowModel, calling, candidate, provider_error
 
-from heredity.actors.contract import Answer, Problem, Solving, ToolResult
-from heredity.actors.conversation import Conversation
-from heredity.actors.solver import build
-from heredity.errors import BudgetError, ConfigError, HostError, ProviderError
-from heredity.gateway import Message
+from heredity._core.errors import BudgetError, ConfigError, HostError, ProviderError
+from heredity.engine.actor import Answer, Problem, Solving, ToolResult
+from heredity.engine.conversation import Conversation
+from heredity.engine.solver import build
+from heredity.models import Message
 
 PROBLEM = Problem("Which?", ("one", "two"), instructions="Give the letter.")
 ASK = """\

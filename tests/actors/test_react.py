@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from heredity.actors.react import Action, has_action, instructions, loads, parse_action
-from heredity.gateway import ToolSpec
+from heredity.engine.react import Action, has_action, instructions, loads, parse_action
+from heredity.models import ToolSpec
 
 MOVE = Action("move", {"to": "north"})
 JSON = st.recursive(

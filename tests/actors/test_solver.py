@@ -19,16 +19,16 @@ from tests.actors.fakes import (
     with_manifest,
 )
 
-from heredity.actors.contract import Answer, Problem, Solving
-from heredity.actors.conversation import Conversation
-from heredity.actors.solver import build
-from heredity.errors import BudgetError, ConfigError, HostError, ProviderError
-from heredity.gateway import Message, Reply, Request, ToolCall
-from heredity.gateway.contract import Usage
-from heredity.gateway.scripted import Answer as Answered
-from heredity.gateway.scripted import Rule, Scripted, When
+from heredity._core.errors import BudgetError, ConfigError, HostError, ProviderError
+from heredity._core.spans import Span, collecting
+from heredity.engine.actor import Answer, Problem, Solving
+from heredity.engine.conversation import Conversation
+from heredity.engine.solver import build
+from heredity.models import Message, Reply, Request, ToolCall
+from heredity.models.contract import Usage
+from heredity.models.scripted import Answer as Answered
+from heredity.models.scripted import Rule, Scripted, When
 from heredity.resources import Candidate
-from heredity.spans import Span, collecting
 
 PROBLEM = Problem("What is 6*7?")
 TIMES = "def run(left: int, right: int):\n    return left * right\n"

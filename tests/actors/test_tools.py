@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.actors.fakes import InProcessPrograms, ListedModel
 
-from heredity.actors.contract import Solving, ToolResult
-from heredity.actors.conversation import Conversation
-from heredity.actors.tools import READ_SKILL, Tool, Toolbox, read_tool, specs_of
-from heredity.errors import ConfigError, HostError
-from heredity.gateway import ToolCall
+from heredity._core.errors import ConfigError, HostError
+from heredity.engine.actor import Solving, ToolResult
+from heredity.engine.conversation import Conversation
+from heredity.engine.tools import READ_SKILL, Tool, Toolbox, read_tool, specs_of
+from heredity.models import ToolCall
 from heredity.resources import SourceTree
 
 ADD = "def run(left: int, right: int = 1) -> int:\n    return left + right\n"

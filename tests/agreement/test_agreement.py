@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from heredity._core.ids import generator
 from heredity.analysis import paired
 from heredity.analysis import statistics as stats
 from heredity.analysis.bounds import SHARE, wilson
 from heredity.analysis.student import student_p, student_quantile
 from heredity.analysis.suite_spread import THRESHOLDS, profile
-from heredity.ids import generator
 from heredity.protocols.post_training.analysis.length_control import length_controlled
 
 INPUTS = range(200)

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from heredity._core.ids import generator
 from heredity.analysis.anytime import LEAST_SEEDS, LEVEL, log_wealth, look
-from heredity.ids import generator
 
 CASES = 16
 SEEDS = 24

@@ -5,11 +5,11 @@ from itertools import product
 import numpy as np
 import pytest
 
+from heredity._core.ids import generator
 from heredity.analysis import paired
 from heredity.analysis import statistics as stats
 from heredity.analysis.bounds import GAP, SHARE, mean_bounds, missing_bounds, missing_gap, share
-from heredity.analysis.commits import gain
-from heredity.ids import generator
+from heredity.analysis.run_results import gain
 from heredity.protocols.harness_evolution.analysis.paired import estimate
 from heredity.results.base import MissingBounds
 from heredity.results.run import HeldOut, Reference

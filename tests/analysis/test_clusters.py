@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from analysis_journals import JournalBuilder, controller
 
+from heredity._core.ids import generator
 from heredity.analysis import anytime
 from heredity.analysis import statistics as stats
 from heredity.analysis.claims import claims, compare
@@ -18,13 +19,12 @@ from heredity.analysis.samples import clustered, tables_of
 from heredity.analysis.suite_results import suite_results
 from heredity.analysis.suite_spread import suite_spread
 from heredity.analysis.suite_table import REFERENCE, Cell, TasksetScores
-from heredity.ids import generator
-from heredity.judging.views import clusters_of
-from heredity.protocols.policy_evolution.metrics import METRICS
-from heredity.reports.sentences import run_summary, suite_summary
+from heredity.pages.report.sentences import run_summary, suite_summary
+from heredity.protocols.policy_evolution.protocol import METRICS
 from heredity.results.base import Unknown
 from heredity.results.run import RunResults, Verdict
 from heredity.results.words import POLICIES
+from heredity.session.views import clusters_of
 from heredity.tasks import Task
 
 DOCUMENTS, QUESTIONS = 10, 10
@@ -168,7 +168,7 @@ def test_what_the_journal_says_of_documents_reaches_every_figure_and_is_said_bes
     assert (together.gain.clusters, together.gain.pairs) == (DOCUMENTS, len(LABELS))
     assert np.ptp(together.gain.ci) > 2.0 * np.ptp(apart.gain.ci)
     assert np.ptp(together.selection.ci) > 2.0 * np.ptp(apart.selection.ci)
-    assert "10 clusters, which the interval is over" in run_summary(together, POLICIES)
+    assert "10 clusters, over which the interval is taken" in run_summary(together, POLICIES)
     assert "cluster" not in run_summary(apart, POLICIES)
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from heredity._core.spans import collecting, span, watching
 from heredity.analysis.failed_updates import unusable_replies
-from heredity.evolution.operators.dialogue import Steps
+from heredity.methods.operators.dialogue import Steps
 from heredity.protocols.team_questions.judge import _unusable
-from heredity.spans import collecting, span, watching
 from heredity.team.evolution.evolving import UNUSABLE
 
 
@@ -80,6 +80,6 @@ def test_a_team_failed_if_its_optimizer_gave_nothing_usable_for_any_failure() ->
         return {"decisions": [{"what": what, "accepted": accepted, "reason": "why"} for what, accepted in whats]}
 
     unusable, again = (UNUSABLE, None), ("did not fail again", None)
-    assert "asked to mend 2 failures" in _unusable([evolved(unusable), None, evolved(again, unusable)])
+    assert "asked to fix 2 failures" in _unusable([evolved(unusable), None, evolved(again, unusable)])
     assert _unusable([evolved(unusable), evolved(("edit", False))]) == "", "a refused edit was understood"
     assert _unusable([evolved(again), None]) == ""

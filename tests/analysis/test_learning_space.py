@@ -5,11 +5,11 @@ import pytest
 
 from heredity.analysis.suite_results import suite_results
 from heredity.analysis.suite_table import REFERENCE, Cell, TasksetScores
-from heredity.protocols.agent_learning.metrics import METRICS
+from heredity.pages.report import markdown, page_of
+from heredity.protocols.agent_learning.protocol import METRICS
 from heredity.protocols.agent_learning.report import REPORT
 from heredity.protocols.agent_learning.results import LearningSuite
 from heredity.protocols.agent_learning.space import learning_space
-from heredity.reports import markdown, page_of
 
 
 def taskset(name: str, reference: float, **means: float) -> TasksetScores:
@@ -69,7 +69,7 @@ def test_a_controller_is_measured_between_the_best_fixed_method_and_the_bound() 
         ({"x": (0.5, 0.1), "y": (0.1, 0.5)}, (0.9, 0.9), "0.400 above the bound"),
         # The bound is 0.0005 above the best method; the controller, 0.002 behind it, would be at minus 400% of the way.
         ({"x": (0.5, 0.499), "y": (0.499, 0.5)}, (0.4975, 0.4975), "0.002 below the best fixed method"),
-        ({"x": (0.5, 0.499), "y": (0.499, 0.5)}, (0.4998, 0.4998), "no way to go: 0.001 between the two"),
+        ({"x": (0.5, 0.499), "y": (0.499, 0.5)}, (0.4998, 0.4998), "no share: the two differ by only 0.001"),
     ],
 )
 def test_a_share_of_the_way_is_told_of_who_is_on_it(

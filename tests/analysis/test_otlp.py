@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from heredity._core.spans import Span, collecting, span
 from heredity.analysis.otlp import to_otlp
-from heredity.spans import Span, collecting, span
 
 
 @pytest.fixture

@@ -7,16 +7,15 @@ import pytest
 from analysis_journals import JournalBuilder, controller
 from test_suite_results import one_run, policies
 
+from heredity._core.errors import ConfigError
+from heredity._core.ids import generator
 from heredity.analysis.components import components
 from heredity.analysis.costs import RunCost, run_cost
 from heredity.analysis.paired import compare_runs
-from heredity.analysis.planning import Pilot, Wanted, plan
-from heredity.analysis.power import Question, detectable, least_seeds, power, seeds_needed
+from heredity.analysis.planning import Pilot, Question, Wanted, detectable, least_seeds, plan, power, seeds_needed
 from heredity.analysis.run_record import read_run
 from heredity.analysis.suite_table import taskset_scores
-from heredity.errors import ConfigError
-from heredity.ids import generator
-from heredity.reports.plan_page import sentences
+from heredity.pages.report.plan_page import sentences
 from heredity.results.planning import Amount
 from heredity.results.sequence import Scale
 
@@ -52,7 +51,7 @@ def test_components_scale_with_the_square_of_the_scores_and_ignore_what_is_missi
     assert large.seed == pytest.approx(one.seed * 1e240)
     holed = np.vstack([scores, np.full((1, 12), np.nan)])
     assert (components(holed) or one).seed == one.seed
-    with pytest.raises(ConfigError, match="no variance that a number holds"):
+    with pytest.raises(ConfigError, match="a variance that overflows"):
         components(scores * 1e200)
     assert components(scores[:1]) is None
     assert components(scores[:, :1]) is None

@@ -8,13 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.analysis.ranking import (
-    competition_ranks,
-    group_means,
-    normalised_score,
-    rank_scores,
-    standings,
-)
+from heredity.analysis.ranking import competition_ranks, group_means, normalised_score, rank_scores, standings
 
 PAPER = Path(__file__).parents[2].parent / "shared" / "data" / "core16_paper_results.csv"
 ENTRIES = ("gpt-5.5", "claude-opus-4.7", "minimax-m3", "deepseek-v4-pro", "random")

@@ -7,11 +7,11 @@ from analysis_journals import JournalBuilder, controller, program
 from hypothesis import given
 from hypothesis import strategies as st
 
+from heredity._core.errors import DamagedRecordError
+from heredity._core.ids import canonical_json
 from heredity.analysis.evidence import RunEvidence
 from heredity.analysis.run_results import run_results
-from heredity.errors import DamagedRecordError
-from heredity.ids import canonical_json
-from heredity.protocols.policy_evolution.metrics import METRICS
+from heredity.protocols.policy_evolution.protocol import METRICS
 from heredity.results.base import MissingBounds, Unknown
 from heredity.results.run import RunResults
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heredity.analysis.selection import best_corrected, gap
-from heredity.ids import generator
+from heredity._core.ids import generator
+from heredity.analysis.run_results import best_corrected, gap
 
 CANDIDATES, CASES = 16, 24
 WORTH = {

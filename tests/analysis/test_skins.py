@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from heredity._core.ids import generator
 from heredity.analysis.suite_table import REFERENCE, Cell, TasksetScores
-from heredity.ids import generator
-from heredity.protocols.agent_learning.skins import skin_comparisons
+from heredity.protocols.agent_learning.protocol import skin_comparisons
 
 
 def taskset(name: str, scores: np.ndarray, seeds: Sequence[int] = ()) -> TasksetScores:

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from heredity._core.spans import Span, collecting, span
 from heredity.analysis.span_tree import UNENDED, Node, problem_of, selected, span_tree, totals
-from heredity.gateway import Usage
-from heredity.spans import Span, collecting, span
+from heredity.models import Usage
 
 S = 1_000_000_000
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from analysis_journals import JournalBuilder, controller
 
+from heredity._core.ids import generator
 from heredity.analysis.contract import Metrics
 from heredity.analysis.evidence import RunEvidence
 from heredity.analysis.paired import compare_cases, compare_runs
@@ -13,9 +14,8 @@ from heredity.analysis.run_results import run_results
 from heredity.analysis.suite_comparisons import sequential_look
 from heredity.analysis.suite_results import suite_results
 from heredity.analysis.suite_table import taskset_scores
-from heredity.ids import generator
-from heredity.protocols.policy_evolution.metrics import METRICS
-from heredity.reports.sentences import suite_caution
+from heredity.pages.report.sentences import suite_caution
+from heredity.protocols.policy_evolution.protocol import METRICS
 from heredity.results.base import Unknown
 from heredity.results.coverage import COVERAGE
 from heredity.results.run import RunResults, RunStatus

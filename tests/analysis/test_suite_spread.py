@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from heredity._core.ids import generator
 from heredity.analysis.statistics import interquartile_mean
 from heredity.analysis.suite_spread import THRESHOLDS, normalised_runs, profile, suite_spread
 from heredity.analysis.suite_table import REFERENCE, Cell, TasksetScores
-from heredity.ids import generator
 
 ENTRIES = ["strong", "weak", REFERENCE]
 

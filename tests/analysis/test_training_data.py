@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from heredity._core.errors import ConfigError
 from heredity.analysis.training_data import model_of, preference_rows, rl_rows, rollouts_of, sft_rows
-from heredity.errors import ConfigError
-from heredity.gateway import Message, ToolCall
-from heredity.gateway.contract import Image
+from heredity.engine.trajectory import Trajectory, encode_many
+from heredity.models import Message, ToolCall
+from heredity.models.contract import Image
 from heredity.records import BlobStore, RunFolder
-from heredity.rollouts.trajectory import Trajectory, encode_many
 
 ASKED = (Message("system", "Be brief."), Message("user", "6*7?"))
 RIGHT, WRONG = (*ASKED, Message("assistant", "42")), (*ASKED, Message("assistant", "41"))

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from experiments.sample import SOURCE, config, heredity, isolated, run
+from heredity._core.errors import HostError, UnknownNameError
 from heredity.bench import kills
-from heredity.errors import HostError, UnknownNameError
 
 needs_sandbox = pytest.mark.skipif(not isolated(), reason="policies cannot be confined on this machine")
 

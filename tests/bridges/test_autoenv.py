@@ -12,18 +12,18 @@ import numpy as np
 import pytest
 
 import heredity
+from heredity._core.errors import ConfigError
+from heredity._core.ids import generator
 from heredity.bench.world_rules import RULES
-from heredity.bridges.autoenv import autoenv_folder
-from heredity.bridges.files import write_files
-from heredity.errors import ConfigError
-from heredity.ids import generator
-from heredity.worlds.actions import sample_action
-from heredity.worlds.episode import Episode
-from heredity.worlds.folder import WorldFolder
-from heredity.worlds.skins import look
-from heredity.worlds.world import World, world
+from heredity.kinds.world.actions import sample_action
+from heredity.kinds.world.episode import Episode
+from heredity.kinds.world.exports.autoenv import autoenv_folder
+from heredity.kinds.world.exports.files import write_files
+from heredity.kinds.world.folders.folder import WorldFolder
+from heredity.kinds.world.skins import look
+from heredity.kinds.world.world import World, world
 
-OURS = Path(heredity.__file__).parent / "worlds" / "guest_base"
+OURS = Path(heredity.__file__).parent / "kinds" / "world" / "guest_base"
 RELEASE = os.environ.get("HEREDITY_AUTOENV", "")
 """A folder with `base/` and `benchmarks/` of AutoEnv's release."""
 
@@ -91,7 +91,7 @@ def test_an_exported_folder_plays_the_same_without_heredity(name: str, base: Pat
 
 
 def in_rules(name: str) -> World:
-    from heredity.worlds.gates.wrapping import set_shipped
+    from heredity.kinds.world.gates.wrapping import set_shipped
 
     made = World(RULES / name)
     set_shipped(made, made.make_shipped())
@@ -116,7 +116,7 @@ def test_every_world_of_the_library_plays_the_same(name: str, base: Path, tmp_pa
 
 def test_the_inverse_skin_is_exported_and_pictures_are_refused(tmp_path: Path) -> None:
     compare(world("grid_treasure"), OURS, tmp_path / "folder", "inverse", repeats=1)
-    with pytest.raises(ConfigError, match="take text or inverse"):
+    with pytest.raises(ConfigError, match="use text or inverse"):
         autoenv_folder(world("grid_treasure"), "picture")
     with pytest.raises(ConfigError, match="is not empty"):
         write_files(tmp_path / "folder", {})

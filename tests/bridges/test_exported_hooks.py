@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from tests.worlds.dsl.wells import RAIN, well
 
-from heredity.bridges.conversing import Conversation
-from heredity.bridges.files import write_files
-from heredity.bridges.packages import gymnasium_package, verifiers_package
-from heredity.errors import HeredityError
-from heredity.ids import generator
+from heredity._core.errors import HeredityError
+from heredity._core.ids import generator
+from heredity.kinds.world.exports.conversing import Conversation
+from heredity.kinds.world.exports.files import write_files
+from heredity.kinds.world.exports.packages import gymnasium_package, verifiers_package
+from heredity.kinds.world.gates.wrapping import set_shipped
+from heredity.kinds.world.world import World
 from heredity.sandbox import isolation
-from heredity.worlds.gates.wrapping import set_shipped
-from heredity.worlds.world import World
 
 from .test_autoenv import OURS, actions_of, compare
 from .test_packages import ours, run

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from heredity.bridges.conversing import Conversation, system_prompt
-from heredity.bridges.engine import engine
-from heredity.bridges.files import write_files
-from heredity.bridges.packages import gymnasium_package, verifiers_package
-from heredity.errors import ConfigError
-from heredity.ids import generator
-from heredity.worlds.env import WorldEnv
-from heredity.worlds.world import World, world
+from heredity._core.errors import ConfigError
+from heredity._core.ids import generator
+from heredity.kinds.world.env import WorldEnv
+from heredity.kinds.world.exports.conversing import Conversation, system_prompt
+from heredity.kinds.world.exports.engine import _from_origins, engine
+from heredity.kinds.world.exports.files import write_files
+from heredity.kinds.world.exports.packages import gymnasium_package, verifiers_package
+from heredity.kinds.world.world import World, world
 
 from .test_autoenv import actions_of
 
@@ -76,7 +76,7 @@ def test_an_exported_package_builds_a_wheel_that_holds_the_world(tmp_path: Path)
 
 
 def test_the_copied_engine_imports_nothing_of_heredity_and_nothing_that_is_not_needed() -> None:
-    files = engine(world("grid_treasure"), "package", ("heredity.bridges.playing",))
+    files = engine(world("grid_treasure"), "package", ("heredity.kinds.world.exports.playing",))
     assert not [path for path, data in files.items() if b"from heredity" in data or b"import heredity" in data]
     imported = b"\n".join(files.values())
     assert b"import pydantic" not in imported
@@ -127,7 +127,7 @@ def test_an_exported_verifiers_package_keeps_to_the_interface_that_it_is_written
     steps = made.make(1, 2).data["steps"]
     assert results["rewards"] == {"collected": 0.0}
     assert results["metrics"] == {"steps": steps, "refused": steps}
-    with pytest.raises(ConfigError, match="played in words"):
+    with pytest.raises(ConfigError, match="plays worlds in text"):
         verifiers_package(made, "picture")
 
 
@@ -150,11 +150,23 @@ def test_verifiers_itself_plays(tmp_path: Path) -> None:
 def test_plain_descriptions_have_the_fields_of_the_schema() -> None:
     from dataclasses import fields
 
-    from heredity.bridges import plain
-    from heredity.worlds import description
-    from heredity.worlds.dsl import schema
+    from heredity.kinds.world import description
+    from heredity.kinds.world.dsl import schema
+    from heredity.kinds.world.exports import plain
 
     pairs = [(description, n) for n in ("Meta", "Parameter", "ActionDescription", "SkinDescription", "Description")]
     pairs += [(schema, n) for n in ("Variable", "Function", "Bound", "LevelRules", "Rules")]
     for module, name in pairs:
         assert {field.name for field in fields(getattr(plain, name))} == set(getattr(module, name).model_fields), name
+
+
+def test_an_export_imports_public_names_from_where_they_are_defined() -> None:
+    text = "def late():\n    from heredity import Task as T\n\n\nfrom heredity import (\n    RefusedError,\n    world,\n)\n"
+    assert _from_origins(text).splitlines() == [
+        "def late():",
+        "    from heredity.tasks.contract import Task as T",
+        "",
+        "",
+        "from heredity._core.errors import RefusedError as RefusedError",
+        "from heredity.kinds.world import contract as world",
+    ]

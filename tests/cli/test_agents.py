@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from heredity.agents.launchers.registry import programs
 from heredity.cli.main import app, explanation
-from heredity.launchers.registry import programs
 
 
 @pytest.fixture(autouse=True)

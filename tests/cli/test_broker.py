@@ -16,8 +16,8 @@ import pytest
 from typer.testing import CliRunner
 
 from heredity.cli.broker import broker, usage_table
-from heredity.gateway import Usage
-from heredity.server.broker import Account, CallRecord, Ledger
+from heredity.models import Usage
+from heredity.models.broker import Account, CallRecord, Ledger
 
 RULES = '[[rule]]\nreply = "It is scripted."\n'
 CODE = "import typer; from heredity.cli.broker import broker; typer.run(broker)"

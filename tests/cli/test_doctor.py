@@ -12,11 +12,11 @@ import typer
 from typer.testing import CliRunner
 
 from heredity import attacks
+from heredity.agents.launchers import programs as agent_programs
 from heredity.cli import doctor as module
 from heredity.cli.columns import columns
 from heredity.cli.doctor import Check, doctor
-from heredity.gateway.settings import WELL_KNOWN
-from heredity.launchers import programs as agent_programs
+from heredity.models.settings import WELL_KNOWN
 from heredity.sandbox.bubblewrap_root import available
 
 

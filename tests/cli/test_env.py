@@ -5,8 +5,8 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from heredity.cli.env import app
-from heredity.errors import UnknownNameError
+from heredity._core.errors import UnknownNameError
+from heredity.kinds.policy.commands.env import app
 
 run = CliRunner()
 

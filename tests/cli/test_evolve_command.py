@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from heredity.cli.evolve import _in_options, _names  # pyright: ignore[reportPrivateUsage]
 from heredity.cli.main import app
-from heredity.experiments.evolving import Outcome, outcome_line
+from heredity.kinds.program.commands.evolving import Outcome, in_options, names_of, outcome_line
 from heredity.results.run import Verdict
 from heredity.sandbox.bubblewrap_root import available
 
@@ -111,8 +110,8 @@ def test_messages_name_what_was_typed(
 
 
 def test_a_timeout_names_the_option() -> None:
-    names = _names(Path("out"), ())
-    assert _in_options("make it faster, or raise limits.episode_s", names) == "make it faster, or raise --seconds"
+    names = names_of(Path("out"), ())
+    assert in_options("make it faster, or raise limits.episode_s", names) == "make it faster, or raise --seconds"
 
 
 def test_names_that_lead_nowhere(tmp_path: Path) -> None:
@@ -184,7 +183,7 @@ def test_a_positive_loss_is_minimised_and_shown_with_its_own_sign(tmp_path: Path
     again = evolve(*words)
     assert f"best: {found['score']:.7g}, start 9.3" in again.stdout
     given = evolve(program, "--scorer", scorer, "--minimise", "--failure-score", "5", "--out", tmp_path / "other")
-    assert "the start program has 9.3, and one that fails counts 5" in str(given.exception)
+    assert "the start program has 9.3, and a failed one would get 5" in str(given.exception)
     assert evolve(*words[:-1], tmp_path / "third", "--failure-score", "50").exit_code == 0
 
 
@@ -222,7 +221,7 @@ def test_the_last_line_says_of_noise_what_the_report_says(tmp_path: Path) -> Non
     line = ran.stdout.splitlines()[0].replace("\u2212", "-")
     assert line.startswith("best: ")
     assert float(line.split()[1]) == pytest.approx(cell["mean"], abs=0.006)
-    assert line.endswith(": not to be told yet")
+    assert line.endswith(": not conclusive yet")
 
 
 WITHIN = Outcome("a", 0.12, (-0.12, 0.34), (0.38, -0.1), 0.38, -0.1, Verdict.WITHIN_NOISE)

@@ -14,8 +14,8 @@ from typer.testing import CliRunner, Result
 
 from cli.test_evolve_command import PROGRAM, SCORER, files
 from gateway.endpoint import completion
+from heredity.agents.launchers import available as agents_available
 from heredity.cli.main import app
-from heredity.launchers import available as agents_available
 from heredity.sandbox.bubblewrap_root import available
 
 pytestmark = pytest.mark.skipif(available() is not None, reason="needs bubblewrap")

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from heredity._core.errors import ConfigError, UnknownNameError
 from heredity.cli.main import app
-from heredity.errors import ConfigError, UnknownNameError
 from heredity.experiments.config import load
 from heredity.sandbox.bubblewrap_root import available
 
@@ -88,7 +88,7 @@ def test_what_is_to_be_typed_next_can_be_typed_in_a_folder_with_spaces(tmp_path:
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
-    with pytest.raises(ConfigError, match="not empty; name another folder"):
+    with pytest.raises(ConfigError, match="not empty; give another folder"):
         CliRunner().invoke(app, ["init", "policy", str(tmp_path)], catch_exceptions=False)
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
     with pytest.raises(UnknownNameError, match="policy"):

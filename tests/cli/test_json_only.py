@@ -14,7 +14,7 @@ from heredity.cli.json_only import asks_for_json
 
 NOISY = """
 import os, subprocess, sys
-import heredity.environments as environments
+import heredity.kinds.policy.environments as environments
 from heredity.cli.main import main
 plain = environments.installed
 def installed(spec):
@@ -58,10 +58,9 @@ def test_what_belongs_to_another_command_asks_for_nothing(line: str, asks: bool)
 
 
 def test_commands_print_by_echo_alone() -> None:
-    folder = Path(heredity.__file__).parent / "cli"
-    wrong = [
-        path.name for path in folder.glob("*.py") for way in (" print(", "sys.stdout.write") if way in path.read_text()
-    ]
+    package = Path(heredity.__file__).parent
+    modules = [*(package / "cli").glob("*.py"), *(path for path in package.rglob("*.py") if "commands" in path.parts)]
+    wrong = [path.name for path in modules for way in (" print(", "sys.stdout.write") if way in path.read_text()]
     assert not wrong
 
 

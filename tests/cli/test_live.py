@@ -6,9 +6,9 @@ import pytest
 from rich.console import Console
 
 from heredity.cli.live import Lines, Live
-from heredity.evolution import Budget
 from heredity.experiments.progress import RunProgress, seconds_left
 from heredity.experiments.results import report_of
+from heredity.methods import Budget
 
 
 class Left:

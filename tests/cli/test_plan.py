@@ -29,7 +29,7 @@ def test_a_pilot_is_planned_by_with_a_sentence_designs_and_a_page(cli: Cli, pilo
     code, out, err = cli("plan", pilot, "--effect", "50", "--out", tmp_path / "plan.html")
     assert (code, err) == (0, "")
     said = " ".join(out.split())
-    assert "To see a difference of 50 between best-of-n and random on CartPole-v1 with 80% power:" in said
+    assert "To detect a difference of 50 between best-of-n and random on CartPole-v1 with 80% power:" in said
     assert "held-out cases seeds power time rollouts tokens cost" in said
     page = (tmp_path / "plan.html").read_text()
     assert "Power against seeds" in page
@@ -49,10 +49,13 @@ def test_a_plan_in_json_is_a_plan_that_can_be_read_back(cli: Cli, pilot: Path) -
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--between", "best vs nobody"], "'nobody' fits no entry; give a name that fits one of 'best-of-n', 'random'"),
-        (["--taskset", "Pendulum"], "fits 0 tasksets; give one of gymnasium/CartPole-v1"),
+        (
+            ["--between", "best vs nobody"],
+            "'nobody' matches no entry; give a name that matches one of 'best-of-n', 'random'",
+        ),
+        (["--taskset", "Pendulum"], "matches 0 tasksets; give one of gymnasium/CartPole-v1"),
         (["--power", "1"], "--power 1 is not between 0.5 and 1"),
-        (["--effect", "-3"], "--effect -3 is no difference"),
+        (["--effect", "-3"], "--effect is -3; give a number above 0"),
     ],
 )
 def test_a_plan_that_cannot_be_made_is_one_line(cli: Cli, pilot: Path, arguments: list[str], message: str) -> None:
@@ -80,7 +83,7 @@ def test_the_family_of_tests_is_that_of_the_suite_that_is_planned(cli: Cli, pilo
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--until", "best-of-n vs nobody"], "'nobody' fits no entry"),
+        (["--until", "best-of-n vs nobody"], "'nobody' matches no entry"),
         (["--until", "best-of-n"], 'write "A vs B"'),
         (["--until", "best vs random", "--most-seeds", "5"], "give --most-seeds 8 or more"),
         (["--most-seeds", "9"], "--most-seeds goes with --until"),

@@ -9,10 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 from experiments.sample import heredity, isolated
-from heredity.cli.env import app
-from heredity.cli.worlds_play import parse_line
-from heredity.errors import CandidateError, ConfigError, UnknownNameError
-from heredity.rollouts.episode.kind import KIND as EPISODES
+from heredity._core.errors import CandidateError, ConfigError, UnknownNameError
+from heredity.kinds.policy.commands.env import app
+from heredity.kinds.policy.kind import KIND as EPISODES
+from heredity.kinds.world.commands.play import parse_line
 
 pytestmark = pytest.mark.skipif(not isolated(), reason="policies cannot be confined on this machine")
 
@@ -44,13 +44,13 @@ def test_a_policy_is_read_from_its_file_and_other_paths_say_what_is_expected(tmp
     read = EPISODES.candidates.read
     assert read(tmp_path / "mine.py").parts["agent"]["policy.py"] == GOOD.encode()
     (tmp_path / "notes.md").write_text("x")
-    with pytest.raises(ConfigError, match=r"notes.md is no policy; give a folder with policy.py in it, or one file"):
+    with pytest.raises(ConfigError, match=r"notes.md is not a policy; give a folder with policy.py in it, or one file"):
         read(tmp_path / "notes.md")
     suite = tmp_path / "suite"
     for folder in ("runs", "best"):
         (suite / folder).mkdir(parents=True)
     (suite / "suite.toml").write_text("")
-    with pytest.raises(ConfigError, match=f"is the folder of a suite; its winner is in {suite}/best: give that"):
+    with pytest.raises(ConfigError, match=f"is the folder of a suite; give its winner: {suite}/best"):
         read(suite)
 
 
@@ -99,5 +99,5 @@ def test_what_is_asked_for_wrongly_is_said(policy: Path, tmp_path: Path) -> None
 
 
 def test_an_action_that_is_nested_without_end_is_told_to_its_player() -> None:
-    with pytest.raises(ValueError, match="this is no JSON: it is nested too deeply"):
+    with pytest.raises(ValueError, match="invalid JSON: it is nested too deeply"):
         parse_line('{"a":' * 50_000)

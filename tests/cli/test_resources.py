@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from heredity._core.errors import ConfigError, DamagedRecordError, UnknownNameError
 from heredity.cli.main import app
-from heredity.errors import ConfigError, DamagedRecordError, UnknownNameError
 from heredity.resources import Registry, Store
 
 
@@ -120,4 +120,4 @@ def test_a_suites_folder_stands_for_its_only_store(store: Path, tmp_path: Path) 
     assert CliRunner().invoke(app, ["resources", "list", "--store", str(suite)]).exit_code == 0
     shutil.copy(store, suite / "runs" / "one" / "resources.sqlite")
     said = str(CliRunner().invoke(app, ["resources", "list", "--store", str(suite)]).exception)
-    assert f"name one: --store {suite}/runs/one or --store {suite}/runs/two" in said
+    assert f"give one: --store {suite}/runs/one or --store {suite}/runs/two" in said

@@ -14,11 +14,11 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
+from heredity._core.errors import ConfigError, IsolationError, MissingExtraError, UnknownNameError
+from heredity.agents.registry import serving
 from heredity.cli.main import app
-from heredity.errors import ConfigError, IsolationError, MissingExtraError, UnknownNameError
 from heredity.resources import Registry, Store
 from heredity.sandbox import isolation
-from heredity.server.resources import serving
 
 CODE = "def run(text, times=1):\n    print('working')\n    return {'said': text * times}\n"
 

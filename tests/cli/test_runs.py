@@ -20,8 +20,8 @@ from experiments.sample import config as small
 from experiments.sample import facts, heredity, isolated, run, write_suite
 from heredity.bench.kills import first_difference
 from heredity.cli import main as module
-from heredity.environments import registry
 from heredity.experiments import suite as suites
+from heredity.kinds.policy.environments import registry
 
 needs_sandbox = pytest.mark.skipif(not isolated(), reason="policies cannot be confined on this machine")
 
@@ -208,7 +208,7 @@ def test_a_damaged_run_is_named_and_the_rest_reported(cli: Cli, finished: Path, 
     code, out, err = cli("report", folder)
     assert code == 1
     assert "Leaderboard" in out
-    assert "CartPole-v1--best-of-n--s1 was left out: " in err
+    assert "CartPole-v1--best-of-n--s1 left out: " in err
     assert "damaged in line 1" in err
     code, out, err = cli("resume", folder, "--json")
     assert code == 1
@@ -285,7 +285,7 @@ def test_a_small_disk_that_fills_up_loses_nothing(tmp_path: Path) -> None:
 
 
 def test_errors_inside_groups_are_one_line_and_bugs_keep_their_traceback() -> None:
-    from heredity.errors import HostError, RecordError
+    from heredity._core.errors import HostError, RecordError
 
     group = ExceptionGroup("x", [RecordError("a"), ExceptionGroup("y", [HostError("b\nc"), RecordError("a")])])
     assert module.explanation(group) == "a; b c"
@@ -298,7 +298,7 @@ def test_a_bug_shows_its_traceback(cli: Cli, tmp_path: Path, monkeypatch: pytest
     def broken(*_: object) -> None:
         raise KeyError("bug")
 
-    monkeypatch.setattr(suites, "open_suite", broken)
+    monkeypatch.setattr("heredity._api.open_suite", broken)
     with pytest.raises(KeyError, match="bug"):
         cli("run", write_suite(tmp_path), "--out", tmp_path / "one")
 
@@ -316,8 +316,8 @@ def test_wrong_usage_is_explained(cli: Cli, arguments: list[str]) -> None:
 
 
 def test_a_port_in_use_is_one_line() -> None:
-    from heredity.errors import ConfigError
-    from heredity.server.serve import serve
+    from heredity._core.errors import ConfigError
+    from heredity._core.http import serve
 
     async def try_it(port: int) -> None:
         async with serve(None, port=port):

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from heredity._core.errors import UnknownNameError
 from heredity.cli.main import app
-from heredity.errors import UnknownNameError
 from heredity.experiments.suites import suites
 
 run = CliRunner()

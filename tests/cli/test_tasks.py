@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from heredity._core.errors import UnknownNameError
 from heredity.cli.tasks import app
-from heredity.errors import UnknownNameError
 
 run = CliRunner()
 

@@ -17,7 +17,7 @@ def test_a_small_file_is_shown_with_the_tasks_that_it_has(tmp_path: Path, rows: 
     path.write_text("question,answer\n" + "".join(f"what is {i}?,{i}\n" for i in range(rows)))
     ran = CliRunner().invoke(app, ["tasks", "show", f"questions/file:{path}", "--split", split])
     assert ran.exit_code == 0, ran.exception
-    assert ("what is" in ran.output) is (f"its split {split} has no tasks" not in ran.output)
+    assert ("what is" in ran.output) is (f"the split {split} has no tasks" not in ran.output)
 
 
 def test_a_count_that_is_asked_for_has_to_be_there(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 import pytest
 from typer.testing import CliRunner
 
+from heredity._core.errors import ConfigError, ProviderError
 from heredity.cli.main import app
-from heredity.errors import ConfigError, ProviderError
 from heredity.team.assembly import read_memory
 
 PLANNER = r"""
@@ -122,7 +122,7 @@ def test_a_task_is_planned_worked_off_and_answered(team: Path) -> None:
     again = heredity("team", "resume", str(out))
     assert (again.exit_code, again.stdout.strip()) == (0, "117")
     taken = heredity("team", "run", "x", "--team", str(team), "--out", str(out))
-    assert "holds a task already; go on with it" in str(taken.exception)
+    assert "already holds a task; resume it" in str(taken.exception)
 
 
 def test_a_person_is_asked_before_each_round_and_an_edit_is_followed(
@@ -144,7 +144,7 @@ def test_a_person_is_asked_before_each_round_and_an_edit_is_followed(
     assert "- [-] **s2** (coder)" in (out / "plan.md").read_text()
     # The planner's rules know no plan without s2: a model that does not answer is nobody's failure, and the task can go on.
     assert isinstance(ran.exception, ProviderError)
-    assert f"go on with: heredity team resume {out}" in ran.stderr
+    assert f"resume with: heredity team resume {out}" in ran.stderr
     rules = team.parent / "planner.toml"
     rules.write_text(
         rules.read_text()

@@ -15,9 +15,9 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+from heredity._core.errors import ConfigError
 from heredity.cli.main import app
 from heredity.cli.team_live import TeamLive
-from heredity.errors import ConfigError
 from heredity.team.assembly import work
 from heredity.team.settings import load_team
 

@@ -70,7 +70,7 @@ def test_ctrl_c_says_how_to_go_on_and_nothing_else(folder: Path, once: str) -> N
 
 def test_ctrl_c_while_it_is_loaded_ends_it_without_a_word(folder: Path) -> None:
     command = (HEREDITY[0], "-X", "importtime", *HEREDITY[1:], *EVOLVE[len(HEREDITY) :])
-    ended = sound(typed(command, folder, press=CTRL_C, once="heredity.errors"))
+    ended = sound(typed(command, folder, press=CTRL_C, once="heredity._core.errors"))
     assert ended.code == -signal.SIGINT
 
 

@@ -10,8 +10,8 @@ import typer
 from tests.experiments.sample import isolated
 from typer.testing import CliRunner
 
+from heredity._core.errors import ConfigError, RecordError, UnknownNameError
 from heredity.cli.trace import trace
-from heredity.errors import ConfigError, RecordError, UnknownNameError
 from heredity.experiments.config import resolve
 from heredity.experiments.suite import open_suite, run_suite
 from heredity.records.span_log import NAME
@@ -113,7 +113,7 @@ def test_what_cannot_be_shown_is_refused(run: Path, words: list[str], error: typ
 
 def test_a_suite_of_one_run_will_do_and_other_folders_are_refused(run: Path, tmp_path: Path) -> None:
     assert call(run.parent.parent, "--json") == call(run, "--json")
-    with pytest.raises(ConfigError, match="holds no run"):
+    with pytest.raises(ConfigError, match="does not hold a run"):
         call(tmp_path)
     (tmp_path / "runs").mkdir()
     for name in ("a", "b"):
@@ -181,4 +181,4 @@ def test_a_run_goes_on_when_its_trace_cannot_be_written(tmp_path: Path, monkeypa
     result = asyncio.run(run_suite(folder, open_suite(folder, resolve(data))))
     assert not result.failures
     (note,) = result.notes.values()
-    assert note.startswith("the trace is not complete")
+    assert note.startswith("the trace is incomplete")

@@ -10,15 +10,15 @@ from tests.rollouts.folders import BAKERY, CANAL, FERRY, written
 from typer import Typer
 from typer.testing import CliRunner, Result
 
+from heredity._core.errors import ConfigError, HeredityError
 from heredity.analysis.worlds import GROUPS, PUBLISHED
-from heredity.cli.world_folders import audit
-from heredity.cli.worlds_admit import admit
-from heredity.cli.worlds_bench import _print_players, bench
-from heredity.errors import ConfigError, HeredityError
-from heredity.experiments.world_episodes import groups_of, is_release
-from heredity.rollouts.world import folder_audit
-from heredity.rollouts.world.folder_audit import audit_folder
-from heredity.rollouts.world.folder_findings import FolderReport
+from heredity.kinds.world.commands.bench import _print_players, bench
+from heredity.kinds.world.commands.episodes import groups_of, is_release
+from heredity.kinds.world.commands.folders import audit
+from heredity.kinds.world.commands.worlds import admit
+from heredity.kinds.world.folders import audit as folder_audit
+from heredity.kinds.world.folders.audit import audit_folder
+from heredity.kinds.world.folders.findings import FolderReport
 from heredity.sandbox import isolation
 
 try:

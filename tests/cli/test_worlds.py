@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from heredity._core.errors import ConfigError, DamagedRecordError, HeredityError, IsolationError, UnknownNameError
 from heredity.cli.columns import columns
-from heredity.cli.worlds import app
-from heredity.cli.worlds_play import parse_line
-from heredity.errors import ConfigError, DamagedRecordError, HeredityError, IsolationError, UnknownNameError
+from heredity.kinds.world.commands.play import parse_line
+from heredity.kinds.world.commands.worlds import app
+from heredity.kinds.world.world import World, world, world_names
 from heredity.sandbox import isolation
-from heredity.worlds.world import World, world, world_names
 
 NAME = "grid_treasure"
 PLAYER = """
@@ -82,7 +82,7 @@ def test_levels_are_listed_checked_and_written_anew(tmp_path: Path) -> None:
     assert listing["same"] is True
     assert len(listing["levels"]) == 15
     assert (tmp_path / "new" / "levels.json").read_text() == (world(NAME).folder / "levels.json").read_text()
-    assert "they are the same" in run("levels", NAME, "--check").stdout
+    assert "regenerated levels are the same" in run("levels", NAME, "--check").stdout
 
 
 def test_levels_that_are_not_what_their_seeds_generate_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,8 +98,8 @@ def test_levels_are_verified_in_processes_of_their_own() -> None:
 
 
 def test_a_fault_is_told_and_changes_the_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    from heredity.worlds import verify
-    from heredity.worlds.contract import UpperBound
+    from heredity.kinds.world import verify
+    from heredity.kinds.world.contract import UpperBound
 
     def low(names: Any, **options: Any) -> Any:
         from dataclasses import replace
@@ -164,7 +164,7 @@ def test_a_line_is_read_as_an_action(line: str, action: dict[str, Any]) -> None:
 
 
 def test_numbers_are_read_where_a_parameter_is_one() -> None:
-    from heredity.worlds.description import ActionDescription, Parameter
+    from heredity.kinds.world.description import ActionDescription, Parameter
 
     kinds = {"n": Parameter(type="integer", low=0, high=9), "x": Parameter(type="number", low=0, high=1)}
     described = {"set": ActionDescription(description="", params=kinds)}
@@ -219,7 +219,7 @@ def test_what_was_played_is_kept_with_what_could_not_be_read(tmp_path: Path) -> 
     result = run(*given)
     row = json.loads((out / "episodes.jsonl").read_text())
     assert row["unread"] == len(row["actions"]) == row["steps"] > 0
-    assert f"{row['unread']} replies held no action that could be read" in result.stdout
+    assert f"{row['unread']} replies had no readable action" in result.stdout
     assert "I would rather not." in (out / "transcripts.jsonl").read_text()
 
 

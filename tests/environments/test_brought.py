@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from heredity.environments import child, environment_spec
-from heredity.environments.child import TIMEOUT_VARIABLE, EnvironmentFailedError
-from heredity.environments.taskset import EnvironmentTaskset
-from heredity.errors import ConfigError, HeredityError
+from heredity._core.errors import ConfigError, HeredityError
+from heredity.kinds.policy.environments import child, environment_spec
+from heredity.kinds.policy.environments.child import TIMEOUT_VARIABLE, EnvironmentFailedError
+from heredity.kinds.policy.environments.taskset import EnvironmentTaskset
 
 SOURCE = """
 import os, sys

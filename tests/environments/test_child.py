@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 from environments import odd
 from environments.faulty import Sound
-from heredity.environments import child, environment_spec, make
-from heredity.environments.child import TIMEOUT_VARIABLE, ChildEnvironment, EnvironmentFailedError
-from heredity.environments.conformance import check_spec
-from heredity.environments.spec import EnvironmentSpec
-from heredity.environments.wire import decode, encode
-from heredity.errors import ConfigError, HostError
+from heredity._core.errors import ConfigError, HostError
+from heredity.kinds.policy.environments import child, environment_spec, make
+from heredity.kinds.policy.environments.child import TIMEOUT_VARIABLE, ChildEnvironment, EnvironmentFailedError
+from heredity.kinds.policy.environments.conformance import check_spec
+from heredity.kinds.policy.environments.spec import EnvironmentSpec
+from heredity.kinds.policy.environments.wire import decode, encode
 
 FAILING = {
     "ExitsInConstruct": "SystemExit",
@@ -32,7 +32,7 @@ FAILING = {
     "SpinsInStep": "step took more than 5 s",
     "Aborts": "its process was ended in step by SIGABRT",
     "Segfaults": "its process was ended in step by SIGSEGV",
-    "KillsItself": "by SIGKILL, for want of memory most likely",
+    "KillsItself": "by SIGKILL, probably because it ran out of memory",
     "Alarms": "by SIGALRM",
     "LeavesAProcess": "ended its process in step, with exit code 3",
     "Recurses": "RecursionError",

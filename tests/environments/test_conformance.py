@@ -4,7 +4,7 @@ import gymnasium
 import pytest
 
 from environments import faulty
-from heredity.environments.conformance import check_environment
+from heredity.kinds.policy.environments.conformance import check_environment
 
 
 def made(kind: type[faulty.Sound], horizon: int | None = 50):

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from heredity.rollouts.episode.constant import MOST, constant_programs
-from heredity.rollouts.kind import KINDS
+from heredity.engine.kind import KINDS
+from heredity.kinds.policy.kind import MOST, constant_programs
 from heredity.tasks.registry import taskset
 
 BOX = {"type": "Box", "low": [-1.0, 0.5], "high": [1.0, 2.0], "shape": [2], "dtype": "float32"}

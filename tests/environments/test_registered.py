@@ -6,9 +6,9 @@ import gymnasium
 import numpy as np
 import pytest
 
-from heredity.environments import EnvironmentSpec, environment_specs, installed, make
-from heredity.environments.conformance import check_spec
-from heredity.errors import MissingExtraError
+from heredity._core.errors import MissingExtraError
+from heredity.kinds.policy.environments import EnvironmentSpec, environment_specs, installed, make
+from heredity.kinds.policy.environments.conformance import check_spec
 
 SLOW_FAMILIES = {"highway", "robotics"}
 QUICK = {"lane-keeping-v0", "parking-v0", "FetchReach-v4"}

@@ -8,11 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from heredity.environments import environment_ids, environment_spec, environment_specs, installed, make, registry
-from heredity.environments.making import make_from_spec
-from heredity.environments.spec import EnvironmentSpec
-from heredity.environments.taskset import SOURCE
-from heredity.errors import ConfigError, HostError, MissingExtraError, UnknownNameError
+from heredity._core.errors import ConfigError, HostError, MissingExtraError, UnknownNameError
+from heredity.kinds.policy.environments import (
+    environment_ids,
+    environment_spec,
+    environment_specs,
+    installed,
+    make,
+    registry,
+)
+from heredity.kinds.policy.environments.making import make_from_spec
+from heredity.kinds.policy.environments.spec import EnvironmentSpec
+from heredity.kinds.policy.environments.taskset import SOURCE
 from heredity.tasks.registry import taskset
 
 ABSENT = EnvironmentSpec(
@@ -22,7 +29,7 @@ ABSENT = EnvironmentSpec(
 
 def test_importing_the_package_imports_no_gymnasium_and_no_simulator():
     code = (
-        "import sys, heredity.environments, heredity.environments.conformance, heredity.environments.video\n"
+        "import sys, heredity.kinds.policy.environments.conformance, heredity.kinds.policy.environments.video\n"
         "loaded = {'gymnasium', 'mujoco', 'minigrid', 'Box2D', 'pygame', 'imageio', 'torch'} & set(sys.modules)\n"
         "sys.exit(', '.join(loaded) or 0)"
     )
@@ -84,7 +91,7 @@ def test_a_users_environment_is_found_by_module_and_id():
 
 
 def test_a_measured_bound_lies_below_random_returns_and_is_the_same_again():
-    from heredity.environments.generic import measured_spec
+    from heredity.kinds.policy.environments.generic import measured_spec
 
     first, second = (measured_spec("environments.faulty:Sound-v0", []) for _ in range(2))
     assert first == second

@@ -8,7 +8,7 @@ from gymnasium import spaces
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.environments.spaces import action_from_json, describe_space, zero_action
+from heredity.kinds.policy.environments.spaces import action_from_json, describe_space, zero_action
 
 EVERY_KIND = spaces.Dict(
     {

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heredity.environments import EnvironmentTaskset, environment_spec, make_from_spec
-from heredity.environments.taskset import SEED_LIMIT
-from heredity.errors import ConfigError, UnknownNameError
+from heredity._core.errors import ConfigError, UnknownNameError
+from heredity.kinds.policy.environments import EnvironmentTaskset, environment_spec, make_from_spec
+from heredity.kinds.policy.environments.taskset import SEED_LIMIT
 from heredity.tasks import SPLITS
 
 CARTPOLE = EnvironmentTaskset(environment_spec("CartPole-v1"))

@@ -6,10 +6,10 @@ import os
 import numpy as np
 import pytest
 
-from heredity.environments import environment_spec, installed, make
-from heredity.environments.drawing import prepare_drawing
-from heredity.environments.video import play, write_video
-from heredity.errors import ConfigError, HostError
+from heredity._core.errors import ConfigError, HostError
+from heredity.kinds.policy.environments import environment_spec, installed, make
+from heredity.kinds.policy.environments.making import prepare_drawing
+from heredity.kinds.policy.environments.video import play, write_video
 
 iio = pytest.importorskip("imageio.v3")
 CARTPOLE = environment_spec("CartPole-v1")
@@ -107,7 +107,7 @@ def test_pictures_of_every_family_are_not_blank(env_id: str, driver: str | None,
 
 
 def test_without_a_drawing_backend_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
-    from heredity.environments import drawing
+    from heredity.kinds.policy.environments import making as drawing
 
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "MUJOCO_GL"):
         monkeypatch.delenv(name, raising=False)

@@ -12,12 +12,12 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from heredity.environments.spaces import describe_space
-from heredity.errors import BudgetError, ClosedError, RejectedError
-from heredity.evolution.contract import Budget, EvolverContext, Feedback, Outcome, Trial
-from heredity.ids import generator
+from heredity._core.errors import BudgetError, ClosedError, RejectedError
+from heredity._core.ids import generator
+from heredity.engine.trajectory import Failure
+from heredity.kinds.policy.environments.spaces import describe_space
+from heredity.methods.contract import Budget, EvolverContext, Feedback, Outcome, Trial
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.trajectory import Failure
 from heredity.tasks import TasksetInfo
 
 FAILURE_RETURN = -1e6

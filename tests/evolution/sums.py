@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from heredity.errors import BudgetError, ClosedError, ConfigError, RejectedError
-from heredity.evolution.contract import Batch, Budget, Decision, EvolverContext, Feedback, Outcome, Trial
-from heredity.gateway import Model, Reply, Request
+from heredity._core.errors import BudgetError, ClosedError, ConfigError, RejectedError
+from heredity.engine.trajectory import Failure, Trajectory
+from heredity.methods.contract import Batch, Budget, Decision, EvolverContext, Feedback, Outcome, Trial
+from heredity.models import Model, Reply, Request
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.trajectory import Failure, Trajectory
 from heredity.tasks import TasksetInfo
 
 SYSTEM = "prompt/system:prompt.md"

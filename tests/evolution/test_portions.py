@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.evolution import Decision, Trial
-from heredity.evolution.portions import Portions
+from heredity.methods import Decision, Trial
+from heredity.methods.portions import Portions
 from heredity.resources import Candidate, SourceTree
 
 from .local_session import LocalSession

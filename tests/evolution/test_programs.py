@@ -8,15 +8,15 @@ import pytest
 from gymnasium import spaces
 from tests.evolution.local_session import load_policy
 
-from heredity.environments.space_numbers import MAX_FEATURES, Leaf, leaves
-from heredity.environments.spaces import describe_space
-from heredity.errors import ConfigError
-from heredity.evolution.operators.constants import find_constants
-from heredity.evolution.operators.mutate import mutate
-from heredity.evolution.programs import control_source, controller_program, find_control, shape_of
-from heredity.evolution.starter import linear_program, linear_shape
-from heredity.evolution.vocabulary import NICHES, draw_controls
-from heredity.rollouts.episode.starter import starter_program
+from heredity._core.errors import ConfigError
+from heredity.engine.space_numbers import MAX_FEATURES, Leaf, leaves
+from heredity.engine.starter_policy import starter_program
+from heredity.kinds.policy.environments.spaces import describe_space
+from heredity.methods.operators.constants import find_constants
+from heredity.methods.programs import control_source, controller_program, find_control, shape_of
+from heredity.methods.starter import linear_program, linear_shape
+from heredity.methods.structural import mutate
+from heredity.methods.vocabulary import NICHES, draw_controls
 
 BOX = spaces.Box(-1, 1, (3,), np.float32)
 OBSERVATIONS = [

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from heredity.errors import ConfigError, UnknownNameError
-from heredity.evolution.operators.mutate import MUTATIONS
-from heredity.evolution.proposals import LoopOptions
-from heredity.evolution.registry import METHODS, method
-from heredity.evolution.vocabulary import PIECES
+from heredity._core.errors import ConfigError, UnknownNameError
+from heredity.methods.proposals import LoopOptions
+from heredity.methods.registry import METHODS, method
+from heredity.methods.structural import MUTATIONS
+from heredity.methods.vocabulary import PIECES
 from offering import Offer
 
 DOCS = Path(__file__).parents[2] / "docs" / "methods.md"
@@ -41,7 +41,7 @@ def test_an_option_out_of_range_is_named_with_its_value():
 
 
 def test_what_is_no_method_is_refused(offer: Offer):
-    offer("heredity.methods", "mine", "heredity.errors:ConfigError")
+    offer("heredity.methods", "mine", "heredity._core.errors:ConfigError")
     with pytest.raises(ConfigError, match="give a class with `evolve`"):
         method("mine")
 

@@ -23,17 +23,17 @@ from tests.evolution.sums import (
     teaching,
 )
 
-from heredity.evolution import Budget, Decision
-from heredity.evolution.registry import method
-from heredity.gateway import Model, Reply, Request
-from heredity.ids import digest_bytes
-from heredity.judging import Session, SessionRules
-from heredity.judging.schedule import Schedule, draw_plan
+from heredity._core.ids import digest_bytes
+from heredity.engine.runner import Job
+from heredity.engine.trajectory import Trajectory
+from heredity.methods import Budget, Decision
+from heredity.methods.registry import method
+from heredity.models import Model, Reply, Request
 from heredity.records import BlobStore, Committer, Journal
 from heredity.resources import Candidate
-from heredity.rollouts.contract import Job
-from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.limits import Limits
+from heredity.session import Session, SessionRules
+from heredity.session.schedule import Schedule, draw_plan
 from heredity.tasks import Task
 
 

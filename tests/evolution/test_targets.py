@@ -5,8 +5,8 @@ import json
 import pytest
 from tests.evolution.sums import SYSTEM, agent
 
-from heredity.errors import ConfigError, UnknownNameError
-from heredity.evolution.targets import Target, checked_edits, chosen_variables, may_be_added, new_variables
+from heredity._core.errors import ConfigError, UnknownNameError
+from heredity.methods.targets import Target, checked_edits, chosen_variables, may_be_added, new_variables
 from heredity.resources import Candidate
 
 ALL: tuple[Target, ...] = ("prompt", "solution", "tool", "memory", "agent")

@@ -8,14 +8,14 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from heredity._core.ids import canonical_json, digest_json
 from heredity.configuration.config import Config
 from heredity.experiments.config import resolve
 from heredity.experiments.results import rebuild_run
 from heredity.experiments.sealed import sealed_folder
 from heredity.experiments.suite import SuiteResult, open_suite, run_suite
-from heredity.ids import canonical_json, digest_json
-from heredity.judging.cases import FILE_NAME
 from heredity.records import read_journal
+from heredity.session.cases import FILE_NAME
 
 QUESTIONS = "questions/mix/reasoning-gym/gcd+reasoning-gym/lcm"
 FAR = "questions/mix/reasoning-gym/spell_backward+reasoning-gym/chain_sum"

@@ -83,7 +83,7 @@ def heredity(*arguments: str | Path, cwd: Path | None = None, **options: Any) ->
 
 def isolated() -> bool:
     """Whether policies can be confined on this machine."""
-    from heredity.errors import IsolationError
+    from heredity._core.errors import IsolationError
 
     try:
         resolve_isolation(unsafe=False)

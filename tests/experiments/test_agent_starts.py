@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from heredity.agents.launchers import available
 from heredity.cli.main import app
 from heredity.experiments.config import resolve
 from heredity.experiments.suite import SuiteResult, open_suite, run_suite
-from heredity.launchers import available
 from heredity.records import read_journal
 
 pytestmark = pytest.mark.skipif(available() is not None, reason=f"bubblewrap: {available()}")
@@ -57,7 +57,7 @@ def test_an_agent_that_submits_nothing_has_failed_and_every_page_says_why(
     (run,) = result.runs
     assert run.status == "failed"
     assert run.evolver_failure is not None
-    assert run.evolver_failure.message == f"{said}; nothing was submitted, so there is nothing to judge"
+    assert run.evolver_failure.message == f"{said}; it submitted nothing, so there is nothing to judge"
     assert list(result.evolver_failures) == [run.run_id]
     assert [(s.code, s.submissions) for s in run.starts] == [(code, 0)]
     (entry,) = [e for e in result.metrics.leaderboard if not e.reference]
@@ -82,7 +82,7 @@ def test_the_exit_code_of_the_command_says_that_an_agent_failed(tmp_path: Path) 
     ended = CliRunner().invoke(app, ["run", str(file), "--folder", str(tmp_path / "runs"), "--json"])
     assert ended.exit_code == 1
     assert [entry["exit_codes"] for entry in json.loads(ended.stdout)["leaderboard"] if not entry["reference"]] == [[9]]
-    assert "exit code 9; nothing was submitted" in ended.stderr
+    assert "exit code 9; it submitted nothing" in ended.stderr
 
 
 def test_a_crash_after_submissions_is_judged_and_marked(tmp_path: Path) -> None:
@@ -91,11 +91,9 @@ def test_a_crash_after_submissions_is_judged_and_marked(tmp_path: Path) -> None:
     assert run.status == "failed"
     assert run.heldout is not None
     assert run.evolver_failure is not None
-    assert run.evolver_failure.message == (
-        "the agent ended with exit code 5; it had submitted 1 times, and that is judged"
-    )
+    assert run.evolver_failure.message == ("the agent ended with exit code 5; its earlier submissions (1) are judged")
     page = next((tmp_path / "suite").glob("runs/*/report.md")).read_text()
-    assert "it had submitted 1 times" in page
+    assert "its earlier submissions (1) are judged" in page
     (entry,) = [e for e in result.metrics.leaderboard if not e.reference]
     assert (entry.failed, entry.unspent) == (1, 6)
 
@@ -184,4 +182,4 @@ def test_the_time_of_an_agent_holds_for_all_its_starts(tmp_path: Path) -> None:
     (run,) = ran(folder, agent="sleep 1.1; exit 1", continue_turns=9, continue_idle=9, time_limit_s=2).runs
     assert [s.number for s in run.starts] == [1, 2]
     assert run.evolver_failure is not None
-    assert run.evolver_failure.message.startswith("the agent's time was up at start 2; nothing was submitted")
+    assert run.evolver_failure.message.startswith("the agent's time was up at start 2; it submitted nothing")

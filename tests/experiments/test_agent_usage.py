@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from heredity._core.errors import ConfigError
+from heredity.agents.launchers import available
 from heredity.analysis.usage import TokenUsage
-from heredity.errors import ConfigError
 from heredity.experiments import outside_agents
 from heredity.experiments.config import resolve
 from heredity.experiments.suite import open_suite, run_suite
-from heredity.launchers import available
 from heredity.records import Journal, read_journal
 
 AGENT = """
@@ -93,7 +93,7 @@ def test_what_an_agent_says_is_set_beside_what_the_broker_counted(tmp_path: Path
 
 @pytest.mark.skipif(available() is not None, reason=f"bubblewrap: {available()}")
 def test_a_budget_of_tokens_counts_what_was_used_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outside_agents, "_asked_before", lambda journal: [TokenUsage(12, 4, 4, None)])
+    monkeypatch.setattr(outside_agents, "_earlier_usage", lambda journal: [TokenUsage(12, 4, 4, None)])
     folder = tmp_path / "runs" / "suite"
     asyncio.run(run_suite(folder, open_suite(folder, resolve(asking(tmp_path)))))
     log = next(folder.glob("runs/*/logs/agent.log")).read_text()
@@ -106,7 +106,7 @@ def test_what_was_used_before_is_read_from_the_journal(tmp_path: Path) -> None:
     for source in ("broker", "codex"):
         journal.append("agent.usage", {"source": source, **entry})
     journal.close()
-    assert outside_agents._asked_before(tmp_path / "journal.jsonl") == [TokenUsage(5, None, 1, None)]
+    assert outside_agents._earlier_usage(tmp_path / "journal.jsonl") == [TokenUsage(5, None, 1, None)]
 
 
 def test_an_agent_without_a_model_is_told_how_to_give_it_one(tmp_path: Path) -> None:

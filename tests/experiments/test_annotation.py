@@ -10,11 +10,17 @@ from typing import Any
 
 import pytest
 
-from heredity.errors import ConfigError, DamagedRecordError, ProviderError
+from heredity._core.errors import ConfigError, DamagedRecordError, ProviderError
 from heredity.experiments.results import rebuild_run
+from heredity.pages.report.annotations import annotation_sections
 from heredity.protocols.harness_evolution.analysis.labels import Rollout, read_rules
-from heredity.protocols.harness_evolution.annotation import ANNOTATIONS, annotate, by_rules, judge_of, read_annotations
-from heredity.reports.annotations import annotation_sections
+from heredity.protocols.harness_evolution.annotation import (
+    ANNOTATIONS,
+    annotate,
+    by_rules,
+    judge_of,
+    read_annotations,
+)
 from heredity.results.page import Table
 
 from .harness_runs import config, contents, events, ran
@@ -88,7 +94,9 @@ def test_a_model_judges_within_the_labels_and_its_usage_is_said(run: Path, tmp_p
     rows = read_annotations(run)
     assert report["runs"][0]["asked"] == len(rows) == 8
     assert {row["label"] for row in rows} == {"solved", "wrong result", "other"}
-    assert next(row["why"] for row in rows if row["label"] == "other").startswith("the judge said 'bad luck'")
+    assert next(row["why"] for row in rows if row["label"] == "other").startswith(
+        "the judge returned an unknown label, 'bad luck'"
+    )
     (account,) = report["usage"]
     assert account["calls"] == 8
     assert account["usage"]["input_tokens"] > 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -12,7 +13,9 @@ from typer.testing import CliRunner
 from heredity.cli.main import app
 from heredity.experiments import best
 from heredity.experiments.results import rebuild
-from heredity.posttraining.models.checkpoint import Checkpoint, candidate_of
+from heredity.kinds.checkpoint.models.checkpoint import Checkpoint, candidate_of
+from heredity.protocols.post_training.server.kept import selected_weights
+from heredity.records import Event
 from heredity.resources import SourceTree
 from heredity.results.run import RunResults
 
@@ -93,8 +96,16 @@ def test_a_checkpoint_is_a_folder_of_its_files_and_takes_its_place_on_the_disk_o
 ) -> None:
     folder = shutil.copytree(finished / "runs" / "CartPole-v1--best-of-n--s0", tmp_path / "run")
     checkpoint = Checkpoint("d" * 64, 3, 1, "LlamaForCausalLM", {}, {"tensors": {}})
+    selected = candidate_of(checkpoint)
+    kept_line = {"digest": checkpoint.digest, "candidate": selected.digest, "bytes": 7}
+    events = [
+        Event(0, 0.0, "judging.selected", {"submit_id": 0, "candidate": selected.digest, "reason": ""}),
+        Event(1, 0.0, "checkpoint.kept", kept_line),
+    ]
     monkeypatch.setattr(best, "_LINKED", 4)
-    monkeypatch.setattr(best._Candidates, "load", lambda self, digest: candidate_of(checkpoint))
+    monkeypatch.setattr(best._Candidates, "load", lambda self, digest: selected)
+    protocol = SimpleNamespace(best=lambda folder, _: selected_weights(folder, events))
+    monkeypatch.setattr(best, "PROTOCOLS", SimpleNamespace(load=lambda name: protocol))
     best.write_best(folder, metrics(folder))
     assert not (folder / "best").exists(), "weights that were not kept are no winner"
     kept = folder / "models" / checkpoint.digest

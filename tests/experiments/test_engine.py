@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 from tests.tasks.containers.folders import write_task
 
-from heredity.errors import ConfigError
+from heredity._core.errors import ConfigError
+from heredity.engine.question_runner import SolvingRunner
+from heredity.engine.runner import Job
 from heredity.experiments.config import resolve
 from heredity.experiments.engine import Engine
+from heredity.kinds.container.format import read_task
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.contract import Job
-from heredity.rollouts.question.runner import SolvingRunner
 from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.limits import Limits
 from heredity.tasks import Task, TasksetInfo
-from heredity.tasks.containers import read_task
 
 INFO = TasksetInfo("tasks/small", "1", "container", {}, {}, "Small.", 0.0)
 CANDIDATE = Candidate({"prompt/system": SourceTree({"prompt.md": "Work."})})

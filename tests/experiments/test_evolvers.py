@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from heredity.errors import ConfigError, UnknownNameError
+from heredity._core.errors import ConfigError, UnknownNameError
 from heredity.experiments.config import cells
 from heredity.experiments.evolvers import Evolver, build_evolver, initial_candidate
-from heredity.protocols.policy_evolution.briefing import BRIEFING
+from heredity.protocols.policy_evolution.protocol import BRIEFING
 from heredity.tasks.registry import taskset
 
 from .sample import config
@@ -48,7 +48,7 @@ def test_an_agent_is_not_replayed_and_its_feedback_is_published(tmp_path: Path) 
         ({"method": "parametric", "options": {"step": -1}}, r"method 'parametric': step = -1: expected greater than 0"),
         ({"method": "random", "initial": "/nowhere/at/all"}, r"/nowhere/at/all does not exist"),
         ({"agent": "x", "read_only": ["/nowhere/at/all"]}, r"read_only names '/nowhere/at/all', which is not a folder"),
-        ({"agent": "x", "devices": ["/dev/nvidia9"]}, r"devices names '/dev/nvidia9', which is no device here"),
+        ({"agent": "x", "devices": ["/dev/nvidia9"]}, r"devices names '/dev/nvidia9', which is not a device here"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_runs(tmp_path: Path, evolver: dict[str, object], message: str) -> None:
@@ -58,7 +58,7 @@ def test_what_is_wrong_is_said_before_anything_runs(tmp_path: Path, evolver: dic
 
 def test_a_program_needs_a_policy(tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text("x = 1")
-    with pytest.raises(ConfigError, match=r"evolver\.initial: .* has no policy\.py"):
+    with pytest.raises(ConfigError, match=r"evolver\.initial, .* has no policy\.py"):
         initial_candidate(cells(config(evolver={"initial": str(tmp_path)}))[0], INFO)
     (tmp_path / "policy.py").write_text("x = 2")
     candidate = initial_candidate(cells(config(evolver={"initial": str(tmp_path)}))[0], INFO)

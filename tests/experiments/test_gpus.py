@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from heredity.errors import ConfigError, RecordError
+from heredity._core.errors import ConfigError, RecordError
+from heredity.agents.launchers import available
 from heredity.experiments.config import resolve
 from heredity.experiments.suite import open_suite, run_suite
-from heredity.launchers import available
 from heredity.records import read_journal
 from heredity.sandbox.gpus import NO_GPU, GpuMachine, GpuPool, Lease
 
@@ -44,16 +44,14 @@ def test_gpus_are_counted_by_their_place_on_the_bus(machine: GpuMachine) -> None
 
 def test_a_gpu_is_named_by_number_or_uuid(machine: GpuMachine) -> None:
     assert {name: gpu.index for name, gpu in machine.named(["GPU-aa", "0"]).items()} == {"GPU-aa": 2, "0": 0}
-    with pytest.raises(
-        ConfigError, match=r"names '7', and there is no such GPU; there are: 0, 1 \(GPU-bb\), 2 \(GPU-aa\)"
-    ):
+    with pytest.raises(ConfigError, match=r"names '7', which does not exist; there are: 0, 1 \(GPU-bb\), 2 \(GPU-aa\)"):
         machine.named(["0", "7"])
     with pytest.raises(ConfigError, match="one GPU twice: 1, GPU-bb"):
         machine.named(["1", "GPU-bb"])
 
 
 def test_where_there_is_none_that_is_said(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"engine\.gpus names '0', and there is no such GPU; there are: none"):
+    with pytest.raises(ConfigError, match=r"engine\.gpus names '0', which does not exist; there are: none"):
         GpuPool(["0"], GpuMachine(tmp_path / "none", tmp_path, tmp_path / "locks"))
 
 

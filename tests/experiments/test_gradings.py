@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from heredity._core.errors import ConfigError
 from heredity.configuration.config import Cell
-from heredity.errors import ConfigError
 from heredity.experiments.config import cells, resolve
-from heredity.posttraining.inference import Inference, choose
+from heredity.kinds.checkpoint.inference import Inference, choose
 from heredity.protocols.post_training.gradings import inference_in, inference_of
 from heredity.records import Journal
 from heredity.sandbox import engines as choice
@@ -63,15 +63,13 @@ def test_a_resumed_run_keeps_to_its_engine_or_is_refused(installed: dict[str, st
     for cell in (first, second):
         assert inference_in(cell, [first, second], tmp_path).engine == "transformers"
     installed["transformers"] = "5.1"
-    with pytest.raises(
-        ConfigError, match=r"transformers 5.0 on the gpu here before, .* transformers 5.1 on the gpu now"
-    ):
+    with pytest.raises(ConfigError, match=r"transformers 5.0 on the gpu before, .* with transformers 5.1 on the gpu;"):
         inference_in(first, [first, second], tmp_path)
 
 
 def test_another_engine_than_was_recorded_is_refused(installed: dict[str, str]) -> None:
     (cell, _) = runs(engine="transformers")
-    with pytest.raises(ConfigError, match=r"vllm 0\.32\.0 on the cpu here before"):
+    with pytest.raises(ConfigError, match=r"vllm 0\.32\.0 on the cpu before"):
         inference_of(cell, {"engine": "vllm", "version": "0.32.0", "device": "cpu"})
     assert inference_of(cell, HERE) == Inference()
     assert json.loads(json.dumps(inference_of(cell).to_json())) == HERE

@@ -17,13 +17,13 @@ from typing import Any
 import pytest
 import tomli_w
 
+from heredity._core.errors import ConfigError, RunLockedError
+from heredity._core.ids import generator
 from heredity.configuration.config import Config
-from heredity.errors import ConfigError, RunLockedError
-from heredity.evolution import Decision, EvolverContext, Feedback, SessionContract, Trial
-from heredity.evolution.options import MethodOptions
 from heredity.experiments.sealed import sealed_folder
 from heredity.experiments.suites import suite_file
-from heredity.ids import generator
+from heredity.methods import Decision, EvolverContext, Feedback, SessionContract, Trial
+from heredity.methods.options import MethodOptions
 from heredity.protocols.harness_evolution.analysis import inspect_split, read_split, read_task_index
 from heredity.protocols.harness_evolution.evaluation import Wanted, evaluate
 from heredity.protocols.harness_evolution.results import harness_of
@@ -265,7 +265,7 @@ def test_updates_that_fail_change_the_exit_code_and_are_in_the_report(tmp_path: 
     assert message in " ".join(done.stderr.split())
     metrics = json.loads((run_of(suite) / "metrics.json").read_bytes())
     assert metrics["model_usage"]["failed_calls"] == metrics["model_usage"]["method"]["calls"] == 2
-    assert "2 calls of the method gave no answer" in (run_of(suite) / "report.html").read_text()
+    assert "2 calls of the method failed" in (run_of(suite) / "report.html").read_text()
 
 
 @needs_sandbox
@@ -316,7 +316,7 @@ def test_a_method_that_ignores_the_schedule_gets_no_feedback_and_is_named(
 
 def test_a_method_that_follows_no_schedule_is_refused_before_anything_is_run(tmp_path: Path) -> None:
     folder = tmp_path / "runs" / "h"
-    with pytest.raises(ConfigError, match=r"'adaptive' follows no schedule; methods that do: .*ace"):
+    with pytest.raises(ConfigError, match=r"'adaptive' does not support schedules; methods that do: .*ace"):
         ran(folder, config(evolver={"method": "adaptive"}))
     assert not (folder / "runs").exists()
 

@@ -14,9 +14,9 @@ import pytest
 
 from heredity.experiments import indexing
 from heredity.experiments.indexing import keeping_index
+from heredity.pages.live.index import index_path, open_index
+from heredity.pages.live.index.index import Index
 from heredity.records import RunFolder
-from heredity.view.index import index_path, open_index
-from heredity.view.index.index import Index
 
 from .sample import config, isolated, run
 
@@ -140,5 +140,5 @@ def test_a_suite_goes_on_where_no_index_can_be_kept(tmp_path: Path) -> None:
     (folder / "view.sqlite").mkdir(parents=True)
     with keeping_index(folder, problems.append), RunFolder.open(folder / "runs" / "r") as opened:
         opened.journal.append("heartbeat", {"clock_s": 0.0})
-    assert "no plain file" in problems[0]
+    assert "not a plain file" in problems[0]
     assert index_path(folder) == folder / "view.sqlite"

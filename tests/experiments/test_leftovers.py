@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from heredity._core.engine_folder import EngineFolder
 from heredity.sandbox import bubblewrap_root
-from heredity.sandbox.engine_folder import EngineFolder
 
 from . import sample
 
@@ -121,14 +121,14 @@ def test_what_a_killed_process_measured_with_is_swept(tmp_path: Path) -> None:
     scratch.mkdir()
     code = (
         "import os, signal\n"
-        "from heredity.sandbox.engine_folder import EngineFolder\n"
-        "from heredity.rollouts.program.runner import _written\n"
+        "from heredity._core.engine_folder import EngineFolder\n"
+        "from heredity.kinds.program.kind import _written\n"
         "_written(EngineFolder().path, {'program.py': b'A = 1'})\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     environment = {**os.environ, "TMPDIR": str(scratch), "PYTHONPATH": str(sample.SOURCE)}
     subprocess.run([sys.executable, "-c", code], env=environment, check=False)
     assert [path.name for path in scratch.glob("*/*/program.py")] == ["program.py"]
-    later = "from heredity.sandbox.engine_folder import EngineFolder\nEngineFolder().remove()\n"
+    later = "from heredity._core.engine_folder import EngineFolder\nEngineFolder().remove()\n"
     subprocess.run([sys.executable, "-c", later], env=environment, check=True)
     assert list(scratch.iterdir()) == []

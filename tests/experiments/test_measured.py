@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from heredity.errors import ConfigError, RecordError
+from heredity._core.errors import ConfigError, RecordError
 from heredity.experiments.measured import MEASURED, keep_measured, remember_measured
 from heredity.tasks.registry import measurements, remember, taskset
 

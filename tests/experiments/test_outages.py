@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from heredity._core.errors import ProviderError
+from heredity.agents.launchers import available
 from heredity.cli.main import app
-from heredity.errors import ProviderError
 from heredity.experiments.config import resolve
 from heredity.experiments.sealed import adopt_cases
 from heredity.experiments.suite import SuiteResult, open_suite, run_suite
-from heredity.gateway import Reply, Request
-from heredity.gateway.names import resolve as model_named
-from heredity.launchers import available
+from heredity.models import Reply, Request
+from heredity.models.gateway import resolve as model_named
 from heredity.records import read_journal
 from offering import Offer
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from heredity.errors import ConfigError
+from heredity._core.errors import ConfigError
+from heredity.agents.launchers import available
 from heredity.experiments.config import cells, resolve
 from heredity.experiments.outside_agents import command_agent, described
 from heredity.experiments.suite import open_suite, run_suite
-from heredity.launchers import available
 from heredity.records import read_journal
 from heredity.sandbox.memory import machine_memory
 
@@ -66,6 +66,6 @@ def test_an_agent_that_evolves_policies_is_ended_beyond_its_memory_and_judged(tm
     assert ended["memory_bytes"] > 200 << 20
     assert (run.status, len(run.submissions)) == ("failed", 1)
     assert run.evolver_failure is not None
-    assert "held more memory than it may" in run.evolver_failure.message
+    assert "exceeded its memory limit" in run.evolver_failure.message
     assert run.heldout is not None
     assert run.budget.used == 2

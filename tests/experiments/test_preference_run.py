@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from heredity.agents.launchers import available
 from heredity.cli import main as module
-from heredity.launchers import available
 from heredity.records import read_journal
 
 if any(importlib.util.find_spec(package) is None for package in ("torch", "transformers")):

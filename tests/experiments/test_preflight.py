@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from heredity.errors import ConfigError, RecordError
+from heredity._core.errors import ConfigError, RecordError
 from heredity.experiments.config import cells, resolve
 from heredity.experiments.suite import open_suite, run_suite
 from heredity.protocols.harness_evolution.sections import ScheduleSection
@@ -31,9 +31,9 @@ def harness(**changes: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"schedule__batch_size": 9}, r"schedule.batch_size is 9, and there are 8 train tasks"),
+        ({"schedule__batch_size": 9}, r"schedule.batch_size is 9, but there are only 8 train tasks"),
         ({"schedule__gate": True, "schedule__canaries": 9}, r"schedule.canaries is 9"),
-        ({"schedule__canaries": 2}, r"schedule.canaries is 2 and schedule.gate is false"),
+        ({"schedule__canaries": 2}, r"schedule.canaries is 2 but schedule.gate is false"),
         ({"budget__train_cases": 9}, r"budget.train_cases = 9: tasks/all has 8 tasks for train"),
         ({"views__update_validation": 5}, r"views.update_validation = 5"),
         ({"views__id": 7}, r"views.id = 7"),
@@ -43,7 +43,7 @@ def harness(**changes: Any) -> dict[str, Any]:
         ({"gateway__optimisation": ""}, r"gateway.optimisation"),
         ({"evolver__method": "gepa", "gateway__optimisation": ""}, r"gateway.optimisation"),
         ({"schedule__plan": "/nowhere/plan.json"}, r"plan.json cannot be read"),
-        ({"evolver__method": "parametric"}, r"follows no schedule; methods that do: ace, .*, static"),
+        ({"evolver__method": "parametric"}, r"does not support schedules; methods that do: ace, .*, static"),
     ],
 )
 async def test_it_is_said_with_its_key(changes: dict[str, Any], message: str, tmp_path: Path) -> None:

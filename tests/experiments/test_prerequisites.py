@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from heredity._core.errors import ConfigError
 from heredity.cli.main import app
-from heredity.errors import ConfigError
 from heredity.experiments import preflight as module
 from heredity.experiments.config import resolve
 from heredity.experiments.preflight import PreflightError, preflight, require
@@ -46,7 +46,7 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     gone = ("pydantic_ai", "openai", "anthropic", "torch", "transformers", "gepa", "minigrid")
     for name in gone:
         monkeypatch.setitem(sys.modules, name, None)
-    monkeypatch.setattr(module, "_there", lambda name: name.split(".")[0] not in gone)  # pyright: ignore[reportUnknownLambdaType]
+    monkeypatch.setattr(module, "_is_installed", lambda name: name.split(".")[0] not in gone)  # pyright: ignore[reportUnknownLambdaType]
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HEREDITY_AGENTS", str(tmp_path / "agents"))
@@ -62,7 +62,7 @@ def test_everything_that_a_coding_agent_lacks_is_listed_at_once(
     assert found["key of anthropic"] == "export ANTHROPIC_API_KEY=…"
     assert found["model anthropic/claude-sonnet-4-5: extra llm"] == "pip install 'heredity[llm]'"
     assert found["bubblewrap"] == "install bubblewrap"
-    assert found[f"evolver.read_only {tmp_path}/none"] == "make it, or correct evolver.read_only"
+    assert found[f"evolver.read_only {tmp_path}/none"] == "create it, or correct evolver.read_only"
     assert {f"evolver.read_only {tmp_path}/none", "evolver.devices /dev/none", "variable NO_SUCH_KEY"} <= set(found)
 
 
@@ -173,7 +173,7 @@ def test_servers_of_models_are_asked_before_anything_starts_and_told_apart_by_wh
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as freed:
         down = freed.getsockname()[1]
-    monkeypatch.setattr(module, "_there", lambda name: True)  # pyright: ignore[reportUnknownLambdaType]
+    monkeypatch.setattr(module, "_is_installed", lambda name: True)  # pyright: ignore[reportUnknownLambdaType]
     monkeypatch.setenv("RIGHT_KEY", "right")
     monkeypatch.setenv("WRONG_KEY", "wrong")
     with ThreadingHTTPServer(("127.0.0.1", 0), Refusing) as server:

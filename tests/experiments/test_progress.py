@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heredity.evolution import Budget
+from heredity.engine.runner import Job
 from heredity.experiments.progress import CountingRunner, RunProgress, Silent
-from heredity.rollouts.contract import Job
+from heredity.methods import Budget
 from heredity.sandbox.limits import Limits
 from judging.fakes import FakeRunner, NumbersTaskset, program
 

@@ -13,9 +13,9 @@ import pytest
 
 from heredity.experiments.config import resolve
 from heredity.experiments.suite import SuiteResult, open_suite, run_suite
-from heredity.gateway.contract import Reply, Request, Usage
+from heredity.models.contract import Reply, Request, Usage
+from heredity.pages.report.sentences import run_summary, suite_caution, suite_summary
 from heredity.records import read_journal
-from heredity.reports.sentences import run_summary, suite_caution, suite_summary
 from heredity.results.run import RunResults
 from heredity.results.suite import CellResults
 from heredity.results.words import POLICIES

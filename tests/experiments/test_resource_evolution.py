@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 import tomli_w
 
-from heredity.errors import ConfigError
+from heredity._core.errors import ConfigError
 from heredity.experiments.config import cells, resolve
-from heredity.experiments.lineage import LINEAGE
-from heredity.experiments.results import rebuild_run
+from heredity.experiments.results import LINEAGE, rebuild_run
 from heredity.experiments.suite import open_suite, run_suite
 from heredity.records import read_journal
 from heredity.resources import Store
@@ -118,7 +117,9 @@ def test_rollouts_are_another_name_of_episodes_and_not_a_second_budget() -> None
 def test_an_agent_from_outside_commits_nothing_and_is_refused_before_anything_runs(tmp_path: Path) -> None:
     chosen = config()
     agent = chosen.model_copy(update={"evolver": type(chosen.evolver)(agent="python agent.py")})
-    with pytest.raises(ConfigError, match=r"resource-evolution has no outside agents; set evolver\.method instead"):
+    with pytest.raises(
+        ConfigError, match=r"resource-evolution does not run outside agents; set evolver\.method instead"
+    ):
         asyncio.run(run_suite(tmp_path / "q", open_suite(tmp_path / "q", agent)))
     assert not list((tmp_path / "q").glob("runs/*/journal.jsonl"))
 

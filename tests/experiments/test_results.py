@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from heredity.errors import ConfigError, DamagedRecordError, RecordError
+from heredity._core.errors import ConfigError, DamagedRecordError, RecordError
 from heredity.experiments import results
 from heredity.experiments.results import is_run, is_suite, rebuild, rebuild_suite
 from heredity.experiments.suite import open_suite
@@ -75,7 +75,8 @@ def test_a_run_that_was_killed_before_its_first_line_is_left_out(finished: Path,
 def test_a_suite_that_has_just_begun_has_an_empty_report(tmp_path: Path) -> None:
     open_suite(tmp_path / "one", config())
     (tmp_path / "one" / "runs").mkdir()
-    assert rebuild_suite(tmp_path / "one").metrics.runs == 0
+    metrics = rebuild_suite(tmp_path / "one").metrics
+    assert (metrics.runs, metrics.finished) == (1, 0)
     assert (tmp_path / "one" / "report.html").is_file()
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from heredity.experiments.sealed import OPENED, SealedCases, adopt_cases, sealed_folder
 from heredity.experiments.verification.verify import verify
-from heredity.judging.cases import HiddenCases, Opening
+from heredity.session.cases import HiddenCases, Opening
 
 from . import sample
 
@@ -128,7 +128,7 @@ def test_suites_that_were_moved_together_still_know_each_other(suites: Suites, t
 def test_a_suite_on_published_cases_says_so_and_one_that_did_not_end_publishes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from heredity.errors import HostError
+    from heredity._core.errors import HostError
     from heredity.experiments import suite as module
 
     one, two, three = (tmp_path / "runs" / name for name in ("one", "two", "three"))

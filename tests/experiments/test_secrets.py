@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from heredity._core.errors import ConfigError, HeredityError, redacted
 from heredity.configuration.secrets import program_of
-from heredity.errors import ConfigError, HeredityError, redacted
 from heredity.experiments.config import cells, resolve
 from heredity.team.settings import load_team
 

@@ -10,22 +10,21 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from heredity._core.errors import ConfigError
+from heredity._core.ids import generator
 from heredity.analysis.anytime import LEAST_SEEDS
 from heredity.configuration.config import Cell, Config
-from heredity.errors import ConfigError
-from heredity.evolution import EvolverContext, SessionContract, Trial
-from heredity.evolution.options import MethodOptions
-from heredity.experiments import blocks as module
-from heredity.experiments.blocks import blocks, compared_cells
+from heredity.experiments import suite as module
 from heredity.experiments.comparison import compare_folders
 from heredity.experiments.config import cells
 from heredity.experiments.entries import pair_of
 from heredity.experiments.progress import RunProgress
 from heredity.experiments.results import rebuild_suite
 from heredity.experiments.sequence import NAME, begin, read_sequence, seeds_of
-from heredity.experiments.suite import open_suite, run_suite
+from heredity.experiments.suite import blocks, compared_cells, open_suite, run_suite
 from heredity.experiments.verification.verify import verify
-from heredity.ids import generator
+from heredity.methods import EvolverContext, SessionContract, Trial
+from heredity.methods.options import MethodOptions
 from heredity.records import read_journal
 from heredity.resources import Candidate, SourceTree
 from heredity.results.run import HeldOut, RunResults, RunStatus, Verdict
@@ -207,7 +206,7 @@ def test_a_suite_killed_between_a_seed_and_its_look_looks_and_runs_nothing_again
 def test_a_rule_is_that_of_its_folder(tmp_path: Path, offer: Offer) -> None:
     fake_suite(tmp_path / "one", 1.0, offer)
     begin(tmp_path / "one", two(), "balancing vs falling")
-    with pytest.raises(ConfigError, match="is run until balancing vs falling, at most 12 seeds"):
+    with pytest.raises(ConfigError, match="holds a suite with the rule balancing vs falling, at most 12 seeds"):
         begin(tmp_path / "one", two(), "balancing vs random")
     open_suite(tmp_path / "two", two())
     with pytest.raises(ConfigError, match="was not started with --until"):
@@ -229,8 +228,11 @@ def test_seeds_are_counted_or_listed() -> None:
     ("question", "message"),
     [
         ("gepa", 'write "A vs B"'),
-        ("gepa vs best", "'best' fits 'best-of-n', 'best-of-all'; give"),
-        ("gepa vs nobody", "'nobody' fits no entry; give a name that fits one of 'gepa', 'best-of-n', 'best-of-all'"),
+        ("gepa vs best", "'best' matches 'best-of-n', 'best-of-all'; give"),
+        (
+            "gepa vs nobody",
+            "'nobody' matches no entry; give a name that matches one of 'gepa', 'best-of-n', 'best-of-all'",
+        ),
         ("gepa vs gep", "names gepa twice"),
     ],
 )

@@ -8,20 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from heredity._core.errors import ConfigError, MissingExtraError, RecordError, RunLockedError, UnknownNameError
+from heredity.agents.launchers import available
 from heredity.configuration.config import Config
-from heredity.errors import ConfigError, MissingExtraError, RecordError, RunLockedError, UnknownNameError
-from heredity.evolution import EvolverContext, SessionContract
-from heredity.evolution.options import MethodOptions
 from heredity.experiments.plans import package_versions
 from heredity.experiments.progress import RunProgress
 from heredity.experiments.sealed import adopt_cases, sealed_folder
-from heredity.experiments.suite import (
-    new_suite_folder,
-    open_suite,
-    run_suite,
-    with_jobs,
-)
-from heredity.launchers import available
+from heredity.experiments.suite import new_suite_folder, open_suite, run_suite, with_jobs
+from heredity.methods import EvolverContext, SessionContract
+from heredity.methods.options import MethodOptions
 from heredity.records import read_journal
 from heredity.records.lock import RunLock
 from heredity.results.base import read
@@ -70,7 +65,7 @@ class Failing:
     options_model = MethodOptions
 
     async def evolve(self, session: SessionContract, context: EvolverContext) -> None:
-        from heredity.evolution import Trial
+        from heredity.methods import Trial
 
         await session.submit([Trial(context.initial, (0, 1))], key="first")
         raise KeyError("the method's own mistake")
@@ -205,7 +200,7 @@ def test_what_is_unknown_is_said_before_anything_is_run(tmp_path: Path) -> None:
 
 
 def test_a_missing_extra_is_said_before_anything_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from heredity.environments import registry
+    from heredity.kinds.policy.environments import registry
 
     monkeypatch.setattr(registry, "installed", lambda spec: False)
     with pytest.raises(MissingExtraError, match=r"pip install 'heredity\[box2d\]'"):
@@ -241,7 +236,7 @@ def test_a_suite_without_a_name_can_be_opened_again(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_no_suite_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"has no suite\.toml, so no suite has begun there"):
+    with pytest.raises(ConfigError, match=r"has no suite\.toml, so it does not hold a suite"):
         open_suite(tmp_path)
 
 
@@ -263,7 +258,7 @@ def test_hidden_cases_are_outside_every_run(tmp_path: Path) -> None:
 
 
 def test_the_cases_of_another_suite_are_taken_over_once(tmp_path: Path) -> None:
-    from heredity.judging.cases import HiddenCases
+    from heredity.session.cases import HiddenCases
 
     one, two, three = (tmp_path / "runs" / name for name in ("one", "two", "three"))
     secret = HiddenCases.create(sealed_folder(one))
@@ -274,7 +269,7 @@ def test_the_cases_of_another_suite_are_taken_over_once(tmp_path: Path) -> None:
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
     HiddenCases.create(sealed_folder(three))
-    with pytest.raises(ConfigError, match="has hidden cases of its own"):
+    with pytest.raises(ConfigError, match="already has other hidden cases"):
         adopt_cases(three, one)
     with pytest.raises(RecordError, match="expected a suite's hidden cases"):
         adopt_cases(tmp_path / "runs" / "four", tmp_path / "runs" / "five")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from heredity import library
-from heredity.errors import ConfigError, UnknownNameError
+from heredity._core.errors import ConfigError, UnknownNameError
 from heredity.experiments.config import load, resolve
 from heredity.experiments.suites import headline, suite_file, suites
 
@@ -96,7 +96,7 @@ def test_paths_of_overrides_are_seen_from_the_current_folder(mine: Path) -> None
 def test_what_a_package_holds_is_named_by_the_package(mine: Path) -> None:
     config = load(mine, ["evolver.initial=heredity.library:harnesses/explorer"])
     assert config.evolver.initial == str(Path(library.__path__[0]) / "harnesses" / "explorer")
-    with pytest.raises(ConfigError, match="no_such_package:x: no package no_such_package is installed"):
+    with pytest.raises(ConfigError, match="no_such_package:x: the package no_such_package is not installed"):
         load(mine, ["evolver.initial=no_such_package:x"])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from heredity.experiments.lineage import LINEAGE
+from heredity.experiments.results import LINEAGE
 from heredity.resources import Store
 
 from .test_resource_evolution import config, needs_sandbox, ran

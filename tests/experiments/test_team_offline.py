@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from heredity.cli.main import app
-from heredity.protocols.team_questions.setting import no_browser
+from heredity.protocols.team_questions.protocol import no_browser
 
 EVOLVING = 10
 """Questions that the program in the models' place gets wrong until the reader's prompt is mended."""

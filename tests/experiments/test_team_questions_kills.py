@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from heredity.ids import digest_json, generator
+from heredity._core.ids import digest_json, generator
 from heredity.records import read_journal
 from heredity.team.events import EFFECT_DONE
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from heredity.agents.launchers import available
 from heredity.cli import main as module
 from heredity.experiments.config import cells, resolve
-from heredity.launchers import available
-from heredity.protocols.post_training.trainers import check_trainer, mode_of, task_of
+from heredity.protocols.post_training.protocol import check_trainer, mode_of, task_of
 from heredity.sandbox import inference as sandbox
 
 ROOT = Path(__file__).parents[2]
@@ -50,20 +50,20 @@ def run(out: Path, *overrides: str, file: Path | str = "posttrain-cpu") -> int:
         ("training.base_model=characters/arithmetik", "unknown base model 'characters/arithmetik'; did you mean"),
         (
             "training.base_model=/no/such/folder",
-            "training.base_model is '/no/such/folder', and there is no such folder",
+            "training.base_model is '/no/such/folder', which does not exist",
         ),
-        ("training.base_model=./nowhere", "/nowhere', and there is no such folder"),
+        ("training.base_model=./nowhere", "/nowhere', which does not exist"),
         ("evolver.launcher=/no/such/agent", "/no/such/agent has no start.sh"),
         ('run.tasksets=["posttraining/arithmetics"]', "did you mean arithmetic"),
         ('run.tasksets=["posttraining/smith:/no/folder"]', "/no/folder/config.yaml cannot be read"),
-        ('run.tasksets=["gymnasium/CartPole-v1"]', "gymnasium/CartPole-v1 is none"),
-        ("training.mode=multi-task", "posttraining/arithmetic is one task; name several, such as"),
+        ('run.tasksets=["gymnasium/CartPole-v1"]', "not gymnasium/CartPole-v1"),
+        ("training.mode=multi-task", "posttraining/arithmetic is one task; use several, such as"),
         ('run.tasksets=["posttraining/multi:arithmetic"]', "expected two or more different ones"),
         ('run.tasksets=["posttraining/multi:arithmetic+rewritin"]', "did you mean rewriting"),
         ("budget.seconds=0", "budget.seconds = 0"),
         ("training.mode=sft", "training.mode = 'sft'"),
-        ("training.gpus=1", "training.gpus is 1, and engine.gpus names 0; name as many there"),
-        ("training.device=gpu", 'training.device is "gpu", and training.gpus is 0'),
+        ("training.gpus=1", "training.gpus is 1, but engine.gpus lists 0; list enough"),
+        ("training.device=gpu", 'training.device is "gpu" but training.gpus is 0'),
         ('engine.gpus=["93"]', "GPUs: "),
     ],
 )
@@ -85,24 +85,21 @@ def test_a_method_cannot_train(tmp_path: Path, capsys: pytest.CaptureFixture[str
     with pytest.raises(SystemExit) as ended:
         module.main()
     assert ended.value.code == 2
-    assert "post-training is done by an agent, and there is none; set evolver.launcher" in capsys.readouterr().err
+    assert "post-training needs an agent; set evolver.launcher" in capsys.readouterr().err
 
 
 def test_a_run_without_an_end_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "endless.toml"
     file.write_text(f'[run]\nprotocol = "post-training"\ntasksets = ["{TASK}"]\n[evolver]\nlauncher = "x"\n')
     assert run(tmp_path / "out", file=file) == 2
-    assert "endless.toml: budget.seconds is missing; give the wall seconds" in capsys.readouterr().err
+    assert "endless.toml: budget.seconds is missing; set the agent's wall time" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
 def test_a_judge_that_is_missing_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wanted = ('run.tasksets=["posttraining/search-judged"]', "budget.train_cases=4", "views.heldout=4")
     assert run(tmp_path / "out", *wanted) == 2
-    assert (
-        "posttraining/search-judged is decided by a model, and there is none; set gateway.judge"
-        in capsys.readouterr().err
-    )
+    assert "posttraining/search-judged needs a model as judge; set gateway.judge" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 

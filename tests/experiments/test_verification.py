@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from heredity._core.errors import ConfigError
+from heredity._core.ids import canonical_json, digest_json
 from heredity.cli.main import app
-from heredity.errors import ConfigError
 from heredity.experiments.results import rebuild_run
 from heredity.experiments.verification.anchors import Anchor, Statement, statement
 from heredity.experiments.verification.verify import Asked, cards_of, verify
-from heredity.ids import canonical_json, digest_json
 from heredity.results.card import Card
 
 from . import sample
@@ -201,15 +201,15 @@ def _judged_before_the_session_was_closed(run: Path) -> None:
         (_other_blob, "scores", "trajectories are of another candidate"),
         (_selected_by_hand, "selection", "the protocol's rule selects"),
         (_figure, "figures", r"heldout.mean is .* was computed"),
-        (_case, "commitment", "are not those of the commitment"),
+        (_case, "commitment", "do not match the commitment"),
         (lambda run: _case(run, opened_anew=True), "commitment", "the journal begins with"),
-        (_line_removed, "journal", r"line 3: .*a line before it is gone"),
+        (_line_removed, "journal", r"line 3: .*a line before it is missing"),
         (_line_removed_and_chained_anew, "card", r"runs\[0\]\.events is"),
         (_cut, "ended", "the run is unfinished, or its journal was cut"),
         (_cut, "card", r"runs\[0\]\.head is"),
         (_cut_and_rebuilt, "ended", "not run.finished"),
-        (_torn, "journal", "ends in a torn line"),
-        (_configuration, "configuration", "the run began with"),
+        (_torn, "journal", "ends in an incomplete line"),
+        (_configuration, "configuration", "the run started with"),
         (_claim, "card", r"runs\[0\]\.figures\[0\]\.value is"),
         (_judged_before_the_session_was_closed, "events", "cases.judged before the session was closed"),
     ],
@@ -351,7 +351,7 @@ def test_a_run_of_a_suite_behind_a_link_is_not_followed(suite: Path, tmp_path: P
     run = copied / "runs" / "CartPole-v1--best-of-n--s1"
     run.rename(tmp_path / "moved")
     run.symlink_to(tmp_path / "moved")
-    assert "is no plain folder" in failed(verify(copied))["files"]
+    assert "is not a plain folder" in failed(verify(copied))["files"]
 
 
 def test_the_command_says_what_it_found_by_its_exit_code_a_table_and_a_card(run: Path, tmp_path: Path) -> None:

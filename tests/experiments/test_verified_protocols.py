@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
+from heredity.agents.launchers import available
 from heredity.experiments.config import resolve
 from heredity.experiments.results import rebuild_run
 from heredity.experiments.sealed import OPENED, SealedCases
 from heredity.experiments.suite import open_suite, run_suite
 from heredity.experiments.verification.verify import Asked, verify
-from heredity.judging.cases import HiddenCases
-from heredity.launchers import available
 from heredity.sandbox import inference
+from heredity.session.cases import HiddenCases
 from offering import Offer
 from server.training.tiny import INFO, SUBMIT, Rig, Tiny
 
@@ -86,7 +86,7 @@ def test_what_a_language_model_scored_is_not_comparable(tmp_path: Path) -> None:
     assert {name for name, (status, _) in found.items() if status != "passed"} == {"secrecy", "anchor", "replay"}, found
     assert found["replay"] == (
         "not checked",
-        "not comparable: the language model offline/rule-follower attempts these tasks",
+        "not comparable: these tasks are solved by the language model offline/rule-follower",
     )
 
 

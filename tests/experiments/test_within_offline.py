@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from heredity._core.ids import generator
 from heredity.cli.main import app
+from heredity.engine.trajectory import decode_many
 from heredity.experiments.suites import suite_file
-from heredity.ids import generator
 from heredity.library.models.reviser import plan_of
 from heredity.protocols.within_task.account import accounts_of
 from heredity.records import BlobStore
-from heredity.rollouts.trajectory import decode_many
 
 pytestmark = pytest.mark.slow
 

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from heredity.actors.react import parse_action
-from heredity.cli.worlds import app
-from heredity.errors import ConfigError, UnknownNameError
-from heredity.experiments.world_examples import dealt, reference_examples, run_examples
-from heredity.gateway import Message
+from heredity._core.errors import ConfigError, UnknownNameError
+from heredity.engine.react import parse_action
+from heredity.engine.trajectory import Trajectory, encode_many
+from heredity.kinds.world.commands.training_examples import dealt, reference_examples, run_examples
+from heredity.kinds.world.commands.worlds import app
+from heredity.kinds.world.glimpses import ALPHABET, LONGEST, Glimpses
+from heredity.kinds.world.taskset import WorldTaskset
+from heredity.kinds.world.world import world
+from heredity.models import Message
 from heredity.records import BlobStore, RunFolder
-from heredity.rollouts.trajectory import Trajectory, encode_many
-from heredity.worlds.glimpses import ALPHABET, LONGEST, Glimpses
-from heredity.worlds.taskset import WorldTaskset
-from heredity.worlds.world import world
 
 NAME = "grid_treasure"
 
@@ -124,6 +124,6 @@ def test_a_glimpse_has_the_exposed_values_and_every_action_one_character() -> No
         episode.step(glimpses.read(character))
     assert episode.total == 1.0
     assert len(line) <= LONGEST
-    assert "stands for no action" in str(glimpses.read("~"))
+    assert "does not encode an action" in str(glimpses.read("~"))
     with pytest.raises(ConfigError, match="--form chat"):
         Glimpses(world("gear_train"))

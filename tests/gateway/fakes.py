@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 
-from heredity.errors import ProviderError
-from heredity.gateway import Delta, Reply, Request, Usage
-from heredity.gateway.prices import Prices
+from heredity._core.errors import ProviderError
+from heredity.models import Delta, Reply, Request, Usage
+from heredity.models.prices import Prices
 
 USED = Usage(10, 5, 0, 0.5)
 

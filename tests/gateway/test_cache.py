@@ -15,11 +15,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.errors import ConfigError, DamagedRecordError, ProviderError, RecordError
-from heredity.gateway import Image, Message, Reply, Request, Sampling, ToolCall, ToolSpec, Usage
-from heredity.gateway.cache import Cached, bypassing, cache_key
-from heredity.gateway.contract import NOTHING_USED
-from heredity.gateway.reply_store import ReplyStore
+from heredity._core.errors import ConfigError, DamagedRecordError, ProviderError, RecordError
+from heredity.models import Image, Message, Reply, Request, Sampling, ToolCall, ToolSpec, Usage
+from heredity.models.cache import Cached, bypassing, cache_key
+from heredity.models.contract import NOTHING_USED
+from heredity.models.reply_store import ReplyStore
 
 from .fakes import Fake, broken, said
 
@@ -205,9 +205,9 @@ async def test_a_waiting_caller_that_gives_up_disturbs_nobody(store: ReplyStore)
 CHILD = """
 import asyncio, sys
 from pathlib import Path
-from heredity.gateway import Request, Sampling
-from heredity.gateway.cache import Cached
-from heredity.gateway.reply_store import ReplyStore
+from heredity.models import Request, Sampling
+from heredity.models.cache import Cached
+from heredity.models.reply_store import ReplyStore
 from tests.gateway.fakes import Fake, said
 
 async def main():

@@ -13,13 +13,12 @@ from typing import Any
 
 import pytest
 
-from heredity.errors import BudgetError, ConfigError, ProviderError, UnknownNameError
-from heredity.gateway import Model, Request, Sampling, providers, streamed
-from heredity.gateway.gateway import Gateway, default_cache_path
-from heredity.gateway.limits import Limited
-from heredity.gateway.names import known_kinds, resolve
-from heredity.gateway.settings import WELL_KNOWN, GatewaySettings, ProviderSettings
-from heredity.spans import Span, collecting
+from heredity._core.errors import BudgetError, ConfigError, ProviderError, UnknownNameError
+from heredity._core.spans import Span, collecting
+from heredity.models import Model, Request, Sampling, streamed
+from heredity.models import gateway as providers
+from heredity.models.gateway import Gateway, Limited, default_cache_path, known_kinds, resolve
+from heredity.models.settings import WELL_KNOWN, GatewaySettings, ProviderSettings
 from offering import Offer
 
 from .endpoint import Answer, Endpoint, chunks, completion, endpoint, failure
@@ -143,7 +142,7 @@ async def test_the_time_of_an_attempt_holds_in_every_layer(
         limited.append(timeout_s)
         return Limited(model, concurrent=concurrent, timeout_s=timeout_s)
 
-    monkeypatch.setattr("heredity.gateway.gateway.Limited", limit)
+    monkeypatch.setattr("heredity.models.gateway.Limited", limit)
     async with Gateway(GatewaySettings.of({"attempts": 1, **settings})) as gateway:
         with pytest.raises(ProviderError, match="nobody is asked"):
             await gateway.model("openai/gpt-5").reply(FRESH)
@@ -358,6 +357,6 @@ def test_the_cache_lies_in_the_users_cache_folder(monkeypatch: pytest.MonkeyPatc
 
 
 def test_importing_the_gateway_loads_no_provider() -> None:
-    code = "import sys, heredity.gateway.gateway\nprint([m for m in ('pydantic_ai', 'openai', 'torch') if m in sys.modules])"
+    code = "import sys, heredity.models.gateway\nprint([m for m in ('pydantic_ai', 'openai', 'torch') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

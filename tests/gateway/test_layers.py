@@ -10,17 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.errors import BudgetError, ConfigError, ProviderError
-from heredity.gateway import Model, Reply, Request, Usage
-from heredity.gateway.contract import NOTHING_USED, StreamingModel
-from heredity.gateway.limits import Limited
-from heredity.gateway.meter import Account, Meter, Metered, SpendLimits
-from heredity.gateway.prices import FREE, Prices, listed_prices, prices_of
-from heredity.gateway.retry import Retrying
-from heredity.gateway.routing import Routed
-from heredity.gateway.transcripts import Transcribed
-from heredity.gateway.waiting import noticing, rollout_clock
-from heredity.spans import Span, collecting, span
+from heredity._core.errors import BudgetError, ConfigError, ProviderError
+from heredity._core.spans import Span, collecting, span
+from heredity.models import Model, Reply, Request, Usage
+from heredity.models.contract import NOTHING_USED, StreamingModel
+from heredity.models.gateway import Limited, Retrying, Transcribed
+from heredity.models.meter import Account, Meter, Metered, SpendLimits
+from heredity.models.prices import FREE, Prices, listed_prices, prices_of
+from heredity.models.routing import Routed
+from heredity.models.waiting import noticing, rollout_clock
 
 from .fakes import USED, Fake, broken, said
 
@@ -75,14 +73,12 @@ async def test_a_provider_is_left_alone_as_long_as_it_asks_and_whoever_watches_i
     with noticing(lambda why, seconds: told.append((why, seconds))):
         await Retrying(Fake([*outcomes, said()]), sleep=waits, base_s=1.0, longest_s=600.0).reply(ASK)
     assert 500.0 <= waits[1] <= 502.0
-    assert told == [(f"told to fail (rate_limit); asked again in {waits[1]:.0f} s", waits[1])], (
-        "short waits are not told"
-    )
+    assert told == [(f"told to fail (rate_limit); retrying in {waits[1]:.0f} s", waits[1])], "short waits are not told"
 
 
 async def test_a_wait_that_nobody_watches_is_told_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     await Retrying(Fake([broken("rate_limit", retry_after_s=60.0), said()]), sleep=Waits()).reply(ASK)
-    assert capsys.readouterr().err.startswith("told to fail (rate_limit); asked again in 6")
+    assert capsys.readouterr().err.startswith("told to fail (rate_limit); retrying in 6")
 
 
 async def test_a_provider_that_asks_for_more_time_than_an_attempt_has_is_not_asked_again() -> None:
@@ -339,7 +335,7 @@ async def test_a_limit_that_cannot_be_kept_is_not_pretended() -> None:
         Metered(Fake(prices=None), Meter(), SpendLimits(cost_usd=1))
     model = Metered(Fake([said(usage=Usage())]), Meter(), SpendLimits(tokens=1000))
     await model.reply(ASK)
-    with pytest.raises(BudgetError, match="without saying its tokens"):
+    with pytest.raises(BudgetError, match="without reporting its tokens"):
         await model.reply(ASK)
     with pytest.raises(ConfigError, match="tokens is -1"):
         SpendLimits(tokens=-1)

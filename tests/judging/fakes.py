@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from heredity.evolution import Budget, Trial
-from heredity.ids import generator
-from heredity.judging import Session, SessionRules
+from heredity._core.ids import generator
+from heredity.engine.runner import Job
+from heredity.engine.trajectory import Failure, Trajectory
+from heredity.methods import Budget, Trial
 from heredity.records import BlobStore, Committer, Journal
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.contract import Job
-from heredity.rollouts.trajectory import Failure, Trajectory
 from heredity.sandbox.limits import Limits
+from heredity.session import Session, SessionRules
 from heredity.tasks import Task, TasksetInfo
 
 FLOOR = -10.0

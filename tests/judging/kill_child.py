@@ -11,10 +11,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from fakes import FakeRunner, NumbersTaskset, climb, program
 
-from heredity.evolution import Budget
-from heredity.judging import Conditions, HiddenCases, RunPlan, ViewPlan, run_evolution
-from heredity.judging.bench import Reference
-from heredity.protocols.policy_evolution.judge import judge
+from heredity.methods import Budget
+from heredity.protocols.shared.selection import judge
+from heredity.session import Conditions, HiddenCases, RunPlan, ViewPlan, run_evolution
+from heredity.session.bench import Reference
 
 PLAN = RunPlan(
     run_id="killed",

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from heredity.evolution import Budget, Decision, Trial
-from heredity.ids import generator
-from heredity.judging import Conditions, HiddenCases, RunPlan, Session, ViewPlan
-from heredity.judging.schedule import Schedule, draw_plan
+from heredity._core.ids import generator
+from heredity.engine.runner import Job
+from heredity.engine.trajectory import Failure, Trajectory
+from heredity.methods import Budget, Decision, Trial
 from heredity.protocols.harness_evolution.judge import judge
 from heredity.protocols.harness_evolution.terms import HarnessTerms, ood_views
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.contract import Job
-from heredity.rollouts.trajectory import Failure, Trajectory
 from heredity.sandbox.limits import Limits
+from heredity.session import Conditions, HiddenCases, RunPlan, Session, ViewPlan
+from heredity.session.schedule import Schedule, draw_plan
 from heredity.tasks import Task, TasksetInfo
 
 SECRET = HiddenCases(987654321, b"t" * 32)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from heredity.errors import ConfigError, DamagedRecordError, RecordError
-from heredity.judging import HiddenCases
+from heredity._core.errors import ConfigError, DamagedRecordError, RecordError
+from heredity.session import HiddenCases
 from heredity.tasks import Task
 
 from .fakes import NumbersTaskset
@@ -36,7 +36,7 @@ def test_a_secret_is_not_shown(tmp_path: Path) -> None:
 
 def test_processes_that_create_at_once_end_with_one_winner(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from heredity.judging.cases import HiddenCases\n"
+        "import sys; from pathlib import Path; from heredity.session.cases import HiddenCases\n"
         "sys.stdin.readline(); print(HiddenCases.create(Path(sys.argv[1])).entropy)"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "suite")]

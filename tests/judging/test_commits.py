@@ -8,15 +8,22 @@ from pathlib import Path
 
 import pytest
 
-from heredity.errors import ClosedError, ConfigError, OutageError, ProviderError, RejectedError, ReplayDivergedError
-from heredity.evolution import Budget, Decision, Trial
-from heredity.gateway import Reply, Request, Usage
-from heredity.judging import Session, SessionRules
+from heredity._core.errors import (
+    ClosedError,
+    ConfigError,
+    OutageError,
+    ProviderError,
+    RejectedError,
+    ReplayDivergedError,
+)
+from heredity.engine.runner import Job
+from heredity.engine.trajectory import Trajectory
+from heredity.methods import Budget, Decision, Trial
+from heredity.models import Reply, Request, Usage
 from heredity.records import BlobStore, Committer, Journal, read_journal
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.contract import Job
-from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.limits import Limits
+from heredity.session import Session, SessionRules
 from heredity.tasks import Task, TasksetInfo
 
 INFO = TasksetInfo("questions/none", "1", "question", {}, {}, "", 0.0)

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from heredity.errors import ConfigError, DamagedRecordError, HostError, RejectedError, ReplayDivergedError
-from heredity.evolution import Budget, Decision, Trial
-from heredity.judging import Session, run_evolution
-from heredity.judging.schedule import Schedule
+from heredity._core.errors import ConfigError, DamagedRecordError, HostError, RejectedError, ReplayDivergedError
+from heredity.engine.runner import Job
+from heredity.engine.trajectory import Failure, Trajectory
+from heredity.methods import Budget, Decision, Trial
 from heredity.records import read_journal
-from heredity.rollouts.contract import Job
-from heredity.rollouts.trajectory import Failure, Trajectory
 from heredity.sandbox.limits import Limits
+from heredity.session import Session, run_evolution
+from heredity.session.schedule import Schedule
 
 from .labelled import Knowing, LabelledTaskset, conditions, probe, prompt, run_plan, terms, views_of, writing
 
@@ -107,7 +107,7 @@ async def test_a_session_admits_only_the_open_batch(tmp_path: Path) -> None:
     await run_evolution(tmp_path, run_plan(terms()), conditions(), straying)
     assert "no batch is open" in refusals[0]
     assert "is not in batch 1" in refusals[1]
-    assert "which is the gate's" in refusals[2]
+    assert "reserved for the contract gate" in refusals[2]
     assert events(tmp_path, "submission.admitted") == []
 
 
@@ -128,7 +128,7 @@ async def test_the_gate_refuses_what_does_not_load_or_fails_on_canaries_and_the_
     decisions = events(tmp_path, "candidate.decided")
     assert [d["accepted"] for d in decisions] == [True, False, False, True]
     assert decisions[1]["reason"] == "contract gate: prompt/system does not load"
-    assert decisions[2]["reason"].startswith("contract gate: its own code fails on 2 of 2 canaries: ContractError")
+    assert decisions[2]["reason"].startswith("contract gate: its code fails on 2 of 2 canaries: ContractError")
     assert verdict.candidate == prompt("x y").digest
     admitted = [e for e in events(tmp_path, "submission.admitted") if e["key"].startswith("gate/")]
     assert [e["charge"] for e in admitted] == [2, 2]
@@ -139,7 +139,9 @@ async def test_canaries_that_cannot_be_paid_refuse_a_commit(tmp_path: Path) -> N
     schedule = Schedule(batch_size=2, gate=True, canaries=2)
     plan = run_plan(terms(schedule), budget=Budget(episodes=3))
     await run_evolution(tmp_path, plan, conditions(probe=probe), writing("x"))
-    assert events(tmp_path, "candidate.decided")[1]["reason"].startswith("contract gate: the canaries cannot be paid")
+    assert events(tmp_path, "candidate.decided")[1]["reason"].startswith(
+        "contract gate: the budget does not cover the canaries"
+    )
 
 
 @pytest.mark.parametrize("stride", [5, pytest.param(1, marks=pytest.mark.slow)])
@@ -252,7 +254,7 @@ async def test_a_run_without_one_held_out_attempt_has_not_ended_and_resuming_mak
 
     runner = Unreachable()
     for view, split in (("4 update-validation", "validation"), ("4 held-out", "heldout")):
-        with pytest.raises(HostError, match=f"none of the {view} rollouts could be made .provider_error: no answer"):
+        with pytest.raises(HostError, match=f"all {view} rollouts failed .provider_error: no answer"):
             await run_evolution(tmp_path, run_plan(terms()), conditions(runner), writing("x", "x y"))
         down.discard(split)
     verdict = await run_evolution(tmp_path, run_plan(terms()), conditions(runner), writing("x", "x y"))

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from heredity.experiments.config import resolve
-from heredity.gateway.settings import GatewaySettings
-from heredity.judging.cases import HiddenCases
-from heredity.judging.judgements import Judgements, JudgementStore
-from heredity.judging.rollouts import Rollouts
+from heredity.models.settings import GatewaySettings
 from heredity.sandbox.limits import Limits
+from heredity.session.cases import HiddenCases
+from heredity.session.judgements import Judgements, JudgementStore
+from heredity.session.rollouts import Rollouts
 
 from .fakes import FakeRunner, NumbersTaskset, program
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from heredity.ids import generator
+from heredity._core.ids import generator
 from heredity.records import read_journal
 
 from .test_run import facts

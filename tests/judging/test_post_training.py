@@ -5,13 +5,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from heredity.evolution import Budget, Trial
-from heredity.judging import RunPlan, Session, ViewPlan, run_evolution
-from heredity.judging.bench import Reference
-from heredity.judging.views import ViewScores
+from heredity.methods import Budget, Trial
 from heredity.protocols.post_training.analysis import posttraining_metrics
 from heredity.protocols.post_training.judge import judge
 from heredity.records import read_journal
+from heredity.session import RunPlan, Session, ViewPlan, run_evolution
+from heredity.session.bench import Reference
+from heredity.session.views import ViewScores
 
 from .labelled import Knowing, LabelledTaskset, conditions, prompt
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from heredity.errors import HostError, OutageError, ProviderError
-from heredity.judging.rollouts import Rollouts
+from heredity._core.errors import HostError, OutageError, ProviderError
+from heredity.engine.rollout import attributed
+from heredity.engine.runner import Job
+from heredity.engine.trajectory import Failure, Trajectory
 from heredity.results.status import FailureSource
-from heredity.rollouts.contract import Job
-from heredity.rollouts.rollout import attributed
-from heredity.rollouts.trajectory import Failure, Trajectory
 from heredity.sandbox.limits import Limits
+from heredity.session.rollouts import Rollouts
 from heredity.tasks import Task
 
 from .fakes import NumbersTaskset, program
@@ -95,7 +95,7 @@ async def test_a_provider_that_fails_at_some_requests_leaves_those_missing(kind:
 
 @pytest.mark.parametrize("error", [down("server"), down("timeout"), down("garbage"), HostError("no server answers")])
 async def test_rollouts_of_which_none_could_be_made_are_no_result(error: HostError) -> None:
-    with pytest.raises(OutageError, match="none of 3 rollouts could be made: "):
+    with pytest.raises(OutageError, match="all 3 rollouts failed: "):
         await statuses(Failing({task: [error] for task in range(3)}))
 
 

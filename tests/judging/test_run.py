@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from heredity.errors import ConfigError, HostError, IsolationError, RecordError, RunLockedError
-from heredity.evolution import Budget, Trial
-from heredity.judging import Conditions, HiddenCases, RunPlan, Session, ViewPlan, run_evolution
-from heredity.judging.bench import Reference, Verdict
-from heredity.judging.views import ViewScores
-from heredity.protocols.policy_evolution.judge import judge
+from heredity._core.errors import ConfigError, HostError, IsolationError, RecordError, RunLockedError
+from heredity.engine.runner import Job
+from heredity.engine.trajectory import Trajectory
+from heredity.methods import Budget, Trial
+from heredity.protocols.shared.selection import judge
 from heredity.records import Event, RunFolder, load_config, read_journal
-from heredity.rollouts.contract import Job
-from heredity.rollouts.trajectory import Trajectory
+from heredity.session import Conditions, HiddenCases, RunPlan, Session, ViewPlan, run_evolution
+from heredity.session.bench import Reference, Verdict
+from heredity.session.views import ViewScores
 from heredity.tasks import Task
 
 from .fakes import FLOOR, FakeRunner, NumbersTaskset, climb, program
@@ -331,7 +331,7 @@ async def test_a_run_without_one_attempt_on_a_view_has_not_ended_and_resuming_ma
     runner = FakeRunner(host_failures=3)
     shared = conditions(runner)
     for view in ("4 validation", "5 held-out"):
-        with pytest.raises(HostError, match=f"none of the {view} rollouts could be made.*went wrong"):
+        with pytest.raises(HostError, match=f"all {view} rollouts failed.*went wrong"):
             await run_evolution(tmp_path, PLAN, shared, submit_all(("value 1", [0])))
         assert "run.finished" not in [e.kind for e in journal(tmp_path)]
     verdict = await run_evolution(tmp_path, PLAN, shared, submit_all(("value 1", [0])))

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from heredity.errors import ConfigError
-from heredity.judging.schedule import Schedule, draw_plan, read_plan
+from heredity._core.errors import ConfigError
+from heredity.session.schedule import Schedule, draw_plan, read_plan
 
 
 def test_every_task_is_in_one_batch_of_each_epoch() -> None:
@@ -51,28 +51,28 @@ def test_a_saved_plan_of_something_else_is_refused(tmp_path: Path) -> None:
     path, schedule = tmp_path / "plan.json", Schedule(batch_size=3)
     data = draw_plan(schedule, 8, 7).to_json()
     path.write_text(json.dumps(data))
-    with pytest.raises(ConfigError, match="batch_size = 3, and this run has 4"):
+    with pytest.raises(ConfigError, match="batch_size = 3, but this run has 4"):
         read_plan(path, Schedule(batch_size=4), 8)
-    with pytest.raises(ConfigError, match="train = 8, and this run has 9"):
+    with pytest.raises(ConfigError, match="train = 8, but this run has 9"):
         read_plan(path, schedule, 9)
     data["batches"][0]["tasks"] = [0, 1, 2]
     data["batches"][1]["tasks"] = [0, 1, 2]
     path.write_text(json.dumps(data))
-    with pytest.raises(ConfigError, match="was changed"):
+    with pytest.raises(ConfigError, match="was modified"):
         read_plan(path, schedule, 8)
     path.write_text('{"digest": "a"}')
-    with pytest.raises(ConfigError, match="no saved plan"):
+    with pytest.raises(ConfigError, match="not a saved plan"):
         read_plan(path, schedule, 8)
     with pytest.raises(ConfigError, match="cannot be read"):
         read_plan(tmp_path / "none.json", schedule, 8)
 
 
 def test_a_schedule_that_cannot_be_drawn_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"schedule.batch_size is 9, and there are 8 train tasks"):
+    with pytest.raises(ConfigError, match=r"schedule.batch_size is 9, but there are only 8 train tasks"):
         draw_plan(Schedule(batch_size=9), 8, 0)
     with pytest.raises(ConfigError, match=r"schedule.epochs is 0"):
         Schedule(epochs=0)
-    with pytest.raises(ConfigError, match=r"schedule.canaries is 9, and there are 8 train tasks"):
+    with pytest.raises(ConfigError, match=r"schedule.canaries is 9, but there are only 8 train tasks"):
         draw_plan(Schedule(gate=True, canaries=9), 8, 0)
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heredity.errors import (
+from heredity._core.errors import (
     BudgetError,
     ClosedError,
     ConfigError,
@@ -20,11 +20,11 @@ from heredity.errors import (
     RejectedError,
     ReplayDivergedError,
 )
-from heredity.evolution import Budget, Feedback, Trial
-from heredity.judging.clock import RunClock
-from heredity.judging.session_log import cut_torn_request
+from heredity.methods import Budget, Feedback, Trial
 from heredity.records import Journal, read_journal
 from heredity.resources import Candidate, SourceTree
+from heredity.session.session import RunClock
+from heredity.session.session_log import cut_torn_request
 
 from .fakes import FLOOR, FakeRunner, open_session, program
 
@@ -295,8 +295,8 @@ async def test_a_machine_that_cannot_confine_policies_stops_the_session_and_cost
 @pytest.mark.parametrize(
     ("trials", "key", "message"),
     [
-        ([Trial(program("value 1"), [8])], "a", "no train task 8"),
-        ([Trial(program("value 1"), [-1])], "a", "no train task -1"),
+        ([Trial(program("value 1"), [8])], "a", "train task 8 does not exist"),
+        ([Trial(program("value 1"), [-1])], "a", "train task -1 does not exist"),
         ([Trial(program("value 1"), [True])], "a", "integer"),
         ([Trial(program("value 1"), [0.5])], "a", "integer"),
         ([Trial(program("value 1"), [])], "a", "0 episodes"),

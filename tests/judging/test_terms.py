@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from heredity.errors import ConfigError
-from heredity.judging.drawn import check_disjoint
+from heredity._core.errors import ConfigError
+from heredity.session.views import check_disjoint
 from heredity.tasks import Task
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from heredity.launchers.registry import programs
+from heredity.agents.launchers.registry import programs
 from launchers.scripts import Call, write_turns
 
 Edit = tuple[str, str]

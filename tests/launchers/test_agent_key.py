@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from heredity._core.errors import ConfigError
+from heredity.agents.launchers import agent_key, check_command
 from heredity.cli.main import app
-from heredity.errors import ConfigError
-from heredity.launchers import agent_key, check_command
 
 BIN = [Path("/usr/bin"), Path("/bin")]
 
@@ -23,7 +23,7 @@ def test_a_name_or_a_folder_is_a_launcher_and_anything_else_a_command(tmp_path: 
     with pytest.raises(ConfigError, match="empty; give the name of an agent"):
         agent_key(" ")
     for path in ("./my-agent", "../agent.sh", "~/no-such-agent"):
-        with pytest.raises(ConfigError, match=f"--agent {path} is no folder; give one with a start.sh"):
+        with pytest.raises(ConfigError, match=f"--agent {path} is not a folder; give one with a start.sh"):
             agent_key(path)
 
 

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from heredity import library
-from heredity.errors import ConfigError, IsolationError
-from heredity.launchers import AgentExit, CommandAgent, available, command
-from heredity.protocols.policy_evolution.briefing import BRIEFING
+from heredity._core.errors import ConfigError, IsolationError
+from heredity.agents import Workspace, evolve_with_agent
+from heredity.agents.launchers import AgentExit, CommandAgent, available, command
+from heredity.protocols.policy_evolution.protocol import BRIEFING
 from heredity.resources import Candidate
 from heredity.sandbox.bubblewrap_root import agents_folder
-from heredity.server import Workspace, evolve_with_agent
 from server.fakes import FakeSession, make_terms, program
 
 EXAMPLES = Path(library.__path__[0]) / "agents"

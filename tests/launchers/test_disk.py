@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from heredity.sandbox import disk
-from heredity.sandbox.disk import DiskUse, disk_use
+from heredity.sandbox import watch as disk
+from heredity.sandbox.watch import DiskUse, disk_use
 
 MIB = 1 << 20
 
@@ -102,7 +102,7 @@ def test_what_lies_deeper_than_any_path_counts_and_no_descriptor_is_left(deep: P
 def test_a_deep_tree_takes_few_descriptors(deep: Path) -> None:
     script = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))\n"
-        "from pathlib import Path; from heredity.sandbox.disk import disk_use\n"
+        "from pathlib import Path; from heredity.sandbox.watch import disk_use\n"
         "print(disk_use(Path(sys.argv[1])).files)"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -152,7 +152,7 @@ def test_a_folder_that_its_owner_has_shut_counts() -> None:
     try:
         write(folder / "shut" / "inner" / "large", 3)
         script = (
-            "import os, sys; from heredity.sandbox.disk import disk_use; from pathlib import Path\n"
+            "import os, sys; from heredity.sandbox.watch import disk_use; from pathlib import Path\n"
             "root = Path(sys.argv[1]); os.setgid(65534); os.setuid(65534)\n"
             "(root / 'shut' / 'inner').chmod(0); (root / 'shut').chmod(0)\n"
             "print(round(disk_use(root).bytes / 2**20))"

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from heredity.launchers import CommandAgent, available, run_agent
-from heredity.protocols.policy_evolution.briefing import BRIEFING
+from heredity.agents import Workspace
+from heredity.agents.launchers import CommandAgent, available, run_agent
+from heredity.protocols.policy_evolution.protocol import BRIEFING
 from heredity.sandbox.process_groups import unavailable
-from heredity.server import Workspace
 from server.fakes import make_terms, program
 
 REASON = available()
@@ -117,7 +117,7 @@ ATTEMPTS = {
             with contextlib.suppress(ImportError):
                 importlib.import_module(name); escaped(name)""",
     "import heredity": """
-        for name in ('heredity', 'heredity.environments', 'heredity.judging'):
+        for name in ('heredity', 'heredity.kinds.policy.environments', 'heredity.session'):
             with contextlib.suppress(ImportError):
                 importlib.import_module(name); escaped(name)""",
     "import a simulator from where the host has it": """

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from heredity.protocols.policy_evolution.briefing import BRIEFING
+from heredity._core.http import serve
+from heredity.agents import Endpoints, SessionApp, Workspace
+from heredity.protocols.policy_evolution.protocol import BRIEFING
 from heredity.sandbox import guest_client
-from heredity.server import Endpoints, SessionApp, Workspace, serve
 from server.fakes import FakeSession, make_terms, program
 
 

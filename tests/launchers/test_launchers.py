@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from heredity.errors import ConfigError, HostError, UnknownNameError
-from heredity.launchers import Launch, launcher
-from heredity.launchers.programs import Build, NpmProgram, PipProgram, Program, agents_folder
-from heredity.launchers.registry import programs
+from heredity._core.errors import ConfigError, HostError, UnknownNameError
+from heredity.agents.launchers import Launch, launcher
+from heredity.agents.launchers.programs import Build, NpmProgram, PipProgram, Program, agents_folder
+from heredity.agents.launchers.registry import programs
 from offering import Offer
 
 PROGRAMS = programs()
@@ -191,7 +191,7 @@ def test_a_folder_without_a_start_is_refused(tmp_path: Path) -> None:
 
 
 def test_what_is_no_launcher_is_refused(offer: Offer) -> None:
-    offer("heredity.launchers", "x", "heredity.launchers.codex:PROGRAM")
+    offer("heredity.launchers", "x", "heredity.agents.launchers.codex:PROGRAM")
     with pytest.raises(ConfigError, match="give an object with `launch`"):
         launcher("x")
 

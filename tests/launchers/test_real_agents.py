@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from heredity.agents.launchers import available
+from heredity.agents.launchers.registry import programs
 from heredity.experiments.config import resolve
 from heredity.experiments.suite import SuiteResult, open_suite, run_suite
-from heredity.launchers import available
-from heredity.launchers.registry import programs
 from heredity.records import read_journal
 from launchers.scripts import Call, steps, write_rules
 

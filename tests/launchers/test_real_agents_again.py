@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 import tomli_w
 
-from heredity.launchers import available
-from heredity.launchers.registry import programs
+from heredity.agents.launchers import available
+from heredity.agents.launchers.registry import programs
 from heredity.records import read_journal
 from launchers.real import Real, each_real
 from launchers.scripts import BALANCED, LEFT, Call, write_turns

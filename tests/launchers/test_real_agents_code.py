@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from heredity.agents.launchers import available
 from heredity.experiments.config import resolve
 from heredity.experiments.suite import open_suite, run_suite
-from heredity.launchers import available
-from heredity.rollouts.code.toolchains import missing
-from heredity.tasks.code.languages import LANGUAGES
-from heredity.tasks.code.problem import library_folder, problem_folders
+from heredity.kinds.code.languages import LANGUAGES
+from heredity.kinds.code.problem import library_folder, problem_folders
+from heredity.kinds.code.toolchains import missing
 from launchers.real import Real, each_real
 from launchers.test_real_agents import assert_same_accounts
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from heredity.agents.launchers import available
+from heredity.agents.launchers.registry import programs
 from heredity.experiments.config import resolve
 from heredity.experiments.suite import open_suite, run_suite
-from heredity.launchers import available
-from heredity.launchers.registry import programs
 from launchers.scripts import write_rules
 from launchers.test_real_agents import SHELLS
 

@@ -12,9 +12,9 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from heredity._core.engine_folder import EngineFolder
+from heredity._core.http import serve
 from heredity.sandbox.agent_bubblewrap import RELAY
-from heredity.sandbox.engine_folder import EngineFolder
-from heredity.server import serve
 
 
 async def _echo(request: Request) -> Response:

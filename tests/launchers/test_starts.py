@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from heredity.launchers.starts import failure_of
 from heredity.protocols.post_training.analysis.record import BASE_MODEL
+from heredity.records.agent_starts import failure_of
 from heredity.records.journal import Event
 
 
@@ -27,4 +27,4 @@ def test_an_agent_that_submitted_a_copy_of_the_base_model_has_not_failed() -> No
 def test_other_refusals_are_no_submissions() -> None:
     failed = failure_of(journal("malformed"), answered=(BASE_MODEL,))
     assert failed is not None
-    assert "nothing was submitted, and 1 refused, the last because malformed" in failed["message"]
+    assert "it submitted nothing (1 refused, the last because malformed" in failed["message"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from heredity.launchers import AgentExit, CommandAgent, available, command, run_agent
+from heredity.agents.launchers import AgentExit, CommandAgent, available, command, run_agent
 from heredity.sandbox import watch
 
 MIB = 1 << 20

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import shutil
@@ -13,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+import heredity as offered
 
 PACKAGE = Path(__file__).parent / "acme"
 SOURCE = Path(__file__).parents[2] / "src" / "heredity"
@@ -123,3 +126,16 @@ def test_without_the_package_its_names_are_unknown(tmp_path: Path) -> None:
 @pytest.mark.parametrize("word", ["guessing", "acme", "lamp_row", "halving"])
 def test_nothing_of_heredity_knows_of_it(word: str) -> None:
     assert not [path for path in SOURCE.rglob("*.py") if f'"{word}"' in path.read_text()]
+
+
+def test_it_imports_public_names_alone() -> None:
+    public, modules = set(offered.__all__), 0
+    for path in (PACKAGE / "acme").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "heredity":
+                modules += 1
+                assert node.module == "heredity", f"{path}:{node.lineno} imports {node.module}"
+                assert {alias.name for alias in node.names} <= public, f"{path}:{node.lineno}"
+            elif isinstance(node, ast.Import):
+                assert not [alias for alias in node.names if alias.name.split(".")[0] == "heredity"], path
+    assert modules >= 6

@@ -7,17 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from heredity.actors.contract import Solving
-from heredity.gateway import Model
-from heredity.posttraining.inference import WarmSandbox
-from heredity.posttraining.kind import inner_runner
-from heredity.posttraining.models import candidate_of, inspect
-from heredity.posttraining.runner import GradingRunner
-from heredity.posttraining.tasks import PostTrainingTaskset, posttraining_task
+from heredity.engine.actor import Solving
+from heredity.engine.kind import Opening, Workers
+from heredity.engine.programs import SandboxedPrograms
+from heredity.engine.runner import Job, Runner
+from heredity.kinds.checkpoint.inference import WarmSandbox
+from heredity.kinds.checkpoint.kind import GradingRunner, inner_runner
+from heredity.kinds.checkpoint.models import candidate_of, inspect
+from heredity.kinds.checkpoint.tasks import PostTrainingTaskset, posttraining_task
+from heredity.models import Model
 from heredity.resources import Candidate
-from heredity.rollouts.contract import Job, Runner
-from heredity.rollouts.kind import Opening, Workers
-from heredity.rollouts.programs import SandboxedPrograms
 from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.limits import Limits
 

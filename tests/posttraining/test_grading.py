@@ -11,23 +11,28 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from heredity.actors.contract import Solving
-from heredity.errors import CandidateError, ConfigError, UnknownNameError
-from heredity.gateway import Model
-from heredity.posttraining.inference import WarmSandbox
-from heredity.posttraining.kind import inner_runner
-from heredity.posttraining.models import candidate_of, inspect, make_characters, snapshot
-from heredity.posttraining.runner import GradingRunner
-from heredity.posttraining.tasks import BaseRecipe, PostTrainingTask, PostTrainingTaskset, SeveralTasks, plain_solver
-from heredity.posttraining.tasks.dealing import DealtTaskset, dealt_info
+from heredity._core.errors import CandidateError, ConfigError, UnknownNameError
+from heredity.engine.actor import Solving
+from heredity.engine.kind import Opening
+from heredity.engine.questions import Question
+from heredity.engine.runner import Job, Runner
+from heredity.engine.trajectory import Trajectory
+from heredity.kinds.checkpoint.inference import WarmSandbox
+from heredity.kinds.checkpoint.kind import GradingRunner, inner_runner
+from heredity.kinds.checkpoint.models import candidate_of, inspect, make_characters, snapshot
+from heredity.kinds.checkpoint.tasks import (
+    BaseRecipe,
+    PostTrainingTask,
+    PostTrainingTaskset,
+    SeveralTasks,
+    plain_solver,
+)
+from heredity.kinds.checkpoint.tasks.dealing import DealtTaskset, dealt_info
+from heredity.models import Model
 from heredity.resources import Candidate, SourceTree
 from heredity.results.status import Status
-from heredity.rollouts.contract import Job, Runner
-from heredity.rollouts.kind import Opening
-from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.limits import Limits
-from heredity.tasks.questions import Question
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

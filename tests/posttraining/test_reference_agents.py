@@ -19,11 +19,11 @@ from typing import Any
 import pytest
 
 from heredity import library
+from heredity.kinds.checkpoint.models.bases import base_model
+from heredity.kinds.checkpoint.models.checkpoint import inspect
+from heredity.kinds.checkpoint.tasks import PostTrainingTaskset, posttraining_task, workspace_files
 from heredity.library.tasks.posttraining.alfworld import task as alfworld
 from heredity.library.tasks.posttraining.corridor import STEPS, Corridor
-from heredity.posttraining.models.bases import base_model
-from heredity.posttraining.models.checkpoint import inspect
-from heredity.posttraining.tasks import PostTrainingTaskset, posttraining_task, workspace_files
 
 from .grading_server import grading_server
 

@@ -12,21 +12,20 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from heredity.actors.contract import Solving
-from heredity.errors import CandidateError, ProviderError
-from heredity.gateway import Model, Reply, Request, Usage
+from heredity._core.errors import CandidateError, ProviderError
+from heredity.engine.actor import Solving
+from heredity.engine.kind import Opening
+from heredity.engine.programs import SandboxedPrograms
+from heredity.engine.runner import Job, Runner
+from heredity.engine.trajectory import Trajectory
+from heredity.kinds.checkpoint.inference import WarmSandbox
+from heredity.kinds.checkpoint.kind import GradingRunner, inner_runner
+from heredity.kinds.checkpoint.models import candidate_of, inspect
+from heredity.kinds.checkpoint.models.bases import base_model
+from heredity.kinds.checkpoint.tasks import PostTrainingTaskset, posttraining_task
 from heredity.library.tasks.posttraining.preference.instructions import rule
-from heredity.posttraining.inference import WarmSandbox
-from heredity.posttraining.kind import inner_runner
-from heredity.posttraining.models import candidate_of, inspect
-from heredity.posttraining.models.bases import base_model
-from heredity.posttraining.runner import GradingRunner
-from heredity.posttraining.tasks import PostTrainingTaskset, posttraining_task
+from heredity.models import Model, Reply, Request, Usage
 from heredity.resources import Candidate
-from heredity.rollouts.contract import Job, Runner
-from heredity.rollouts.kind import Opening
-from heredity.rollouts.programs import SandboxedPrograms
-from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.limits import Limits
 

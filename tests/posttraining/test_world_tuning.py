@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 from heredity import library
-from heredity.ids import generator
+from heredity._core.ids import generator
+from heredity.kinds.checkpoint.models.bases import base_model
+from heredity.kinds.checkpoint.tasks import PostTrainingTaskset, posttraining_task, workspace_files
+from heredity.kinds.world.world import world
 from heredity.library.tasks.posttraining.world import WorldGame
-from heredity.posttraining.models.bases import base_model
-from heredity.posttraining.tasks import PostTrainingTaskset, posttraining_task, workspace_files
 from heredity.tasks import Task
-from heredity.worlds.world import world
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")

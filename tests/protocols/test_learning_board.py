@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from heredity._core.ids import generator
 from heredity.analysis.suite_table import REFERENCE, Cell, TasksetScores
-from heredity.ids import generator
-from heredity.protocols.agent_learning.board import learning_board
+from heredity.protocols.agent_learning.protocol import learning_board
 from heredity.protocols.agent_learning.space import learning_space
 
 LEVELS = generator(1, "board").uniform(0.02, 0.08, 12)

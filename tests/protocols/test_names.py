@@ -10,16 +10,18 @@ from heredity.protocols.registry import PROTOCOLS
 
 SOURCE = Path(__file__).parents[2] / "src" / "heredity"
 
-FOLDERS = {path.name for path in (SOURCE / "protocols").iterdir() if (path / "__init__.py").exists()}
+FOLDERS = {
+    path.name for path in (SOURCE / "protocols").iterdir() if (path / "__init__.py").exists() and path.name != "shared"
+}
 
 ALLOWED = {
     # What a configuration that names no protocol is taken for.
     ("configuration/sections.py", "policy-evolution"),
-    # Commands that are one protocol's own: they are that protocol's, written where all commands are.
-    ("cli/evaluate.py", "heredity.protocols.harness_evolution"),
-    ("cli/annotate.py", "heredity.protocols.harness_evolution"),
-    ("cli/worlds_generate.py", "heredity.protocols.world_generation"),
-    ("cli/evolve.py", "program-evolution"),
+    # Programs are evolved by a command of their kind.
+    ("kinds/program/commands/evolving.py", "program-evolution"),
+    # The command line lists every command, those of protocols among them.
+    ("cli/main.py", "heredity.protocols.harness_evolution"),
+    ("cli/main.py", "heredity.protocols.world_generation"),
     # The benchmark of one protocol's analysis.
     ("bench/metrics.py", "heredity.protocols.harness_evolution"),
 }
@@ -69,7 +71,7 @@ def test_the_search_finds_names_imports_and_dictionaries() -> None:
             "JUDGES = {'agent-learning': 1}",
             "from heredity.protocols.harness_evolution.terms import HarnessTerms",
             "from heredity.protocols import policy_evolution",
-            "import heredity.protocols.resource_evolution.judge",
+            "import heredity.protocols.resource_evolution.metrics",
         )
     )
     assert set(named(ast.parse(code))) == {

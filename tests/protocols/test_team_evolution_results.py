@@ -10,13 +10,12 @@ import pytest
 from typer.testing import CliRunner
 
 from heredity.cli.main import app
-from heredity.gateway import Reply
-from heredity.gateway.contract import Usage
-from heredity.protocols.team_questions.evolution_sections import evolution_section, gain_section
-from heredity.protocols.team_questions.gains import gains
-from heredity.protocols.team_questions.published import PUBLISHED
+from heredity.models import Reply
+from heredity.models.contract import Usage
+from heredity.protocols.team_questions.evolution_sections import PUBLISHED, evolution_section, gain_section
+from heredity.protocols.team_questions.judge import shown
+from heredity.protocols.team_questions.protocol import gains
 from heredity.protocols.team_questions.results import CheckRow, CourseRow, EvolutionPart, QuestionRow, TeamRun
-from heredity.protocols.team_questions.shown import shown
 from heredity.records import Journal
 from heredity.results.charts import Lines
 from heredity.results.page import Table
@@ -151,7 +150,7 @@ def test_with_evolution_more_is_right_and_what_is_lost_is_rolled_back_before_the
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
-        ("concurrent = 1\n", "", "team.concurrent is 2, and the team evolves across questions"),
+        ("concurrent = 1\n", "", "team.concurrent is 2, but the team evolves across questions"),
         ('"across"]', '"always"]', "team.evolution"),
         ("practice = 1", "practice = -1", "team.practice"),
     ],

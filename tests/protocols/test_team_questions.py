@@ -10,9 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from heredity.cli.main import app
-from heredity.gateway.contract import Usage
-from heredity.protocols.team_questions.judge import without_browser
-from heredity.protocols.team_questions.shown import Shown
+from heredity.models.contract import Usage
+from heredity.protocols.team_questions.judge import Shown, without_browser
 from heredity.team.assembly import equipped
 from heredity.team.settings import TeamSettings
 
@@ -98,7 +97,7 @@ def heredity(*arguments: str) -> Any:
 
 
 def test_a_team_answers_and_what_its_record_lacks_is_said(suite: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("heredity.protocols.team_questions.setting.no_browser", lambda: "there is none")
+    monkeypatch.setattr("heredity.protocols.team_questions.protocol.no_browser", lambda: "there is none")
     out = suite.parent / "out"
     ran = heredity("run", str(suite), "--out", str(out))
     assert ran.exit_code == 0, ran.output
@@ -110,7 +109,7 @@ def test_a_team_answers_and_what_its_record_lacks_is_said(suite: Path, monkeypat
     assert rows["b"]["lacking"] == ["0 of 2 hops", "no python", "no step of coder"]
     assert (rows["c"]["status"], rows["c"]["why"]) == ("missing", "it needs a browser, and there is none")
     page = (out / "report.md").read_text()
-    assert "1 of 2 questions were answered right; the records of 1 show all that they had to." in page
+    assert "1 of 2 questions were answered right; the records of 1 have all required findings." in page
     assert "not tried: it needs a browser, and there is none" in page
     assert (out / "runs").exists()
     assert next(out.glob("runs/*/teams/a/plan.md")).exists()
@@ -165,7 +164,7 @@ def test_a_file_that_is_missing_is_named_before_a_model_is_asked(suite: Path) ->
     (suite.parent / "bridges.csv").unlink()
     ran = heredity("run", str(suite), "--out", str(suite.parent / "out"))
     assert ran.exit_code != 0
-    assert "bridges.csv, which is not there" in f"{ran.exception} {ran.output}".replace("\n", " ")
+    assert "bridges.csv, which does not exist" in f"{ran.exception} {ran.output}".replace("\n", " ")
 
 
 @pytest.mark.parametrize(
@@ -173,7 +172,7 @@ def test_a_file_that_is_missing_is_named_before_a_model_is_asked(suite: Path) ->
     [
         ('file = "team.toml"', "", "team.file"),
         ('file = "team.toml"', 'file = "nowhere.toml"', "cannot be read"),
-        ("questions/file:questions.jsonl", "gymnasium/CartPole-v1", "name questions/"),
+        ("questions/file:questions.jsonl", "gymnasium/CartPole-v1", "use questions/"),
     ],
 )
 def test_a_wrong_configuration_is_refused(suite: Path, before: str, after: str, said: str) -> None:

@@ -13,32 +13,32 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from heredity.actors.contract import ANSWER
+from heredity._core.errors import ConfigError
+from heredity._core.ids import generator
 from heredity.cli.main import app
-from heredity.errors import ConfigError
-from heredity.evolution import Feedback, Outcome, Trial
-from heredity.evolution.registry import METHODS
-from heredity.gateway import Message, Reply, Request
-from heredity.gateway.contract import Usage
-from heredity.ids import generator
+from heredity.engine.actor import ANSWER
+from heredity.engine.trajectory import Trajectory
+from heredity.kinds.code.languages import LANGUAGES
+from heredity.kinds.code.problem import problem
 from heredity.library.models.coder import Coder, program
 from heredity.library.models.coder import plan_of as coder_plan
 from heredity.library.models.reviser import Reviser, plan_of, solution
+from heredity.methods import Feedback, Outcome, Trial
+from heredity.methods.registry import METHODS
+from heredity.models import Message, Reply, Request
+from heredity.models.contract import Usage
 from heredity.protocols.within_task.account import TaskAccount, accounts_of
 from heredity.protocols.within_task.metered import Metered
 from heredity.protocols.within_task.metrics import change, contrasts
+from heredity.protocols.within_task.protocol import Spent, choose, covering, wanted
 from heredity.protocols.within_task.report import NO_TRUTH, ORACLE, feedback_label
 from heredity.protocols.within_task.rounds import Rules, TaskRounds
-from heredity.protocols.within_task.samples import Spent, choose, covering, wanted
 from heredity.protocols.within_task.sections import Told
 from heredity.protocols.within_task.seen import Given, Seen, seen_of
 from heredity.records.journal import Line
 from heredity.resources import Candidate, SourceTree
 from heredity.results.run import Verdict
 from heredity.results.status import FailureSource
-from heredity.rollouts.trajectory import Trajectory
-from heredity.tasks.code.languages import LANGUAGES
-from heredity.tasks.code.problem import problem
 
 INITIAL = Candidate({"prompt/system": SourceTree({"prompt.md": "Answer."})})
 SECRET = "4711-secret"
@@ -329,7 +329,7 @@ def test_a_run_is_scored_after_the_fact_and_labelled(verdicts: Path) -> None:
     for name in ("report.md", "report.html"):
         page = (verdicts / name).read_text()
         assert "PS-Joint-Evo (oracle)" in page
-        assert "Oracle: the agent was told the verdict" in page
+        assert "Oracle: the agent saw the verdict" in page
     assert (verdicts / "table-1.csv").exists()
 
 
@@ -338,8 +338,8 @@ def test_what_evolved_is_what_the_plan_says(verdicts: Path) -> None:
     accounts = accounts_of(events)
     assert len(accounts) == 4
     assert {e["data"]["task"] for e in events if e["kind"] == "within.ended"} == set(range(4))
+    from heredity.engine.trajectory import decode_many
     from heredity.records.blobs import BlobStore
-    from heredity.rollouts.trajectory import decode_many
 
     blobs = BlobStore(next(verdicts.glob("runs/*/blobs")))
     for account in accounts:
@@ -357,8 +357,8 @@ def test_what_evolved_is_what_the_plan_says(verdicts: Path) -> None:
     [
         ("public", (), "has no public tests"),
         ("self", ("evolver.method=static",), "cannot work within a task"),
-        ("self", ("evolver.options={rounds = 2}",), "has no meaning within a task"),
-        ("self", ("gateway.optimisation=",), "nothing proposes edits"),
+        ("self", ("evolver.options={rounds = 2}",), "has no effect within a task"),
+        ("self", ("gateway.optimisation=",), "no model proposes edits"),
         ("self", ("solver.rounds=2",), "leave it at 1"),
         ("self", ("solver.temperature=0.0",), "samples at temperature 0"),
         ("self", ("within.mode=all",), "within.mode"),

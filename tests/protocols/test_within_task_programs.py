@@ -9,18 +9,18 @@ import pytest
 from typer.testing import CliRunner
 
 from heredity.cli.main import app
+from heredity.kinds.code.problem import problem
+from heredity.kinds.code.toolchains import installed
 from heredity.library.models.coder import plan_of
 from heredity.library.models.coder import program as program_of
 from heredity.protocols.within_task.events import WITHIN_JUDGED, WITHIN_PROPOSED, JudgedProgram, WithinJudged
-from heredity.protocols.within_task.program_tables import language_section, program_section, published_section
 from heredity.protocols.within_task.programs import VERDICTS, language_rows, pooled, program_noise, program_rows
 from heredity.protocols.within_task.published import COLUMNS_3, TABLE_3
+from heredity.protocols.within_task.report import language_section, program_section, published_section
 from heredity.protocols.within_task.results import EntryLanguageRow
 from heredity.records import read_journal
 from heredity.results.page import Cell, File, Mean, Number, Section, Table, Text
-from heredity.rollouts.code.toolchains import installed
 from heredity.sandbox.bubblewrap_root import available
-from heredity.tasks.code.problem import problem
 from heredity.tasks.contract import CLUSTER
 
 
@@ -86,7 +86,7 @@ def test_the_noise_of_ranks_is_that_of_repetition() -> None:
     assert program_noise([{**JUDGED[0], "rounds": [program("PR")]}]) is None
     (section,) = program_section(program_rows(JUDGED, 1), noise, ranked=True)
     said = "".join(part.text for part in section.parts if isinstance(part, Text))
-    assert "another place in 30% of repeats by time and in 0% of repeats by memory" in said
+    assert "changes place in 30% of repeats by time and in 0% of repeats by memory" in said
 
 
 def test_table_3_sets_one_shot_best_of_k_and_evolved_side_by_side() -> None:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heredity.errors import DamagedRecordError, RecordError
-from heredity.ids import digest_bytes
+from heredity._core.errors import DamagedRecordError, RecordError
+from heredity._core.ids import digest_bytes
 from heredity.records import Blob, BlobStore
 
 _SRC = str(Path(__file__).parents[2] / "src")
@@ -66,7 +66,7 @@ def test_a_place_that_cannot_be_written_is_one_clear_error(tmp_path: Path) -> No
 FULL_DISK = """
 import resource, sys
 from pathlib import Path
-from heredity.errors import RecordError
+from heredity._core.errors import RecordError
 from heredity.records import BlobStore
 store = BlobStore(Path(sys.argv[1]))
 resource.setrlimit(resource.RLIMIT_FSIZE, (300, resource.RLIM_INFINITY))

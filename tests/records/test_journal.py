@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.errors import DamagedRecordError, RecordError
-from heredity.ids import canonical_json
+from heredity._core.errors import DamagedRecordError, RecordError
+from heredity._core.ids import canonical_json
 from heredity.records import Journal, read_chain, read_journal
 
 JSON = st.recursive(
@@ -206,7 +206,7 @@ def test_threads_that_append_and_sync_leave_one_unbroken_chain(tmp_path: Path) -
 FULL_DISK = """
 import resource, sys
 from pathlib import Path
-from heredity.errors import RecordError
+from heredity._core.errors import RecordError
 from heredity.records import Journal
 journal = Journal.open(Path(sys.argv[1]))
 journal.append("first", {"text": "x" * 100})
@@ -238,7 +238,7 @@ def test_a_journal_of_an_earlier_format_is_refused_with_one_line_and_left_as_it_
     (tmp_path / "j").write_bytes(line)
     for reading in (read_journal, Journal.open):
         with pytest.raises(
-            RecordError, match=r"has format 1, and this version of Heredity reads format 4: run it again"
+            RecordError, match=r"has format 1, and this version of Heredity reads format 4: repeat the run"
         ) as refused:
             reading(tmp_path / "j")
         assert not isinstance(refused.value, DamagedRecordError)

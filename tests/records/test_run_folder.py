@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from heredity.errors import ConfigError, RecordError, RunLockedError
+from heredity._core.errors import ConfigError, RecordError, RunLockedError
 from heredity.records import RunFolder, config_digest, load_config, read_journal
 from heredity.records.lock import RunLock
 

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.errors import RecordError
+from heredity._core.errors import RecordError
+from heredity._core.spans import Span, collecting, span
 from heredity.records import span_log
 from heredity.records.span_log import SpanLog, read_spans
-from heredity.spans import Span, collecting, span
 
 
 def made(name: str = "step", **attributes: Any) -> Span:
@@ -114,7 +114,7 @@ def test_a_folder_that_is_not_there_and_a_file_that_is_too_long_are_told(
     assert "No such file" in written(tmp_path / "none" / "spans.jsonl", made())[0]
     monkeypatch.setattr(span_log, "MOST_BYTES", 1000)
     path = tmp_path / "spans.jsonl"
-    assert "1000 is the most" in written(path, *(made(text="x" * 2000) for _ in range(100)))[0]
+    assert "of at most 1000" in written(path, *(made(text="x" * 2000) for _ in range(100)))[0]
     assert path.stat().st_size <= 1000
 
 

@@ -7,11 +7,11 @@ import pytest
 from sample_metrics import nothing, results, run_metrics, unfinished
 
 from heredity.analysis.bounds import wilson
-from heredity.protocols.policy_evolution.edit_sections import edit_bins
-from heredity.protocols.policy_evolution.report import REPORT, timeline_row
-from heredity.reports import drawing
-from heredity.reports.csv import everything
-from heredity.reports.run_page import run_page
+from heredity.pages.report import html as drawing
+from heredity.pages.report.csv import everything
+from heredity.pages.report.run_page import run_page
+from heredity.protocols.policy_evolution.protocol import REPORT
+from heredity.protocols.shared.validated_report import edit_bins, timeline_row
 from heredity.results.charts import (
     Bar,
     Bars,

@@ -9,10 +9,11 @@ from rich.console import Console
 from sample_commits import FIRST, MIX, SECOND, THIRD, commit_run, commit_suite
 from sample_metrics import nothing, results, run_metrics, suite_results_of
 
+from heredity.pages.report import html, markdown, page_of, terminal
 from heredity.protocols.agent_learning.report import WORDS as LEARNING
-from heredity.protocols.policy_evolution.report import REPORT as POLICY_REPORT
-from heredity.protocols.resource_evolution.report import REPORT, WORDS, committed_line, weighed
-from heredity.reports import html, markdown, page_of, terminal
+from heredity.protocols.policy_evolution.protocol import REPORT as POLICY_REPORT
+from heredity.protocols.resource_evolution.protocol import REPORT
+from heredity.protocols.shared.commit_report import WORDS, committed_line, weighed
 from heredity.results.run import RunResults
 from heredity.results.suite import SuiteResults
 from heredity.results.words import POLICIES
@@ -113,7 +114,7 @@ def test_what_is_not_known_of_usage_is_called_unknown() -> None:
     page = Page(run_page(commit_run()))
     assert [cell.strip() for cell in page.row("the method")][1:] == ["1.23k", "0", "56", "unknown"]
     assert [cell.strip() for cell in page.row("rollouts at train tasks")][-1] == "$0.0042"
-    assert "2 calls of the method gave no answer" in page.text
+    assert "2 calls of the method failed" in page.text
     runs = commit_suite()
     runs[0]["model_usage"]["judging"]["cost_usd"] = None
     for run in runs:
@@ -144,15 +145,15 @@ def test_a_run_that_committed_nothing_more_says_so() -> None:
     run = commit_run()
     run |= {"decisions": run["decisions"][:2], "changes": []}
     text = " ".join(Page(run_page(run)).text.split())
-    assert "It is the one that the run began with: nothing else was committed." in text
-    assert "Nothing: the run ends with what it began with." in text
+    assert "It is the initial one: nothing else was committed." in text
+    assert "Nothing: the run ends with its initial candidate." in text
 
 
 def test_a_run_of_which_nothing_is_known_has_a_page() -> None:
     page = page_of(nothing("resource-evolution"), [], REPORT)
-    assert "Nothing has been committed yet." in Page(html.render(page)).text
+    assert "No commits yet." in Page(html.render(page)).text
     assert "No model was asked." in Page(html.render(page)).text
-    assert "Nothing has been committed yet." in markdown.render(page)
+    assert "No commits yet." in markdown.render(page)
 
 
 def test_what_evolvers_write_is_shown_but_never_runs() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from sample_metrics import EVOLVERS, PLACES, run_metrics, suite_results_of
 
-from heredity.protocols.policy_evolution.report import REPORT
-from heredity.reports import html, page_of
+from heredity.pages.report import html, page_of
+from heredity.protocols.policy_evolution.protocol import REPORT
 from pages import Page
 
 

@@ -11,8 +11,8 @@ from pydantic import ValidationError
 from rich.console import Console
 from sample_metrics import PLACES, results, run_metrics, suite_results_of
 
-from heredity.protocols.policy_evolution.report import REPORT
-from heredity.reports import csv, html, markdown, page_of, terminal
+from heredity.pages.report import csv, html, markdown, page_of, terminal
+from heredity.protocols.policy_evolution.protocol import REPORT
 from heredity.results.base import Unknown
 from heredity.results.run import RunResults
 
@@ -79,7 +79,7 @@ def test_every_seed_and_why_there_is_no_interval_stand_beside_the_mean() -> None
     assert "seeds 500.0, 500.0" in said
     assert Unknown.ALIKE.value in said
     assert html.render(page).count('class="ring c') >= 8
-    assert "nobody can tell: fewer than six runs" in said
+    assert "No interval for ranks and normalised scores: fewer than six runs" in said
 
 
 def test_a_mean_with_missing_scores_stands_beside_its_bounds() -> None:

@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console
 from sample_metrics import results, run_metrics, suite_results_of
 
-from heredity.protocols.policy_evolution.report import REPORT
-from heredity.reports import html, markdown, page_of, terminal
-from heredity.reports.cells import best_cells
+from heredity.pages.report import html, markdown, page_of, terminal
+from heredity.pages.report.cells import best_cells
+from heredity.protocols.policy_evolution.protocol import REPORT
 from heredity.results.run import RunResults
 from heredity.results.suite import Entry, SuiteResults
 from pages import Page
@@ -125,7 +125,7 @@ def test_a_single_evolver_that_failed_is_no_result() -> None:
 def test_the_page_of_a_run_that_failed_says_so_first() -> None:
     run = results(wrecked(run_metrics(TASKS[0], "parametric", 0)))
     page = page_of(run, [], REPORT)
-    assert page.summary[0].text.startswith("The evolver failed; what it had submitted before was judged. After ")
+    assert page.summary[0].text.startswith("The evolver failed; its earlier submissions were judged. After ")
     assert WHY in Page(html.render(page)).text
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from sample_metrics import EVOLVERS, PLACES, nothing, results, run_metrics, suite_results_of, suite_runs, unfinished
 
-from heredity.errors import RecordError
-from heredity.protocols.policy_evolution import report as policies
-from heredity.protocols.policy_evolution.report import REPORT
-from heredity.reports import html, page_of, write_reports
+from heredity._core.errors import RecordError
+from heredity.pages.report import html, page_of, write_reports
+from heredity.protocols.policy_evolution.protocol import REPORT
+from heredity.protocols.shared import validated_report as policies
 from heredity.results.report import Source, Sources
 from heredity.results.run import RunResults, Verdict
 from heredity.results.suite import SuiteResults
@@ -123,7 +123,7 @@ def test_an_unfinished_run_says_that_it_has_no_result() -> None:
 
 
 def test_a_run_of_which_nothing_is_known_still_has_a_page() -> None:
-    assert "Nothing has been submitted yet." in Page(run_page(nothing())).text
+    assert "No submissions yet." in Page(run_page(nothing())).text
 
 
 def test_an_empty_suite_and_a_suite_of_one_run_have_pages() -> None:
@@ -202,7 +202,7 @@ def test_too_many_traces_are_left_to_the_pages_of_the_runs(
     suite: SuiteResults, runs: list[RunResults], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(policies, "MOST_TRACES", 10)
-    assert "each run's own page has its traces" in Page(suite_page(suite, runs)).text
+    assert "see the page of each run" in Page(suite_page(suite, runs)).text
 
 
 def test_the_selected_program_is_shown_with_its_difference_from_the_first(runs: list[RunResults]) -> None:
@@ -225,7 +225,7 @@ def test_the_selected_program_is_shown_with_its_difference_from_the_first(runs: 
 
 def test_long_programs_are_cut_with_a_note(runs: list[RunResults]) -> None:
     page = Page(run_page(runs[0], lambda _: Source({"policy.py": "x = 1\n" * 2000}, "c" * 64)))
-    assert "2000 lines, the first 600 shown; all are in the blob" in page.text
+    assert "2000 lines, the first 600 shown; the blob has all" in page.text
     assert page.text.count("x = 1") == 600
 
 
@@ -297,7 +297,7 @@ def test_seeds_that_are_too_few_for_an_interval_are_shown_one_by_one() -> None:
     page = Page(suite_page(whole, [results(run) for run in runs]))
     said = " ".join(page.text.split())
     assert "a held-out return of 349.1 (seeds 499.2 and 198.9)" in said
-    assert "So few seeds have no interval over seeds." in said
+    assert "There are too few seeds for an interval over seeds." in said
     (cell,) = [c for c in whole.tasksets[0].cells if not c.reference]
     assert cell.ci_unit == "case"
     shown = page.row("parametric")
@@ -312,6 +312,6 @@ def test_a_suite_of_which_nothing_was_graded_is_no_finding() -> None:
     empty |= {"best_so_far": [], "best_corrected": [], "submissions": [], "status": "failed"}
     runs = [run_metrics("gymnasium/CartPole-v1", "parametric", seed) | empty for seed in range(2)]
     text = " ".join(Page(suite_page(suite_results_of(runs), [])).text.split())
-    assert "Nothing was graded: no run has a held-out return; 2 runs failed. This is no finding" in text
+    assert "Nothing was graded: no run has a held-out return; 2 runs failed. This says nothing" in text
     assert "ranks above" not in text
     assert "No run has been judged yet" not in text

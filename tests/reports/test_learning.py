@@ -6,9 +6,9 @@ import pytest
 from sample_commits import commit_suite
 from sample_metrics import suite_results_of
 
+from heredity.pages.report import html, markdown, page_of
 from heredity.protocols.agent_learning.report import REPORT
 from heredity.protocols.agent_learning.results import LearningSuite
-from heredity.reports import html, markdown, page_of
 from heredity.results.suite import SuiteResults
 from pages import Page
 
@@ -49,7 +49,7 @@ def test_the_page_shows_the_space_of_methods_and_what_an_inversion_costs(suite: 
     assert {"learning", "skins"} <= sections(Page(shown))
     assert "50%" in shown
     assert "Upper bound by number of methods" in shown
-    assert "What the bound picked" in shown
+    assert "s choice: the best method of each" in shown
     assert "−0.800" in shown
 
 

@@ -6,9 +6,9 @@ import re
 from rich.console import Console
 from sample_metrics import EVOLVERS, PLACES, nothing, results, run_metrics, suite_results_of, suite_runs, unfinished
 
-from heredity.protocols.policy_evolution.report import REPORT
-from heredity.reports import html, markdown, page_of, terminal
-from heredity.reports.markdown import escaped, table
+from heredity.pages.report import html, markdown, page_of, terminal
+from heredity.pages.report.markdown import escaped, table
+from heredity.protocols.policy_evolution.protocol import REPORT
 from heredity.results.run import RunResults
 
 
@@ -53,7 +53,7 @@ def test_an_unfinished_run_and_an_empty_suite_have_summaries() -> None:
     assert "No held-out score: the run failed" in document
     assert "nan" not in document.lower()
     assert "No run has been judged yet." in markdown.render(page_of(suite_results_of([]), [], REPORT))
-    assert "Nothing has been submitted yet." in run_markdown(nothing())
+    assert "No submissions yet." in run_markdown(nothing())
 
 
 def test_a_table_aligns_names_left_and_numbers_right() -> None:

@@ -13,9 +13,9 @@ from sample_commits import commit_run
 from heredity.analysis.mechanisms import stand_ins
 from heredity.analysis.run_record import read_run
 from heredity.analysis.suite_results import suite_results
-from heredity.protocols.resource_evolution.report import REPORT
-from heredity.reports import html, markdown, page_of, terminal
-from heredity.reports.mechanisms import plain
+from heredity.pages.report import html, markdown, page_of, terminal
+from heredity.pages.report.mechanisms import plain
+from heredity.protocols.resource_evolution.protocol import REPORT
 from heredity.results.page import Cell, Facts, Page, Section, Value, Verdict, of_rows
 from heredity.results.run import RunResults
 from heredity.results.suite import SuiteResults
@@ -80,7 +80,7 @@ def test_programs_that_were_given_and_never_evolved_are_not_ranked() -> None:
 def test_a_run_on_an_offline_model_says_so_first_and_has_no_interval() -> None:
     run = RunResults.model_validate(commit_run() | {"stand_ins": ["offline/rule-follower"]})
     page = page_of(run, [], REPORT)
-    assert page.summary[0].text.startswith("offline/rule-follower is a program in a language model's place")
+    assert page.summary[0].text.startswith("offline/rule-follower is a program, not a language model")
     assert not [
         sign for sign in ("▲", "▼") if f"{sign} better" in html.render(page) or f"{sign} worse" in html.render(page)
     ]

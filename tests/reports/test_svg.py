@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.errors import ConfigError
-from heredity.reports import svg
+from heredity._core.errors import ConfigError
+from heredity.pages.report import svg
 
 finite = st.floats(-1e12, 1e12, allow_nan=False)
 

@@ -8,9 +8,9 @@ import pytest
 from rich.console import Console
 from sample_metrics import EVOLVERS, PLACES, nothing, results, run_metrics, suite_results_of, suite_runs, unfinished
 
-from heredity.protocols.policy_evolution.report import REPORT
-from heredity.reports import csv as tables
-from heredity.reports import page_of, terminal, write_reports
+from heredity.pages.report import csv as tables
+from heredity.pages.report import page_of, terminal, write_reports
+from heredity.protocols.policy_evolution.protocol import REPORT
 from heredity.results.page import Column, File, Mean, Number, Page, Row, Section, Table, Text
 from heredity.results.report import PlainReport
 from heredity.results.run import RunResults

@@ -17,23 +17,23 @@ from sample_commits import commit_suite
 from sample_metrics import results, run_metrics, suite_results_of, suite_runs
 
 from heredity.analysis.suite_results import suite_results
+from heredity.pages.report import page_of, terminal, values
+from heredity.pages.report.fitted import FittedTable
 from heredity.protocols.agent_learning import report as learning_report
-from heredity.protocols.agent_learning.board import learning_board
+from heredity.protocols.agent_learning.protocol import learning_board
 from heredity.protocols.agent_learning.results import LearningSuite
-from heredity.protocols.harness_evolution import report as harness_report
-from heredity.protocols.harness_evolution.metrics import METRICS as HARNESS
-from heredity.protocols.policy_evolution import report as policy_report
-from heredity.protocols.post_training import report as training_report
-from heredity.protocols.post_training.metrics import METRICS as TRAINING
-from heredity.protocols.resource_evolution import report as commit_report
+from heredity.protocols.harness_evolution import protocol as harness_report
+from heredity.protocols.harness_evolution.protocol import METRICS as HARNESS
+from heredity.protocols.policy_evolution import protocol as policy_report
+from heredity.protocols.post_training import protocol as training_report
+from heredity.protocols.post_training.protocol import METRICS as TRAINING
+from heredity.protocols.resource_evolution import protocol as commit_report
 from heredity.protocols.team_questions.evolution_sections import gain_section
-from heredity.protocols.team_questions.gains import gains
+from heredity.protocols.team_questions.protocol import gains
 from heredity.protocols.within_task import report as within_report
 from heredity.protocols.within_task.results import Contrast, WithinRow, WithinSuite
-from heredity.protocols.world_generation import report as generation_report
+from heredity.protocols.world_generation import protocol as generation_report
 from heredity.protocols.world_generation.results import FaultRow, GenerationSuite, Share, YieldRow
-from heredity.reports import page_of, terminal, values
-from heredity.reports.fitted import FittedTable
 from heredity.results.page import Cell, Column, Mean, Page, Row, Section, Table
 from heredity.results.report import Report
 from heredity.results.run import Verdict

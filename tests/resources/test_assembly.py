@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from heredity.errors import ConfigError, UnknownNameError
+from heredity._core.errors import ConfigError, UnknownNameError
 from heredity.resources import Candidate, Manifest, Registry, SourceTree, Store
 from heredity.resources.assembly import (
     candidate_from_folder,
@@ -50,8 +50,8 @@ def test_edits_replace_add_and_remove_files_and_leave_the_candidate_as_it_was() 
     ("edits", "message"),
     [
         ({"prompt/system:prompt.md": "  "}, "empty"),
-        ({"prompt/system": "x"}, "names no variable"),
-        ({"system:prompt.md": "x"}, "names no variable"),
+        ({"prompt/system": "x"}, "is not a variable"),
+        ({"system:prompt.md": "x"}, "is not a variable"),
         ({"tool/other:tool.py": "def run(:\n"}, r"tool\.py of .*: line 1"),
         ({"song/x:a.md": "x"}, "type of resource"),
     ],
@@ -93,5 +93,5 @@ def test_recording_candidates_keeps_their_lineage_and_adds_nothing_that_is_there
         assert [str(v.number) for v in store.list("prompt", "system")] == ["1.0.0", "1.0.1", "1.0.2"]
         policy = record_candidate(store, Candidate.program(SourceTree({"policy.py": "x = 1"})), (), "a policy")
         assert policy["agent/policy"].label == "agent/policy@1.0.0"
-    with pytest.raises(ConfigError, match="no part of a candidate"):
+    with pytest.raises(ConfigError, match="not a part of a candidate"):
         draft_of("agent", TOOL)

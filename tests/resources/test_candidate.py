@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.errors import DamagedRecordError
+from heredity._core.errors import DamagedRecordError
 from heredity.resources import Candidate, SourceTree
 
 files = st.dictionaries(st.text("abc", min_size=1, max_size=3), st.binary(max_size=16), max_size=3)

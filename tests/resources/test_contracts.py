@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.errors import ConfigError, UnknownNameError
+from heredity._core.errors import ConfigError, UnknownNameError
 from heredity.resources.contracts import MAX_FRONT_MATTER, Contract, read_contract
 
 PUBLISHED = """---

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from heredity.errors import HeredityError
+from heredity._core.errors import HeredityError
 from heredity.resources import Registry, Store
 from heredity.resources.contracts import read_contract
 

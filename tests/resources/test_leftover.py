@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from heredity.errors import DamagedRecordError
+from heredity._core.errors import DamagedRecordError
 from heredity.resources import Registry, Store
 
 COUNT = 12

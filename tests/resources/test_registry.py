@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from heredity.errors import ConfigError, DamagedRecordError, IsolationError, UnknownNameError
+from heredity._core.errors import ConfigError, DamagedRecordError, IsolationError, UnknownNameError
 from heredity.resources import OPERATORS, TYPES, Registry, Store
 from heredity.resources.assembly import candidate_from_folder
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from heredity.errors import ConfigError, UnknownNameError
+from heredity._core.errors import ConfigError, UnknownNameError
 from heredity.resources import Registry, Store
 from heredity.resources.retrieval import FOLDER_VARIABLE, similarities
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from heredity.errors import ConfigError
+from heredity._core.errors import ConfigError
 from heredity.resources import SourceTree
 
 snapshot = SourceTree.from_folder

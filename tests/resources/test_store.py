@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from heredity.errors import ConfigError, DamagedRecordError, RecordError, UnknownNameError
+from heredity._core.errors import ConfigError, DamagedRecordError, RecordError, UnknownNameError
 from heredity.resources import Draft, Number, Registry, SourceTree, Store
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.errors import ConfigError, DamagedRecordError
-from heredity.ids import digest_bytes
+from heredity._core.errors import ConfigError, DamagedRecordError
+from heredity._core.ids import digest_bytes
 from heredity.resources import SourceTree
 
 names = st.text("abcdefgh_äé", min_size=1, max_size=6)

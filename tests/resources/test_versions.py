@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from heredity.errors import ConfigError, UnknownNameError
+from heredity._core.errors import ConfigError, UnknownNameError
 from heredity.resources import Draft, Manifest, Number, SourceTree, Store, Version
 
 NUMBERS = st.builds(Number, *[st.integers(0, 999_999_999)] * 3)
@@ -47,9 +47,9 @@ def test_a_manifest_refuses_unknown_keys_and_what_is_no_json() -> None:
         Manifest.from_json({"descripton": "x"})
     with pytest.raises(ConfigError, match="metadata must be a JSON object"):
         Manifest(metadata={"a": float("nan")})
-    with pytest.raises(ConfigError, match=r"description .* no text that can be stored"):
+    with pytest.raises(ConfigError, match=r"description .* cannot be stored as text"):
         Manifest("\ud800")
-    with pytest.raises(ConfigError, match=r"note .* no text that can be stored"):
+    with pytest.raises(ConfigError, match=r"note .* cannot be stored as text"):
         Draft("prompt", "p", SourceTree({}), note="\ud800")
     with pytest.raises(UnknownNameError, match="did you mean prompt"):
         Manifest(pins={"promt/a": "1.0.0"})

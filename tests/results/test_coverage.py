@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from heredity.analysis.commits import gain
+from heredity._core.errors import ConfigError
 from heredity.analysis.paired import compare_cases, verdict
-from heredity.errors import ConfigError
+from heredity.analysis.run_results import gain
 from heredity.experiments.config import resolve
-from heredity.judging.bench import Evolved
 from heredity.protocols.post_training.judge import selected as best_checkpoint
 from heredity.results.base import Unknown
 from heredity.results.coverage import covered, covers
 from heredity.results.run import HeldOut, Reference, Verdict
+from heredity.session.bench import Evolved
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from heredity.actors.contract import ToolResult
+from heredity.engine.actor import ToolResult
+from heredity.engine.programs import ProgramLimits, SandboxedPrograms
 from heredity.resources import SourceTree
-from heredity.rollouts.programs import ProgramLimits, SandboxedPrograms
 
 PROGRAM_LIMITS = ProgramLimits(memory_bytes=256 << 20, init_s=2.0, wall_s=20.0, result_bytes=1 << 16)
 

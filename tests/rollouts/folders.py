@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from heredity.kinds.world.folders import folder as world_folder
 from heredity.resources import SourceTree
-from heredity.worlds import folder as world_folder
 
 FOLDERS = Path(__file__).parents[1] / "data" / "world_folders"
 CANAL, FERRY = FOLDERS / "3_LanternCanal", FOLDERS / "9_CrookedFerry"
-_GUEST = Path(world_folder.__file__).with_name("guest_base")
+_GUEST = Path(world_folder.__file__).parents[1] / "guest_base"
 
 
 def sail(towards: str) -> dict[str, Any]:

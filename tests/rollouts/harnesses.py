@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from heredity.gateway import Reply, Request, ToolCall
-from heredity.gateway.scripted import Scripted
+from heredity.models import Reply, Request, ToolCall
+from heredity.models.scripted import Scripted
 from heredity.resources import Candidate, SourceTree
 
 LOOP = """

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from heredity._core.errors import UnknownNameError
 from heredity.attacks import ATTACKS, run_attacks
 from heredity.attacks.suite import LIMITS, judge
-from heredity.errors import UnknownNameError
-from heredity.rollouts.trajectory import Trajectory
+from heredity.engine.trajectory import Trajectory
 from heredity.sandbox import isolation
 
 BROKEN = re.compile(r"NameError|SyntaxError|IndentationError|UnboundLocalError|kit\.py")

@@ -6,17 +6,17 @@ import asyncio
 
 import pytest
 
+from heredity.engine.runner import Job
+from heredity.engine.trajectory import Trajectory
+from heredity.kinds.world.building import worker
+from heredity.kinds.world.building.runner import BuildProcess, BuildRunner, findings_text
+from heredity.kinds.world.compose.composed import description_text
+from heredity.kinds.world.compose.composing import compose
+from heredity.kinds.world.compose.recipe import Recipe
+from heredity.kinds.world.themes.taskset import ThemeTaskset
+from heredity.kinds.world.themes.theme import Theme
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.contract import Job
-from heredity.rollouts.trajectory import Trajectory
-from heredity.rollouts.world_build import worker
-from heredity.rollouts.world_build.runner import BuildProcess, BuildRunner, findings_text
 from heredity.sandbox.limits import Limits
-from heredity.worlds.compose.composed import description_text
-from heredity.worlds.compose.composing import compose
-from heredity.worlds.compose.recipe import Recipe
-from heredity.worlds.themes.taskset import ThemeTaskset
-from heredity.worlds.themes.theme import Theme
 
 TASKSET = ThemeTaskset("themes/mine.toml#composed-12", "composed-12", Theme(theme="A maze"))
 
@@ -91,7 +91,7 @@ def test_a_process_that_dies_is_the_worlds_failure(monkeypatch: pytest.MonkeyPat
             process.kill()
             return process
 
-    monkeypatch.setattr("heredity.rollouts.world_build.runner.BuildProcess", Dying)
+    monkeypatch.setattr("heredity.kinds.world.building.runner.BuildProcess", Dying)
     (died,) = asyncio.run(run(jobs("a: 1")))
     assert (died.status, died.failure_source) == ("oom", "candidate")
     assert died.failure is not None

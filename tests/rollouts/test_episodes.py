@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from heredity.errors import HostError
+from heredity._core.engine_folder import EngineFolder
+from heredity._core.errors import HostError
+from heredity.engine.runner import Job
+from heredity.kinds.policy import runner as episodes
+from heredity.kinds.policy.runner import EpisodeRunner
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.contract import Job
-from heredity.rollouts.episode import runner as episodes
-from heredity.rollouts.episode.runner import EpisodeRunner
-from heredity.sandbox.engine_folder import EngineFolder
 from heredity.sandbox.limits import Limits
 from heredity.tasks.registry import taskset
 
@@ -29,7 +29,7 @@ def jobs(count: int) -> list[Job]:
 
 
 async def test_a_worker_that_cannot_start_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(episodes, "_WORKER_MODULE", "heredity.rollouts.nothing")
+    monkeypatch.setattr(episodes, "_WORKER_MODULE", "heredity.engine.nothing")
     runner = EpisodeRunner(1)
     try:
         with pytest.raises(HostError, match="an environment worker did not start"):
@@ -82,7 +82,7 @@ def test_the_folder_of_a_killed_process_is_swept_and_that_of_a_living_one_is_not
 async def test_trajectories_are_those_of_the_plain_loop_with_its_wrappers_to_the_last_bit() -> None:
     import numpy as np
 
-    from heredity.environments.taskset import make_from_spec
+    from heredity.kinds.policy.environments.taskset import make_from_spec
 
     source = (
         "class Policy:\n"

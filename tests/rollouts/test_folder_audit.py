@@ -11,17 +11,17 @@ import pytest
 import pytest_asyncio
 from tests.rollouts.folders import BAKERY, CANAL, FERRY, changed, in_step, written
 
-from heredity.errors import ConfigError, HeredityError, UnknownNameError
-from heredity.rollouts.programs import SandboxedPrograms
-from heredity.rollouts.world.folder_actions import (
+from heredity._core.errors import ConfigError, HeredityError, UnknownNameError
+from heredity.engine.programs import SandboxedPrograms
+from heredity.kinds.world.folders.actions import (
     enumerate_actions,
     malformed_actions,
     misfit,
     parameters_of,
     values_of,
 )
-from heredity.rollouts.world.folder_audit import audit_folder
-from heredity.rollouts.world.folder_findings import Finding, FolderReport
+from heredity.kinds.world.folders.audit import audit_folder
+from heredity.kinds.world.folders.findings import Finding, FolderReport
 from heredity.sandbox import isolation
 
 try:
@@ -78,7 +78,7 @@ async def test_a_bound_that_is_beaten_is_found_with_the_actions_that_beat_it(fer
 
 async def test_a_level_that_holds_the_same_as_another_is_found(ferry: FolderReport) -> None:
     assert [finding.text for finding in of_kind(ferry, "duplicate")] == [
-        "levels/level_03.yaml holds the same as levels/level_01.yaml"
+        "levels/level_03.yaml has the same contents as levels/level_01.yaml"
     ]
 
 
@@ -98,7 +98,7 @@ async def test_chance_that_no_seed_governs_is_found(ferry: FolderReport) -> None
 async def test_a_level_where_nothing_pays_is_shown_to_be_unsolvable(ferry: FolderReport) -> None:
     [finding] = of_kind(ferry, "unsolvable")
     assert finding.level == "level_04"
-    assert "all 5 moments" in finding.text
+    assert "all 5 reachable states" in finding.text
     assert {row.level: row.solvable for row in ferry.levels}["level_04"] == "unsolvable"
 
 
@@ -140,7 +140,7 @@ async def test_missing_and_unreadable_files_are_all_named(programs: SandboxedPro
     texts = " ".join((unreadable.text, *unreadable.others))
     assert "config.yaml" in texts
     assert "level_02.yaml" in texts
-    with pytest.raises(ConfigError, match="no folder"):
+    with pytest.raises(ConfigError, match="not a folder"):
         await audit_folder(tmp_path / "nowhere", programs)
 
 
@@ -187,7 +187,7 @@ async def test_a_bound_that_no_play_can_reach_is_noted(programs: SandboxedProgra
         (folder / "levels" / f"{name}.yaml").unlink()
     report = await audit_folder(folder, programs, 1500)
     [finding] = of_kind(report, "bound-unreached")
-    assert finding.text == "the bound 19 is out of reach: the most that can be had is 18"
+    assert finding.text == "the bound 19 is unreachable: at most 18 can be collected"
 
 
 # --- faults that show only after some steps
@@ -224,13 +224,13 @@ async def test_idle_income_and_a_cycle_that_pays_are_found(bakery: FolderReport)
 
 async def test_amounts_without_an_end_are_found(bakery: FolderReport) -> None:
     [finding] = of_kind(bakery, "unbounded-amount")
-    assert "amount of bake may be" in finding.text
+    assert "amount of bake accepts" in finding.text
     assert "loaves" in finding.text
 
 
 async def test_a_level_that_differs_in_what_nobody_notices_is_found(bakery: FolderReport) -> None:
     [finding] = of_kind(bakery, "duplicate")
-    assert finding.text == "level_02 is the same as level_01 to whoever plays it: they differ in seed"
+    assert finding.text == "level_02 plays the same as level_01: they differ in seed"
     assert finding.levels == ("level_02",)
 
 

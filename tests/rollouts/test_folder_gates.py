@@ -8,12 +8,12 @@ import pytest
 import pytest_asyncio
 from tests.rollouts.folders import BAKERY, written
 
-from heredity.errors import HeredityError
-from heredity.rollouts.programs import SandboxedPrograms
-from heredity.rollouts.world.folder_gates import KINDS, LEFT_OUT, admit_folder
+from heredity._core.errors import HeredityError
+from heredity.engine.programs import SandboxedPrograms
+from heredity.kinds.world.folders.folder import WorldFolder
+from heredity.kinds.world.folders.gates import KINDS, LEFT_OUT, admit_folder
+from heredity.kinds.world.gates.admit import GATES
 from heredity.sandbox import isolation
-from heredity.worlds.folder import WorldFolder
-from heredity.worlds.gates.admit import GATES
 
 try:
     isolation.resolve()

@@ -10,8 +10,8 @@ import pytest_asyncio
 from tests.rollouts.folders import LIGHT, MOOR, in_step
 from tests.rollouts.test_world_folders import attempt
 
-from heredity.errors import HeredityError
-from heredity.rollouts.programs import SandboxedPrograms
+from heredity._core.errors import HeredityError
+from heredity.engine.programs import SandboxedPrograms
 from heredity.sandbox import isolation
 
 try:

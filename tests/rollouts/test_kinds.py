@@ -10,40 +10,40 @@ from pathlib import Path
 
 import pytest
 
-from heredity.errors import ConfigError, HostError, IsolationError, ProviderError, UnknownNameError
-from heredity.gateway import Usage
-from heredity.gateway.settings import GatewaySettings
-from heredity.judging.rollouts import Rollouts, outcomes_of
+from heredity._core.errors import ConfigError, HostError, IsolationError, ProviderError, UnknownNameError
+from heredity.engine.engine import Engine, EngineSettings
+from heredity.engine.kind import KINDS, Candidates, Kind, Needs, Opening, Shared
+from heredity.engine.rollout import RolloutError, attributed
+from heredity.engine.runner import Job
+from heredity.engine.streams import as_completed
+from heredity.engine.trajectory import Failure, Trajectory
+from heredity.models import Usage
+from heredity.models.settings import GatewaySettings
 from heredity.resources import Candidate, SourceTree
 from heredity.results.status import FailureSource, Status
-from heredity.rollouts.contract import Job
-from heredity.rollouts.engine import Engine, EngineSettings
-from heredity.rollouts.kind import KINDS, Candidates, Kind, Needs, Opening, Shared
-from heredity.rollouts.rollout import RolloutError, attributed
-from heredity.rollouts.streams import as_completed
-from heredity.rollouts.trajectory import Failure, Trajectory
 from heredity.sandbox.limits import Limits
+from heredity.session.rollouts import Rollouts, outcomes_of
 from heredity.tasks import Task, TasksetInfo
 from offering import Offer
 
 SOURCE = Path(__file__).parents[2] / "src" / "heredity"
 
 HOMES = {
-    "episode": ("rollouts/episode", "environments"),
-    "question": ("rollouts/question", "tasks/questions"),
-    "container": ("rollouts/container", "tasks/containers"),
-    "code": ("rollouts/code", "tasks/code"),
-    "solution": ("rollouts/code", "tasks/code"),
-    "program": ("rollouts/program", "tasks/programs"),
-    "world": ("rollouts/world", "worlds"),
-    "world-build": ("rollouts/world_build", "worlds"),
-    "model": ("posttraining",),
-    "scored": ("posttraining",),
-    "preference": ("posttraining",),
-    "text-episode": ("posttraining",),
-    "glimpse-game": ("posttraining",),
+    "episode": "policy",
+    "question": "question",
+    "container": "container",
+    "code": "code",
+    "solution": "code",
+    "program": "program",
+    "world": "world",
+    "world-build": "world",
+    "model": "checkpoint",
+    "scored": "checkpoint",
+    "preference": "checkpoint",
+    "text-episode": "checkpoint",
+    "glimpse-game": "checkpoint",
 }
-"""Where a kind's name may be asked for: the folders of its runner and of its tasks."""
+"""The folder of `kinds/` that a kind's name may be asked for in."""
 
 
 NAMES = frozenset(HOMES)
@@ -89,7 +89,7 @@ def branches(tree: ast.AST) -> Iterator[tuple[int, set[object]]]:
 def strangers(text: str, path: str) -> list[tuple[int, str]]:
     """Return the lines of a module that ask for a kind which is not at home there."""
     mentions = [(line, str(name)) for line, names in branches(ast.parse(text)) for name in names]
-    return [(line, name) for line, name in mentions if not path.startswith(HOMES[name])]
+    return [(line, name) for line, name in mentions if not path.startswith(f"kinds/{HOMES[name]}/")]
 
 
 def machinery() -> list[Path]:

@@ -11,23 +11,23 @@ import pytest
 import pytest_asyncio
 from tests.actors.fakes import USED, ListedModel, SlowModel, candidate, provider_error, saying
 
-from heredity.actors.contract import Solving
-from heredity.actors.player import WORDS, plain_player, read_player
-from heredity.errors import BudgetError, ConfigError, IsolationError
-from heredity.gateway import Model, Request
-from heredity.judging.rollouts import outcome_of
+from heredity._core.errors import BudgetError, ConfigError, IsolationError
+from heredity.engine.actor import Solving
+from heredity.engine.player import WORDS, plain_player, read_player
+from heredity.engine.programs import SandboxedPrograms
+from heredity.engine.question_runner import conversation_of
+from heredity.engine.runner import Job
+from heredity.engine.trajectory import Trajectory
+from heredity.kinds.world.pictures import SIZE
+from heredity.kinds.world.runner import WorldRunner
+from heredity.kinds.world.world import world
+from heredity.models import Model, Request
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.contract import Job
-from heredity.rollouts.programs import SandboxedPrograms
-from heredity.rollouts.question.runner import conversation_of
-from heredity.rollouts.trajectory import Trajectory
-from heredity.rollouts.world.runner import WorldRunner
 from heredity.sandbox import isolation
 from heredity.sandbox.limits import Limits
+from heredity.session.rollouts import outcome_of
 from heredity.tasks import Task
 from heredity.tasks.registry import taskset
-from heredity.worlds.pictures import SIZE
-from heredity.worlds.world import world
 
 NAME = "grid_treasure"
 DIRECTIONS = ("north", "south", "west", "east")
@@ -228,7 +228,7 @@ async def test_a_candidate_that_cannot_be_built_fails_by_its_own_fault(made: Can
 async def test_what_a_candidate_needs_and_the_run_does_not_have_is_said() -> None:
     with pytest.raises(ConfigError, match=r"gateway\.execution"):
         await attempt(None, plain_player())
-    with pytest.raises(ConfigError, match="give programs"):
+    with pytest.raises(ConfigError, match="pass programs"):
         await attempt(None, candidate(agent_player="class Player: ...\n"))
     for options in ({"concurrent": 0}, {"recent": 0}, {"settings": Solving(seconds=0)}):
         with pytest.raises(ConfigError, match="expected"):
@@ -258,7 +258,7 @@ async def test_a_world_that_one_action_breaks_and_others_do_not_is_no_excuse(
         return act(state, action)
 
     monkeypatch.setattr(world(NAME).dynamics, "act", breaking)
-    monkeypatch.setattr("heredity.rollouts.world.process._IDLE", 1 if not fails else 8)
+    monkeypatch.setattr("heredity.kinds.world.process._IDLE", 1 if not fails else 8)
     trajectory = await attempt(ListedModel(acting("south", "south", "north")), plain_player())  # type: ignore[arg-type]
     assert trajectory.failure_source == whose
     assert "on purpose" in str(trajectory.failure)

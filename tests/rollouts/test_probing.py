@@ -10,11 +10,11 @@ from tests.rollouts.harnesses import harness, with_files
 from tests.rollouts.test_working import WRONG
 
 from heredity import library
-from heredity.errors import HostError
+from heredity._core.errors import HostError
+from heredity.engine.programs import SandboxedPrograms
+from heredity.kinds.container.kind import probe
 from heredity.resources import Candidate, SourceTree
 from heredity.resources.assembly import candidate_from_folder, with_variables
-from heredity.rollouts.container.probing import probe
-from heredity.rollouts.programs import SandboxedPrograms
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 EXAMPLE = Path(library.__path__[0]) / "harnesses" / "worker"
@@ -73,7 +73,7 @@ async def test_what_cannot_run_is_said_in_one_line(
 ) -> None:
     made, message = BROKEN[name]
     if name == "an endless loop":
-        monkeypatch.setattr("heredity.rollouts.container.probing.PROGRAM_SECONDS", 0.5)
+        monkeypatch.setattr("heredity.kinds.container.kind.PROGRAM_SECONDS", 0.5)
     said = await probe(made, programs)
     assert message in said, said
     assert said.count("\n") == 0

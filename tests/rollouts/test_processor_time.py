@@ -11,12 +11,12 @@ import pytest
 import pytest_asyncio
 from tests.rollouts.folders import in_step
 
-from heredity.errors import HeredityError
+from heredity._core.errors import HeredityError
+from heredity.engine.programs import SandboxedPrograms
+from heredity.kinds.world.folders import plays as folder_plays
+from heredity.kinds.world.folders.audit import audit_folder
+from heredity.kinds.world.folders.gates import admit_folder
 from heredity.resources import SourceTree
-from heredity.rollouts.programs import SandboxedPrograms
-from heredity.rollouts.world import folder_plays
-from heredity.rollouts.world.folder_audit import audit_folder
-from heredity.rollouts.world.folder_gates import admit_folder
 from heredity.sandbox import isolation
 from heredity.sandbox.waiting import LOOK_S, LateError, UnansweredError, Wait
 

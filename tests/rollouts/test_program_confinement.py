@@ -10,8 +10,8 @@ import pytest
 import pytest_asyncio
 
 import heredity
+from heredity.engine.programs import SandboxedPrograms
 from heredity.resources import SourceTree
-from heredity.rollouts.programs import SandboxedPrograms
 from heredity.sandbox import isolation
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from heredity.errors import ConfigError, ProviderError
+from heredity._core.errors import ConfigError, ProviderError
+from heredity.engine.programs import ProgramLimits, SandboxedPrograms
 from heredity.resources import SourceTree
-from heredity.rollouts.programs import ProgramLimits, SandboxedPrograms
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -89,7 +89,7 @@ async def test_a_method_that_fails_leaves_an_object_that_still_answers(programs:
         assert (await world.call("total", {}, seconds=60)).error == "missing"
         assert "unexpected keyword" in (await world.call("add", {"m": 1}, seconds=60)).message
         assert (await world.call("add", {}, seconds=60)).value == 1
-        with pytest.raises(ConfigError, match="no name of a method"):
+        with pytest.raises(ConfigError, match="not a method name"):
             await world.call("add.x", {}, seconds=60)
 
 
@@ -191,4 +191,4 @@ async def test_processor_time_between_calls_is_bounded() -> None:
             await asyncio.sleep(0.1)
             if (result := await world.call("add", {}, seconds=60)).error:
                 break
-        assert (result.error, result.message) == ("timeout", "the program used more processor time than it may")
+        assert (result.error, result.message) == ("timeout", "the program exceeded its CPU time limit")

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from heredity.actors.contract import ToolResult
-from heredity.errors import BudgetError, HostError, ProviderError
+from heredity._core.errors import BudgetError, HostError, ProviderError
+from heredity.engine.actor import ToolResult
+from heredity.engine.programs import ProgramLimits, SandboxedPrograms
 from heredity.resources import SourceTree
-from heredity.rollouts.programs import ProgramLimits, SandboxedPrograms
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

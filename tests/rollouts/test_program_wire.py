@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.actors.contract import ToolResult
-from heredity.rollouts.json_values import MAX_DEPTH, parse_value
+from heredity.engine.actor import ToolResult
+from heredity.engine.program_process import MAX_DEPTH, parse_value
 
 Call = Callable[..., Awaitable[ToolResult]]
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from heredity.actors.contract import ToolResult
-from heredity.errors import ConfigError
+from heredity._core.errors import ConfigError
+from heredity.engine.actor import ToolResult
+from heredity.engine.program_process import ProgramLimits
+from heredity.engine.programs import SandboxedPrograms, call_once
 from heredity.resources import SourceTree
-from heredity.rollouts.program_process import ProgramLimits
-from heredity.rollouts.programs import SandboxedPrograms, call_once
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -6,15 +6,15 @@ import asyncio
 
 import pytest
 
-from heredity.actors.contract import Solving
-from heredity.actors.conversation import Conversation
-from heredity.errors import BudgetError, HostError, IsolationError, ProviderError
-from heredity.gateway import Reply, Request
+from heredity._core.errors import BudgetError, HostError, IsolationError, ProviderError
+from heredity.engine.actor import Solving
+from heredity.engine.conversation import Conversation
+from heredity.engine.conversation_record import ConversationRecord
+from heredity.engine.rollout import RolloutError, attributed
+from heredity.engine.runner import Job
+from heredity.engine.trajectory import Trajectory
+from heredity.models import Reply, Request
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.contract import Job
-from heredity.rollouts.conversation_record import ConversationRecord
-from heredity.rollouts.rollout import RolloutError, attributed
-from heredity.rollouts.trajectory import Trajectory
 from heredity.tasks import Task, TasksetInfo
 
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from heredity.environments import EnvironmentTaskset, environment_spec
+from heredity.engine.runner import Job
+from heredity.engine.trajectory import Trajectory
+from heredity.kinds.policy.environments import EnvironmentTaskset, environment_spec
+from heredity.kinds.policy.runner import EpisodeRunner
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.contract import Job
-from heredity.rollouts.episode.runner import EpisodeRunner
-from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.limits import Limits
 
 HEAD = """class Policy:

@@ -12,23 +12,23 @@ import numpy as np
 import pytest
 from tests.actors.fakes import InProcessPrograms, ListedModel, SlowModel, calling, candidate, provider_error, saying
 
-from heredity.actors.contract import Programs, Solving
-from heredity.errors import BudgetError, ConfigError, HostError, IsolationError
-from heredity.gateway import Model, Reply, Request
-from heredity.gateway.scripted import Answer, Rule, Scripted, When
-from heredity.judging.rollouts import Rollouts, outcome_of
+from heredity._core.errors import BudgetError, ConfigError, HostError, IsolationError
+from heredity._core.spans import Span, collecting
+from heredity.engine import question_runner as solving
+from heredity.engine.actor import Programs, Solving
+from heredity.engine.kind import KINDS
+from heredity.engine.programs import SandboxedPrograms
+from heredity.engine.question_runner import SolvingRunner, conversation_of
+from heredity.engine.questions import Question
+from heredity.engine.runner import Job
+from heredity.engine.trajectory import Trajectory
+from heredity.models import Model, Reply, Request
+from heredity.models.scripted import Answer, Rule, Scripted, When
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.contract import Job
-from heredity.rollouts.kind import KINDS
-from heredity.rollouts.programs import SandboxedPrograms
-from heredity.rollouts.question import runner as solving
-from heredity.rollouts.question.runner import SolvingRunner, conversation_of
-from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox import isolation
 from heredity.sandbox.limits import Limits
-from heredity.spans import Span, collecting
+from heredity.session.rollouts import Rollouts, outcome_of
 from heredity.tasks import Task, TasksetInfo
-from heredity.tasks.questions import Question
 
 INFO = TasksetInfo("questions/sums", "1", "question", {}, {}, "Sums.", 0.0)
 TIMES = "def run(left: int, right: int):\n    return left * right\n"

@@ -19,22 +19,22 @@ from tests.rollouts.harnesses import LOOP, asks, calling, harness, results, with
 from tests.tasks.containers.folders import TOML, write_task
 
 from heredity import library
-from heredity.actors.contract import Solving
-from heredity.errors import ConfigError
-from heredity.gateway import Model
-from heredity.judging.rollouts import outcome_of
+from heredity._core.errors import ConfigError
+from heredity.engine.actor import Solving
+from heredity.engine.programs import ProgramLimits, SandboxedPrograms
+from heredity.engine.runner import Job
+from heredity.engine.trajectory import Trajectory
+from heredity.kinds.container.format import read_task
+from heredity.kinds.container.runner import ContainerRunner
+from heredity.kinds.container.shell import shortened, shown
+from heredity.models import Model
 from heredity.resources import Candidate, SourceTree
 from heredity.resources.assembly import candidate_from_folder
-from heredity.rollouts.container.runner import ContainerRunner
-from heredity.rollouts.container.shell import shortened, shown
-from heredity.rollouts.contract import Job
-from heredity.rollouts.programs import ProgramLimits, SandboxedPrograms
-from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.containers import BubblewrapBackend, ContainerLimits, ExecResult
 from heredity.sandbox.limits import Limits
+from heredity.session.rollouts import outcome_of
 from heredity.tasks import Task, TasksetInfo
-from heredity.tasks.containers import read_task
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
@@ -280,7 +280,7 @@ async def test_a_task_that_has_changed_is_the_environments_fault(bench: Bench, a
     trajectory = await attempt(task=task)
     assert (trajectory.status, trajectory.failure_source) == ("environment_error", "environment")
     assert trajectory.failure is not None
-    assert "has changed since the run began" in trajectory.failure.message
+    assert "has changed since the run started" in trajectory.failure.message
 
 
 async def test_a_task_that_cannot_be_built_is_the_environments_fault(bench: Bench, attempt: Attempt) -> None:
@@ -538,7 +538,7 @@ async def test_cancelling_leaves_neither_processes_nor_folders(
 
 
 async def test_wrong_settings_are_refused(bench: Bench) -> None:
-    with pytest.raises(ConfigError, match="container tasks have none and self"):
+    with pytest.raises(ConfigError, match="container tasks support none and self"):
         bench.runner(calling(), feedback="verdict")
     with pytest.raises(ConfigError, match="concurrent is 0"):
         bench.runner(calling(), concurrent=0)

@@ -12,20 +12,20 @@ import pytest_asyncio
 from tests.actors.fakes import ListedModel
 from tests.rollouts.folders import CANAL, FERRY, LIGHT, MOOR, changed, direct_stream, imported, in_step, sail
 
-from heredity.actors.player import plain_player
-from heredity.errors import ConfigError, HeredityError
+from heredity._core.errors import ConfigError, HeredityError
+from heredity.engine.player import plain_player
+from heredity.engine.programs import SandboxedPrograms
+from heredity.engine.runner import Job
+from heredity.engine.trajectory import Trajectory
+from heredity.kinds.world.folders.folder import TEST, VALIDATION, WorldFolder
+from heredity.kinds.world.folders.process import GUEST
+from heredity.kinds.world.folders.tasks import FolderTaskset
+from heredity.kinds.world.runner import WorldRunner
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.contract import Job
-from heredity.rollouts.programs import SandboxedPrograms
-from heredity.rollouts.trajectory import Trajectory
-from heredity.rollouts.world.folder_process import GUEST
-from heredity.rollouts.world.folder_tasks import FolderTaskset
-from heredity.rollouts.world.runner import WorldRunner
 from heredity.sandbox import isolation
 from heredity.sandbox.limits import Limits
 from heredity.tasks import Task
 from heredity.tasks.registry import taskset
-from heredity.worlds.folder import TEST, VALIDATION, WorldFolder
 
 try:
     isolation.resolve()
@@ -91,10 +91,10 @@ def test_bounds_are_read_in_whatever_shape_they_come(tmp_path: Path, shape: obje
     ("file", "text", "said"),
     [
         ("config.yaml", "meta: [", "config.yaml is not YAML"),
-        ("config.yaml", "3", "config.yaml is no mapping"),
+        ("config.yaml", "3", "config.yaml is not a mapping"),
         ("config.yaml", "termination: {max_steps: many}", "max_steps is 'many'"),
         ("action_space.txt", "sail and light", "action_space.txt has no JSON list"),
-        ("action_space.txt", '[{"name": ]', "action_space.txt: the list of actions is no JSON"),
+        ("action_space.txt", '[{"name": ]', "action_space.txt: the list of actions is not JSON"),
         ("action_space.txt", '[{"title": "sail"}]', "expected a list of objects with a name"),
         ("level_max_rewards.json", "{", "level_max_rewards.json is not JSON"),
         ("level_max_rewards.json", "{}", "no max_reward for levels/level_01.yaml"),
@@ -376,7 +376,7 @@ def test_train_levels_are_generated_and_the_rest_are_those_in_the_folder() -> No
         f"../val_levels/level_{n}" for n in (11, 12, 13)
     ]
     assert [task.spec["bound"] for task in tasks.draw("heldout", 3, 5)] == [2.0, 2.0, 2.0]
-    with pytest.raises(ConfigError, match="has 3 for it"):
+    with pytest.raises(ConfigError, match="the folder has 3"):
         tasks.draw("heldout", 4, 5)
 
 

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from heredity.errors import BudgetError, ClosedError
-from heredity.evolution import Budget, Feedback, Outcome, Trial
-from heredity.judging.admission import MalformedError
+from heredity._core.errors import BudgetError, ClosedError
+from heredity.agents import RunTerms
+from heredity.engine.trajectory import Failure, Trajectory
+from heredity.methods import Budget, Feedback, Outcome, Trial
 from heredity.resources import SourceTree
-from heredity.rollouts.trajectory import Failure, Trajectory
-from heredity.server import RunTerms
+from heredity.session.admission import MalformedError
 from heredity.tasks import TasksetInfo
 
 STEPS = 5

@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
+from heredity._core.errors import RecordError
+from heredity.agents import Workspace, evolve_with_agent
+from heredity.agents.launchers import AgentExit, CommandAgent, available, launcher
+from heredity.agents.models import agent_usage, models_for_agent
 from heredity.analysis.usage import TokenUsage
-from heredity.errors import RecordError
-from heredity.gateway import Usage
-from heredity.gateway.scripted import Rule, Scripted
-from heredity.launchers import AgentExit, CommandAgent, available, launcher
-from heredity.protocols.policy_evolution.briefing import BRIEFING
+from heredity.models import Usage
+from heredity.models.broker import Limits
+from heredity.models.scripted import Rule, Scripted
+from heredity.protocols.policy_evolution.protocol import BRIEFING
 from heredity.resources import Candidate
-from heredity.server import Workspace, evolve_with_agent
-from heredity.server.agent_models import agent_usage, models_for_agent
-from heredity.server.broker import Limits
 from server.fakes import FakeSession, make_terms, program
 
 confined = pytest.mark.skipif(available() is not None, reason=f"agents cannot be confined here: {available()}")

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from heredity.evolution import Budget
-from heredity.judging import Session
-from heredity.judging.cases import HiddenCases
-from heredity.judging.run import Conditions, RunPlan, run_evolution
-from heredity.judging.views import ViewPlan
-from heredity.launchers import AgentExit, CommandAgent, available
-from heredity.protocols.policy_evolution.briefing import BRIEFING
-from heredity.protocols.policy_evolution.judge import judge
+from heredity.agents import RunTerms, Workspace, evolve_with_agent
+from heredity.agents.launchers import AgentExit, CommandAgent, available
+from heredity.methods import Budget
+from heredity.protocols.policy_evolution.protocol import BRIEFING
+from heredity.protocols.shared.selection import judge
 from heredity.records import RunFolder
-from heredity.server import RunTerms, Workspace, evolve_with_agent
+from heredity.session import Session
+from heredity.session.cases import HiddenCases
+from heredity.session.run import Conditions, RunPlan, run_evolution
+from heredity.session.views import ViewPlan
 from judging.fakes import FakeRunner, NumbersTaskset, program
 
 REASON = available()

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from tests.team.test_mcp_servers import SERVER
 
-from heredity.errors import ConfigError
+from heredity._core.errors import ConfigError
+from heredity.agents.launchers import available
+from heredity.agents.launchers.registry import programs
 from heredity.experiments.config import cells, resolve
 from heredity.experiments.preflight import preflight
 from heredity.experiments.suite import open_suite, run_suite
-from heredity.launchers import available
-from heredity.launchers.registry import programs
 from heredity.library.localweb.server import serving
 from heredity.library.localweb.town import make_town
 from heredity.records import read_journal
@@ -164,11 +164,11 @@ def test_what_a_candidate_scores_does_not_hang_on_the_tools_of_its_evolver(tmp_p
 
 def test_tools_are_for_agents_and_what_is_missing_is_listed(tmp_path: Path) -> None:
     data = configured(tmp_path)
-    with pytest.raises(ConfigError, match=r"tools: the method 'parametric' asks no tools"):
+    with pytest.raises(ConfigError, match=r"tools: the method 'parametric' uses no tools"):
         resolve({**data, "evolver": {"tools": ["fetch", "search", "own"]}}, base=tmp_path)
     with pytest.raises(ConfigError, match=r"evolver.tools: unknown tool 'fetc'"):
         resolve(configured(tmp_path, tools=["fetc"]), base=tmp_path)
-    with pytest.raises(ConfigError, match=r"mcp.own is given, and no tool uses it"):
+    with pytest.raises(ConfigError, match=r"mcp.own is set, but no tool uses it"):
         resolve(configured(tmp_path, tools=["fetch", "search"]), base=tmp_path)
     data["mcp"]["own"]["folder"] = "gone"
     lacking = {c.name: c.detail for c in preflight(resolve(data, base=tmp_path), tmp_path / "runs" / "s") if not c.ok}

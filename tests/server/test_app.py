@@ -10,10 +10,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from heredity.errors import RecordError
-from heredity.protocols.policy_evolution.briefing import BRIEFING
+from heredity._core.errors import RecordError
+from heredity.agents import SessionApp, Workspace
+from heredity.protocols.policy_evolution.protocol import BRIEFING
 from heredity.resources import Candidate
-from heredity.server import SessionApp, Workspace
 from server.fakes import FakeSession, make_terms, program
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.errors import RejectedError
-from heredity.server.episodes import MAX_EPISODES, parse_episodes
+from heredity._core.errors import RejectedError
+from heredity.agents.app import MAX_EPISODES, parse_episodes
 
 ranges = st.lists(st.tuples(st.integers(0, 500), st.integers(0, 20)), min_size=1, max_size=8)
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from heredity.evolution import Feedback, Outcome
-from heredity.rollouts.trajectory import Failure
-from heredity.server.feedback import Receipt, summarise, trajectory_lines, write_submission
+from heredity.agents.feedback import Receipt, summarise, trajectory_lines, write_submission
+from heredity.engine.trajectory import Failure
+from heredity.methods import Feedback, Outcome
 from server.fakes import make_terms, trajectory
 
 RECEIPT = Receipt(first_episode=7, remaining=20, completed_at=1_790_000_000.5, seconds=1.5)

@@ -14,15 +14,16 @@ import httpx
 import pytest
 
 import heredity
-from heredity.protocols.policy_evolution.briefing import BRIEFING
-from heredity.server import Workspace, serve
-from heredity.server.app import SessionApp
-from heredity.server.messages import for_agent
+from heredity._core.http import serve
+from heredity.agents import Workspace
+from heredity.agents.app import SessionApp
+from heredity.agents.messages import for_agent
+from heredity.protocols.policy_evolution.protocol import BRIEFING
 from server.fakes import FakeSession, make_terms
 
 SERVING = """
 import asyncio
-from heredity.server.serve import serve
+from heredity._core.http import serve
 async def main():
     async with serve(None) as endpoints:
         print(endpoints.unix, flush=True)
@@ -33,7 +34,7 @@ asyncio.run(main())
 
 def test_an_agent_reads_its_own_names_of_files_and_no_others(tmp_path: Path) -> None:
     workspace = tmp_path / "runs" / "one" / "workspace"
-    source = Path(heredity.__file__).parent / "judging" / "session.py"
+    source = Path(heredity.__file__).parent / "session" / "session.py"
     said = f"{workspace}/system/policy.py is a link; see {workspace.parent}/journal.jsonl, {source}:3 and {Path.home()}/x.txt"
     assert for_agent(said, workspace) == (
         "/workspace/system/policy.py is a link; see …/journal.jsonl, …/session.py:3 and …/x.txt"

@@ -15,9 +15,10 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from heredity.errors import ConfigError
-from heredity.protocols.policy_evolution.briefing import BRIEFING
-from heredity.server import SessionApp, Workspace, serve
+from heredity._core.errors import ConfigError
+from heredity._core.http import serve
+from heredity.agents import SessionApp, Workspace
+from heredity.protocols.policy_evolution.protocol import BRIEFING
 from server.fakes import FakeSession, make_terms
 
 
@@ -106,7 +107,7 @@ async def test_a_submission_over_a_real_socket(tmp_path: Path) -> None:
 async def test_connections_that_ask_nothing_do_not_keep_others_out(
     said: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(import_module("heredity.server.serve"), "MOST_CONNECTIONS", 8)
+    monkeypatch.setattr(import_module("heredity._core.http"), "MOST_CONNECTIONS", 8)
     held: list[asyncio.StreamWriter] = []
     async with serve(APP) as endpoints:
         async with httpx.AsyncClient(transport=httpx.AsyncHTTPTransport(uds=str(endpoints.unix))) as client:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from heredity.errors import ConfigError, RecordError
-from heredity.evolution import Trial
-from heredity.judging.session_log import Submission
-from heredity.protocols.policy_evolution.briefing import BRIEFING, STARTER_POLICY
+from heredity._core.errors import ConfigError, RecordError
+from heredity.agents import Receipt, RunTerms, Workspace
+from heredity.methods import Trial
+from heredity.protocols.policy_evolution.protocol import BRIEFING, STARTER_POLICY
 from heredity.resources import Candidate
-from heredity.server import Receipt, RunTerms, Workspace
+from heredity.session.session_log import Submission
 from server.fakes import make_terms, program, score
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from heredity.errors import ConfigError, UnknownNameError
+from heredity._core.errors import ConfigError, UnknownNameError
 from heredity.tasks.registry import taskset, taskset_names
 from offering import Offer
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from heredity.errors import ConfigError, ProviderError, RecordError, UnknownNameError
+from heredity._core.errors import ConfigError, ProviderError, RecordError, UnknownNameError
 from heredity.team import Bus, Context, EffectInDoubtError, Kind, Message, Outcome, Participant, Record, open_record
 
 

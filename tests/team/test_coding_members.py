@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-from heredity.errors import ConfigError, HostError
-from heredity.gateway import Reply, Usage
-from heredity.gateway.scripted import Scripted
-from heredity.launchers import available
-from heredity.launchers.registry import programs
-from heredity.server.agent_models import models_for_agent
+from heredity._core.errors import ConfigError, HostError
+from heredity.agents.launchers import available
+from heredity.agents.launchers.registry import programs
+from heredity.agents.models import models_for_agent
+from heredity.models import Reply, Usage
+from heredity.models.scripted import Scripted
 from heredity.team import Bus, Message, Outcome, Participant, open_record
 from heredity.team.assembly import work
-from heredity.team.coding import CodingAgent, CodingAgents, _said_last
+from heredity.team.coding import CodingAgent, CodingAgents, _last_message
 from heredity.team.sections import AgentSection
 from heredity.team.settings import load_team
 from heredity.team.view import View
@@ -276,4 +276,4 @@ def test_a_real_agent_does_a_step(name: str, tmp_path: Path) -> None:
 def test_an_event_that_is_nested_too_deeply_ends_no_step(tmp_path: Path) -> None:
     said = json.dumps({"type": "result", "result": "done \ud83d"})
     (tmp_path / "events").write_text(f'{"{"}"a":{"[" * 100_000}{"]" * 100_000}{"}"}\n{said}\n')
-    assert _said_last(tmp_path / "events").startswith("done")
+    assert _last_message(tmp_path / "events").startswith("done")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from heredity.errors import ConfigError
+from heredity._core.errors import ConfigError
 from heredity.resources import Store
 from heredity.team.assembly import work
 from heredity.team.evolution.checks import history_of, read_history

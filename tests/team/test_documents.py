@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from heredity.errors import ConfigError
+from heredity._core.errors import ConfigError
+from heredity.engine.programs import SandboxedPrograms
 from heredity.library.localweb import writers
-from heredity.rollouts.programs import SandboxedPrograms
 from heredity.team.assembly import keep_files
 from heredity.team.tools.corpus import Corpus
 from heredity.team.tools.documents import Document, DocumentReader, UnreadableDocumentError

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from heredity.errors import ConfigError
-from heredity.server.serve import listening, tcp_socket
+from heredity._core.errors import ConfigError
+from heredity._core.http import listening, tcp_socket
 from heredity.team import Bus, Outcome, Participant, open_record
-from heredity.team.foreign import ForeignAgent, ForeignAgentError
+from heredity.team.assembly import ForeignAgent, ForeignAgentError
 
 pytest.importorskip("a2a", reason="the extra a2a is not installed")
 

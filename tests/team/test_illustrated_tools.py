@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from heredity.actors.contract import ProvidedTool
-from heredity.actors.solver import build
-from heredity.errors import HostError
-from heredity.gateway import Image, Reply, Request, ToolCall, ToolSpec
-from heredity.gateway.scripted import Scripted
+from heredity._core.errors import HostError
+from heredity.engine.actor import ProvidedTool
+from heredity.engine.solver import build
+from heredity.models import Image, Reply, Request, ToolCall, ToolSpec
+from heredity.models.scripted import Scripted
 from heredity.resources import Candidate, SourceTree
 from heredity.team import Bus, Context, Participant
 from heredity.team.agent import SubAgent, TeamTool, Traced

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from heredity.actors.parts import read_parts
+from heredity._core.errors import ConfigError, HostError
+from heredity.agents.registry import serve_resources
 from heredity.configuration.tools import McpSection
-from heredity.errors import ConfigError, HostError
+from heredity.engine.parts import read_parts
+from heredity.engine.programs import SandboxedPrograms
 from heredity.resources import Manifest, Registry, SourceTree, Store
 from heredity.resources.assembly import candidate_from_folder
-from heredity.rollouts.programs import SandboxedPrograms
 from heredity.sandbox import agent_bubblewrap
 from heredity.sandbox.piped import PipedCommand, started
-from heredity.server.resources import serve_resources
 from heredity.team.assembly import work
 from heredity.team.settings import load_team
 from heredity.team.tools.mcp import Http, McpError, McpServer, Stdio

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from heredity.ids import generator
+from heredity._core.ids import generator
 from heredity.team.plan import Plan, PlanError, Round, State, Step, checked, parsed
 
 AGENTS = {"researcher", "coder"}

@@ -15,25 +15,25 @@ import tomli_w
 from tests.actors.fakes import ListedModel, calling, candidate
 from tests.team.test_mcp_servers import SERVER
 
-from heredity.errors import ConfigError, IsolationError, MissingExtraError
+from heredity._core.errors import ConfigError, IsolationError, MissingExtraError
+from heredity.engine.programs import SandboxedPrograms
+from heredity.engine.question_runner import SolvingRunner, conversation_of
+from heredity.engine.questions import Question
+from heredity.engine.runner import Job
+from heredity.engine.trajectory import Trajectory
 from heredity.experiments.config import resolve
 from heredity.experiments.engine import Engine
 from heredity.experiments.model_files import model_files
 from heredity.experiments.preflight import preflight
 from heredity.experiments.suite import open_suite, run_suite
-from heredity.gateway import Message, Request
 from heredity.library.localweb.server import serving
 from heredity.library.localweb.town import make_town
+from heredity.models import Message, Request
 from heredity.records import read_journal
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.contract import Job
-from heredity.rollouts.programs import SandboxedPrograms
-from heredity.rollouts.question.runner import SolvingRunner, conversation_of
-from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox import agent_bubblewrap
 from heredity.sandbox.limits import Limits
 from heredity.tasks import Task, TasksetInfo
-from heredity.tasks.questions import Question
 from heredity.team.tools import task_tools
 from heredity.team.tools.task_tools import open_task_tools
 from heredity.team.tools.web.browser import check
@@ -319,11 +319,11 @@ def solve(problem, host):
         ({"solver": {"tools": ["fetc", "search", "own"]}}, "solver.tools: unknown tool 'fetc'"),
         ({"solver": {"tools": ["fetch", "fetch", "search", "own"]}}, "solver.tools names 'fetch' twice"),
         ({"solver": {"tools": ["fetch.page"]}}, "solver.tools: unknown tool 'fetch.page'"),
-        ({"web": {}}, "solver.tools: 'fetch' needs hosts that may be reached; set web.allow"),
-        ({"solver": {"tools": ["search", "own"]}}, "web.allow is given, and no tool uses it"),
-        ({"solver": {"tools": ["fetch", "search"]}}, "mcp.own is given, and no tool uses it; name 'own'"),
+        ({"web": {}}, "solver.tools: 'fetch' needs reachable hosts; set web.allow"),
+        ({"solver": {"tools": ["search", "own"]}}, "web.allow is set, but no tool uses it"),
+        ({"solver": {"tools": ["fetch", "search"]}}, "mcp.own is set, but no tool uses it; name 'own'"),
         ({"mcp": {"read": {"url": "http://x/mcp"}}}, "mcp.read: a server has a name"),
-        ({"solver": {"tools": ["fetch", "search", "own"], "pictures": True}}, "solver.pictures: only pages"),
+        ({"solver": {"tools": ["fetch", "search", "own"], "pictures": True}}, "solver.pictures is only for pages"),
         ({"search": {"service": "google"}}, "search.service"),
         ({"web": {"allow": ["http://x"]}}, "web.allow|web"),
     ],
@@ -371,7 +371,7 @@ def test_what_is_missing_is_listed_before_anything_starts(folder: Path, monkeypa
     )
     data["run"]["tasksets"] = ["gymnasium/CartPole-v1"]
     lacking = {c.name: c.detail for c in preflight(resolve(data, base=folder), folder / "runs" / "s") if not c.ok}
-    assert "attempted without them" in lacking["solver.tools"]
+    assert "do not use tools" in lacking["solver.tools"]
     assert "nowhere is no folder" in lacking["documents"]
     assert "NO_SUCH_KEY is not set" in lacking["tool search-web"]
     assert "NO_SUCH_KEY is not set" in lacking["server far"]
@@ -386,7 +386,7 @@ async def test_a_corpus_with_the_answers_in_it_is_refused(folder: Path) -> None:
 
 
 async def test_tools_that_nobody_would_be_given_are_refused(folder: Path) -> None:
-    with pytest.raises(ConfigError, match="'episode' are attempted without them"):
+    with pytest.raises(ConfigError, match="'episode' do not use tools"):
         Engine(resolve(configured(folder), base=folder), ["episode"])
 
 

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from tests.actors.fakes import InProcessPrograms, ListedModel, calling, candidate
 
-from heredity.errors import ConfigError
+from heredity._core.errors import ConfigError
+from heredity.engine.question_runner import SolvingRunner, conversation_of
+from heredity.engine.questions import Question
+from heredity.engine.runner import Job
+from heredity.engine.trajectory import Trajectory
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.contract import Job
-from heredity.rollouts.question.runner import SolvingRunner, conversation_of
-from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.limits import Limits
 from heredity.tasks import Task, TasksetInfo
-from heredity.tasks.questions import Question
 from heredity.team.tools.task_tools import task_documents
 
 INFO = TasksetInfo("questions/mine", "1", "question", {}, {}, "Bridges.", 0.0)

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from heredity.actors.contract import ProvidedTool, Solving
-from heredity.actors.solver import build
-from heredity.gateway import Reply, Request, ToolCall, ToolSpec
-from heredity.gateway.scripted import Scripted
+from heredity.engine.actor import ProvidedTool, Solving
+from heredity.engine.programs import SandboxedPrograms
+from heredity.engine.solver import build
+from heredity.models import Reply, Request, ToolCall, ToolSpec
+from heredity.models.scripted import Scripted
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.programs import SandboxedPrograms
 from heredity.team import Context, Message, Outcome
 from heredity.team.agent import SubAgent, TeamTool
 from heredity.team.memory import SharedMemory

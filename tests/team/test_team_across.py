@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from heredity.errors import ConfigError, DamagedRecordError, HostError
+from heredity._core.errors import ConfigError, DamagedRecordError, HostError
 from heredity.resources import Store
 from heredity.team.assembly import work
 from heredity.team.evolution.checks import history_of, read_canaries, read_history

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from heredity.actors.contract import ProvidedTool, Solving
-from heredity.actors.solver import Solver
-from heredity.errors import ConfigError
-from heredity.gateway import Reply, Request, ToolCall, ToolSpec
-from heredity.gateway.scripted import Scripted
+from heredity._core.errors import ConfigError
+from heredity.engine.actor import ProvidedTool, Solving
+from heredity.engine.programs import SandboxedPrograms
+from heredity.engine.solver import Solver
+from heredity.models import Reply, Request, ToolCall, ToolSpec
+from heredity.models.scripted import Scripted
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.programs import SandboxedPrograms
 from heredity.team.agent import SubAgent, TeamTool
 from heredity.team.design import EvolutionDesign, TeamParts, read_team
 from heredity.team.evolution.evolving import Evolving

@@ -18,14 +18,14 @@ from typing import Any
 
 import pytest
 
-from heredity.actors.contract import Solving
-from heredity.actors.solver import Solver
-from heredity.gateway import Reply, Request, ToolCall
-from heredity.gateway.scripted import Scripted
+from heredity.engine.actor import Solving
+from heredity.engine.programs import SandboxedPrograms
+from heredity.engine.solver import Solver
 from heredity.library.localweb import writers
+from heredity.models import Reply, Request, ToolCall
+from heredity.models.scripted import Scripted
 from heredity.resources import Candidate, SourceTree
 from heredity.results.text import clean
-from heredity.rollouts.programs import SandboxedPrograms
 from heredity.team.agent import SubAgent, TeamTool, asked
 from heredity.team.design import EvolutionDesign, TeamParts, read_team
 from heredity.team.evolution.evolving import Evolving

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from heredity.actors.contract import Problem, Solving
-from heredity.actors.conversation import Conversation
-from heredity.actors.solver import build
-from heredity.errors import BudgetError, ConfigError, ProviderError
-from heredity.gateway import Reply, Request, ToolCall
-from heredity.gateway.scripted import Scripted
+from heredity._core.errors import BudgetError, ConfigError, ProviderError
+from heredity.engine.actor import Problem, Solving
+from heredity.engine.conversation import Conversation
+from heredity.engine.programs import SandboxedPrograms
+from heredity.engine.solver import build
+from heredity.models import Reply, Request, ToolCall
+from heredity.models.scripted import Scripted
 from heredity.resources import Candidate, SourceTree
 from heredity.results.status import AnswerStatus
-from heredity.rollouts.programs import SandboxedPrograms
 from heredity.team.solver import TeamSolver
 
 SQUARE = {

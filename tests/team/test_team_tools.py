@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from heredity.actors.solver import build
-from heredity.errors import ConfigError
-from heredity.gateway import Reply, Request, ToolCall
-from heredity.gateway.scripted import Scripted
+from heredity._core.errors import ConfigError
+from heredity.engine.programs import SandboxedPrograms
+from heredity.engine.solver import build
+from heredity.models import Reply, Request, ToolCall
+from heredity.models.scripted import Scripted
 from heredity.resources import Candidate
-from heredity.rollouts.programs import SandboxedPrograms
 from heredity.team import Bus, Participant
 from heredity.team.agent import SubAgent, TeamTool
 from heredity.team.tools.asking import asking

@@ -20,9 +20,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from heredity.errors import ConfigError, IsolationError, MissingExtraError
+from heredity._core.errors import ConfigError, IsolationError, MissingExtraError
+from heredity.engine.programs import SandboxedPrograms
 from heredity.records import BlobStore, read_journal
-from heredity.rollouts.programs import SandboxedPrograms
 from heredity.sandbox import browser_bubblewrap
 from heredity.sandbox.hosts import AllowedHosts
 from heredity.team.agent import Traced
@@ -37,7 +37,7 @@ from heredity.team.tools.web import browser as browsers
 from heredity.team.tools.web import page as pages
 from heredity.team.tools.web import showing
 from heredity.team.tools.web.browser import WebBrowser, check, open_browser
-from heredity.team.tools.web.browsing import browser_tools
+from heredity.team.tools.web.door import browser_tools
 from heredity.team.tools.web.page import Session, open_session
 from heredity.team.tools.web.showing import PIECE
 
@@ -433,7 +433,7 @@ async def test_a_browser_that_holds_too_much_is_ended_and_says_so(world: World) 
 
 
 def test_what_is_missing_is_said_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ConfigError, match=r"web\.browser: '/none' is no program"):
+    with pytest.raises(ConfigError, match=r"web\.browser: '/none' is not a program"):
         check("/none")
     monkeypatch.setattr(browser_bubblewrap, "NAMES", ("no-such-browser",))
     with pytest.raises(ConfigError, match=r"no browser is installed .* apt-get install chromium"):

@@ -16,9 +16,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from heredity.errors import ConfigError
+from heredity._core.errors import ConfigError
+from heredity.engine.programs import SandboxedPrograms
 from heredity.records import BlobStore, read_journal
-from heredity.rollouts.programs import SandboxedPrograms
 from heredity.sandbox.hosts import AllowedHosts, ForbiddenHostError, _public
 from heredity.team.agent import Traced
 from heredity.team.assembly import work
@@ -28,7 +28,7 @@ from heredity.team.tools import documents
 from heredity.team.tools.bounded_http import bounded_transport
 from heredity.team.tools.web import client as clients
 from heredity.team.tools.web.client import FetchError, WebClient
-from heredity.team.tools.web.fetching import Fetcher
+from heredity.team.tools.web.door import Fetcher
 from heredity.team.tools.web.searching import WebSearch
 from heredity.team.tools.web.showing import keep_nothing
 
@@ -446,7 +446,7 @@ async def test_a_team_searches_and_cites_what_it_fetched(tmp_path: Path, monkeyp
     [
         (
             ('allow = ["ADDRESS"]', ""),
-            r"agents\.seeker\.tools: 'fetch' needs hosts that may be reached; set web\.allow",
+            r"agents\.seeker\.tools: 'fetch' needs reachable hosts; set web\.allow",
         ),
         (("ADDRESS", "http://a.example/"), r"web\.allow: 'http://a\.example/' is no host; write host:port"),
         (("[search]", "[search]\nservice = 'google'"), r"search\.service = 'google'"),

@@ -14,9 +14,8 @@ from heredity.team.lending import Seats, Step, waiting
 from heredity.team.messages import Message
 from heredity.team.participant import Context, Participant
 from heredity.team.tools.documents import DocumentReader
-from heredity.team.tools.web.browser import MOST_CONTEXTS, WebBrowser
+from heredity.team.tools.web.browser import MOST_CONTEXTS, WebBrowser, WebProxy
 from heredity.team.tools.web.page import open_session
-from heredity.team.tools.web.proxy import WebProxy
 
 
 class Chromium:

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from heredity.errors import ConfigError
+from heredity._core.errors import ConfigError
 from heredity.sandbox.hosts import AllowedHosts, ForbiddenHostError, UnreachableHostError, _public
-from heredity.team.tools.web import proxy as proxies
-from heredity.team.tools.web.proxy import WebProxy, open_proxy
+from heredity.team.tools.web import browser as proxies
+from heredity.team.tools.web.browser import WebProxy, open_proxy
 
 
 class Site:
@@ -243,7 +243,7 @@ async def test_a_name_does_not_lead_into_the_local_network(monkeypatch: pytest.M
 
     monkeypatch.setattr(asyncio.BaseEventLoop, "getaddrinfo", looked_up)
     everything = AllowedHosts(["*"])
-    with pytest.raises(ForbiddenHostError, match=r"leads to 127\.0\.0\.1, which is no public address"):
+    with pytest.raises(ForbiddenHostError, match=r"leads to 127\.0\.0\.1, which is not a public address"):
         await everything.addresses("inner.example", 80)
     assert await everything.addresses("mixed.example", 80) == ["93.184.216.34"]
     assert await AllowedHosts(["*"], private=True).addresses("inner.example", 80) == ["127.0.0.1", "10.1.2.3"]

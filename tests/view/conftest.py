@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 
 from heredity.bench.view import write_suite
+from heredity.engine.trajectory import Failure, Trajectory, encode_many
+from heredity.pages.live.app import ViewApp
+from heredity.pages.live.place import Place
+from heredity.pages.live.serving import Gate
 from heredity.records import RunFolder
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.trajectory import Failure, Trajectory, encode_many
-from heredity.view.app import ViewApp
-from heredity.view.gate import Gate
-from heredity.view.place import Place
 
 TOKEN = "token-of-the-tests-of-view"
 EVIL = "<script>document.title='owned'</script>\u202eevil\u0007"

@@ -14,12 +14,12 @@ from browsing import PHONE, WIDE, Seen, looking, served
 from test_view_records import write_team, write_training
 
 from conftest import write_run
+from heredity._core.errors import IsolationError
 from heredity.bench import view as bench
-from heredity.errors import IsolationError
+from heredity.pages.live.index import Index, open_index
 from heredity.records import RunFolder
 from heredity.records.lock import RunLock
 from heredity.sandbox.isolation import resolve
-from heredity.view.index import Index, open_index
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -184,7 +184,7 @@ def test_the_page_of_a_folder_without_an_index_becomes_that_of_the_suite(
         assert page.get_by_role("progressbar").count() == 1
         reading.set()
         page.get_by_role("heading", name="many", exact=True).wait_for()
-        page.get_by_text("Index made in").wait_for()
+        page.get_by_text("Index built in").wait_for()
         assert page.get_by_role("progressbar").count() == 0
 
 
@@ -302,7 +302,7 @@ def test_lists_are_searched_sorted_and_narrowed(seen: Seen) -> None:
     assert page.locator("th[aria-sort=descending]").inner_text().startswith("Score")
     seen.go(f"{RUN}/rollouts")
     page.get_by_label("Contains").fill("boom")
-    page.get_by_role("button", name="Narrow down").click()
+    page.get_by_role("button", name="Filter").click()
     page.wait_for_url("**q=boom**")
     assert page.locator("main tbody tr:not(.gap)").count() == 3
 

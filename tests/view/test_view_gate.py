@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from conftest import BASE, TOKEN, Site, site_of, write_run
+from heredity._core.errors import ConfigError
 from heredity.cli.view import leading_to
-from heredity.errors import ConfigError
-from heredity.view.actions import Actions
-from heredity.view.app import ViewApp
-from heredity.view.index import open_index
-from heredity.view.place import Place
-from heredity.view.serving import serve_view
+from heredity.pages.live.actions import Actions
+from heredity.pages.live.app import ViewApp
+from heredity.pages.live.index import open_index
+from heredity.pages.live.place import Place
+from heredity.pages.live.serving import serve_view
 
 PYTHON = Path("/usr/bin/python3")
 OTHER = """

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from heredity.errors import RecordError
+from heredity._core.errors import RecordError
+from heredity.pages.live import watching
+from heredity.pages.live.index import index as module
+from heredity.pages.live.index import index_path, open_index
+from heredity.pages.live.index.tail import lines_from
+from heredity.pages.live.watching import Watched
 from heredity.records import RunFolder
-from heredity.view import watching
-from heredity.view.index import index as module
-from heredity.view.index import index_path, open_index
-from heredity.view.index.tail import lines_from
-from heredity.view.watching import Watched
 
 
 def counts(folder: Path) -> dict[str, int]:
@@ -192,7 +192,7 @@ def test_an_index_that_turns_out_to_be_damaged_when_it_is_read_is_made_again(run
         file.write(b"\xff" * size)
     with open_index(run_folder) as index:
         assert not index.update()
-        with pytest.raises(RecordError, match="made anew"):
+        with pytest.raises(RecordError, match="rebuild it"):
             index.rows("SELECT * FROM rollouts")
         assert index.update()
         assert index.rows("SELECT count(*) FROM rollouts")[0][0] == 15

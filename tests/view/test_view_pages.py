@@ -18,9 +18,9 @@ import pytest
 
 from conftest import BASE, Site, columns, program, site_of, trajectory, write_run
 from heredity.bench.view import write_suite
+from heredity.engine.trajectory import encode_many
+from heredity.pages.live.index import Index
 from heredity.records import RunFolder
-from heredity.rollouts.trajectory import encode_many
-from heredity.view.index import Index
 
 SMALL = "/s/small/r/grpo--s0"
 
@@ -117,7 +117,7 @@ async def test_search_finds_runs_candidates_rollouts_and_lines(site: Site) -> No
     assert "grpo--s1" in await text_of(site, "/search?q=grpo--s")
     assert "/c/" in await text_of(site, "/search?q=step%202")
     assert "/o/" in await text_of(site, "/search?q=boom")
-    assert "Nothing was found" in await text_of(site, "/search?q=%25%25nothing")
+    assert "No matches in the indexed records" in await text_of(site, "/search?q=%25%25nothing")
 
 
 async def test_runs_and_suites_stand_side_by_side(site: Site) -> None:
@@ -162,11 +162,11 @@ async def test_lines_of_fifty_megabytes_are_shown_cut(tmp_path: Path) -> None:
         for path in ("/s/s", "/s/s/r/r--s0", "/s/s/r/r--s0/journal?sort=-Bytes", "/s/s/r/r--s0/event/17"):
             for _ in range(200):
                 page = await text_of(site, path)
-                if "is being made" not in page:
+                if "Building the index" not in page:
                     break
             assert len(page) < 1_500_000
             assert "<b><b>" not in page
-        assert "bytes in all" in page
+        assert "bytes in total" in page
 
 
 @pytest.mark.slow
@@ -201,7 +201,7 @@ async def test_outputs_of_fifty_megabytes_are_shown_cut_wherever_they_stand(tmp_
             "submission.completed", {**done, "outcomes": outcomes, "blob": opened.blobs.put(encode_many([talk, world]))}
         )
     async with site_of(tmp_path / "s") as site:
-        while "is being made" in await text_of(site, "/s/s"):
+        while "Building the index" in await text_of(site, "/s/s"):
             pass
         rows = await text_of(site, "/s/s/r/r--s0/rollouts?q=%3Cb%3E")
         paths = sorted(link for link in links(rows) if "/o/" in link)
@@ -212,9 +212,7 @@ async def test_outputs_of_fifty_megabytes_are_shown_cut_wherever_they_stand(tmp_
             assert len(page) < 3_000_000, path
             assert "<b>" not in page, path
             assert "\u202e" not in page, path
-        assert "Loss, as agent.log says" not in await text_of(site, "/s/s/r/r--s0"), (
-            "one of its steps lies too far back"
-        )
+        assert "Loss, from agent.log" not in await text_of(site, "/s/s/r/r--s0"), "one of its steps lies too far back"
 
 
 async def test_a_trajectory_that_is_damaged_or_forged_is_said_to_be(tmp_path: Path) -> None:
@@ -243,16 +241,16 @@ async def test_a_folder_without_an_index_shows_how_far_it_is_read_and_how_long_t
     async with site_of(tmp_path / "s") as site:
         for path in ("/s/s", "/s/s/r/run-3/rollouts"):
             page = await text_of(site, path)
-            assert "is being made: 0% of 0.3 MB of records" in page
+            assert ": 0% of 0.3 MB of records" in page
             assert 'role="progressbar"' in page or "<progress" in page
             assert 'data-follow="' in page
         reading.set()
-        while "is being made" in (page := await text_of(site, "/s/s")):
+        while "Building the index" in (page := await text_of(site, "/s/s")):
             pass
-        assert "Index made in" in page
+        assert "Index built in" in page
         assert "3,000" in page or "3000" in page
     async with site_of(tmp_path / "s") as site:
-        assert "Index made in" not in await text_of(site, "/s/s")
+        assert "Index built in" not in await text_of(site, "/s/s")
 
 
 def old_suites(folder: Path) -> None:
@@ -278,7 +276,7 @@ async def test_a_folder_says_when_runs_last_recorded_anything_and_which_suites_s
     assert all("2.0 h ago" in row for row in rows.values()), "reports and indexes are no records"
     assert "ended" in rows["whole"]
     assert "stopped" not in rows["whole"]
-    assert "before all runs had ended" in rows["cut"]
+    assert "before all runs ended" in rows["cut"]
     assert "1 of 2" in rows["cut"]
-    assert "before any run began" in rows["crashed"]
+    assert "before any run started" in rows["crashed"]
     assert "at rest" not in page.replace("\u00a0", " ")

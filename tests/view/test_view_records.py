@@ -9,9 +9,9 @@ import pytest
 from test_view_pages import text_of
 
 from conftest import EVIL, site_of, write_run
+from heredity.pages.live.pages.run import curves_in
+from heredity.pages.live.pages.team import below
 from heredity.records import Journal, RunFolder
-from heredity.view.pages.team import below
-from heredity.view.pages.training import curves_in
 
 
 def write_training(folder: Path) -> None:
@@ -93,7 +93,7 @@ async def test_a_run_shows_what_its_training_printed(tmp_path: Path) -> None:
     write_training(tmp_path / "s")
     async with site_of(tmp_path / "s") as site:
         page = await text_of(site, "/s/s/r/sft--s0")
-        assert "Loss, as agent.log says" in page
+        assert "Loss, from agent.log" in page
         assert "<script>document" not in page
 
 
@@ -109,7 +109,7 @@ async def test_a_task_of_a_team_shows_plan_rounds_hops_tools_and_sources(tmp_pat
         assert "planner to reader" in page
         for words in ("<script>document", "\u202e", "\u0007"):
             assert words not in page
-        assert "not at hand" in await text_of(site, f"/s/s/r/team--s0/t/{second}")
+        assert "not available" in await text_of(site, f"/s/s/r/team--s0/t/{second}")
         assert (await site.get("/s/s/r/team--s0/t/1")).status_code == 404
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from heredity.ids import generator
+from heredity._core.ids import generator
 from heredity.library.models.world_learner import _CONSTANT
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from heredity.errors import UnknownNameError
-from heredity.worlds.agents import AGENTS, agent, play_random, play_reference, play_search
-from heredity.worlds.verify import verify_worlds
-from heredity.worlds.world import world
+from heredity._core.errors import UnknownNameError
+from heredity.kinds.world.agents import AGENTS, agent, play_random, play_reference, play_search
+from heredity.kinds.world.verify import verify_worlds
+from heredity.kinds.world.world import world
 
 MADE = world("grid_treasure")
 LEVEL = MADE.level("test-01")

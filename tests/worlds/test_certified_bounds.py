@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action
+from heredity.kinds.world.world import World, world
 from heredity.library.worlds.backward_day.dynamics import Event, evening, happen
 from heredity.library.worlds.glowing_reef.dynamics import reply_to
 from heredity.library.worlds.magnet_needles.dynamics import pointing
 from heredity.library.worlds.terraform_belt.dynamics import worked
-from heredity.worlds.contract import Action, RefusedError
-from heredity.worlds.world import World, world
 
 
 def every_action(world: World, most: Mapping[str, int]) -> list[Action]:

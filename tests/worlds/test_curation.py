@@ -9,14 +9,14 @@ import pytest
 from typer.testing import CliRunner
 
 import heredity
-from heredity.cli.worlds import app
-from heredity.errors import ConfigError
-from heredity.worlds.curation import AXES, Candidate, candidate, curate, lines_of, table_1
-from heredity.worlds.gates.admit import CERTIFICATE
-from heredity.worlds.gates.contract import Subject, files_digest
-from heredity.worlds.gates.reliability import PLAYERS
-from heredity.worlds.traits import capabilities
-from heredity.worlds.world import World, descriptions, world
+from heredity._core.errors import ConfigError
+from heredity.kinds.world.commands.worlds import app
+from heredity.kinds.world.curation import AXES, Candidate, candidate, curate, lines_of, table_1
+from heredity.kinds.world.gates.admit import CERTIFICATE
+from heredity.kinds.world.gates.contract import Subject, files_digest
+from heredity.kinds.world.gates.reliability import PLAYERS
+from heredity.kinds.world.traits import capabilities
+from heredity.kinds.world.world import World, descriptions, world
 
 RULES = Path(heredity.__file__).parent / "library" / "rules"
 MEANS = {"random": 0.1, "greedy": 0.2, "search-little": 0.3, "search-much": 0.4, "solution": 1.0}
@@ -108,7 +108,7 @@ def test_a_pool_of_folders_is_read_with_its_certificates(tmp_path: Path) -> None
     assert "other files" in value["out"][str(tmp_path / "stale")]
     assert "certificate.json cannot be read: No such file" in value["out"][str(tmp_path / "bare")]
     text = CliRunner().invoke(app, ["curate", str(tmp_path)]).output
-    for words in ("1 of 36 worlds", "Table 1", "Table A6", "Table A7", "gives 1 worlds of the 36 asked for"):
+    for words in ("1 of 36 worlds", "Table 1", "Table A6", "Table A7", "gives 1 of the 36 requested worlds"):
         assert words in text
     assert CliRunner().invoke(app, ["curate", str(tmp_path / "bare")]).exit_code == 1, "not one world was chosen"
 
@@ -116,7 +116,7 @@ def test_a_pool_of_folders_is_read_with_its_certificates(tmp_path: Path) -> None
 def test_a_pool_that_is_none_and_shares_out_of_order_are_refused(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for arguments, words in (
-        (["./nothing"], "holds no folder"),
+        (["./nothing"], "has no folder"),
         (["old_chart", "--easy", "0.1", "--hard", "0.2"], "hard below easy"),
     ):
         result = CliRunner().invoke(app, ["curate", *arguments])

@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from heredity.errors import ConfigError, UnknownNameError
-from heredity.worlds.env import WorldEnv
-from heredity.worlds.glyphs import glyph, line
-from heredity.worlds.pictures import SIZE, png
-from heredity.worlds.skins import SKINS, inverted
-from heredity.worlds.world import world_names
+from heredity._core.errors import ConfigError, UnknownNameError
+from heredity.kinds.world.env import WorldEnv
+from heredity.kinds.world.pictures import SIZE, glyph, line, png
+from heredity.kinds.world.skins import SKINS, inverted
+from heredity.kinds.world.world import world_names
 
 SOME = sorted({*world_names()[::9], "grid_treasure", "crystal_lab"})
 

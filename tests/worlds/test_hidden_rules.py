@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action
+from heredity.kinds.world.mechanics.grids import Cell, moved, neighbours, shortest_path
+from heredity.kinds.world.world import world
 from heredity.library.worlds.ember_caves.dynamics import SIGNS, perilous
 from heredity.library.worlds.hooded_ball.dynamics import Rivals, payment
 from heredity.library.worlds.old_chart.dynamics import FORBIDDING, INVITING
 from heredity.library.worlds.sinking_columns.dynamics import DYNAMICS, Habits, State, reply
-from heredity.worlds.contract import Action, RefusedError
-from heredity.worlds.mechanics.grids import Cell, moved, neighbours, shortest_path
-from heredity.worlds.world import world
 
 STEP = {(-1, 0): "north", (1, 0): "south", (0, -1): "west", (0, 1): "east"}
 

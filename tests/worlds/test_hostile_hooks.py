@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from tests.worlds.dsl.wells import RAIN, well
 
-from heredity.errors import HeredityError
+from heredity._core.errors import HeredityError
+from heredity.kinds.world.dsl import hooks
+from heredity.kinds.world.dsl.allowance import HookError
+from heredity.kinds.world.gates.admit import Admission, admit
+from heredity.kinds.world.gates.contract import Subject
+from heredity.kinds.world.gates.wrapping import set_shipped
+from heredity.kinds.world.world import World
 from heredity.sandbox import isolation, kept, waiting
-from heredity.worlds.dsl import hooks
-from heredity.worlds.dsl.allowance import HookError
-from heredity.worlds.gates.admit import Admission, admit
-from heredity.worlds.gates.contract import Subject
-from heredity.worlds.gates.wrapping import set_shipped
-from heredity.worlds.world import World
 
 try:
     isolation.resolve()
@@ -114,7 +114,7 @@ def test_the_attempts_are_such_as_succeed_where_they_may(tmp_path: Path) -> None
         ("import time; time.sleep(60)", "no answer in time"),
         ("held.append(bytearray(300 << 20)); return 1", "MemoryError"),
         ("return [[]] * 10**6", "takes .* bytes|MemoryError"),
-        ("x = []\n    for i in range(500): x = [x]\n    return x", "expected a integer|nested|deep"),
+        ("x = []\n    for i in range(500): x = [x]\n    return x", "expected an integer|nested|deep"),
         ("return 10 ** 5000", "digits|number beyond|cannot be sent"),
         ("import os\n    while True: os.write(4, b'x' * 65536)", "out of turn"),
         ("import os; os.kill(os.getpid(), 9)", "not permitted"),

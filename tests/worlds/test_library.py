@@ -9,10 +9,10 @@ import string
 import numpy as np
 import pytest
 
-from heredity.ids import digest_json, generator
-from heredity.worlds.actions import sample_action
-from heredity.worlds.verify import verify_level
-from heredity.worlds.world import SPLITS, World, world, world_names
+from heredity._core.ids import digest_json, generator
+from heredity.kinds.world.actions import sample_action
+from heredity.kinds.world.verify import verify_level
+from heredity.kinds.world.world import SPLITS, World, world, world_names
 
 
 @pytest.fixture(params=world_names())
@@ -92,7 +92,7 @@ def test_the_same_actions_lead_to_the_same_episode_and_a_copy_goes_its_own_way(l
 
 
 def test_the_skin_shows_every_state_on_the_way_of_the_reference_solution(library_world: World) -> None:
-    from heredity.worlds.skins import render
+    from heredity.kinds.world.skins import render
 
     for level in library_world.shipped["test"][::3]:
         episode = library_world.start(level.data)

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from heredity._core.errors import ConfigError
 from heredity.cli.main import app
-from heredity.errors import ConfigError
+from heredity.kinds.world.mixture import seeds_of
 from heredity.tasks.registry import taskset
-from heredity.worlds.mixture import seeds_of
 
 NAME = "worlds/composed?seeds=9,12&heldout=1..3&difficulty=1"
 
@@ -37,8 +37,8 @@ def test_what_its_scores_depend_on_is_in_its_version() -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ("seeds=1..3", "seeds to learn on and others"),
-        ("seeds=1..3&heldout=4&seed=5", "seeds to learn on and others"),
+        ("seeds=1..3", "needs `seeds` to learn on"),
+        ("seeds=1..3&heldout=4&seed=5", "needs `seeds` to learn on"),
         ("seeds=1..3&heldout=3..5", "composed-3 is in both"),
         ("seeds=3..1&heldout=4", "expected ranges such as"),
         ("seeds=1,1&heldout=4", "no seed twice"),

@@ -14,11 +14,11 @@ from tests.rollouts.folders import CANAL
 from typer.testing import CliRunner
 
 from heredity import library
-from heredity.cli.worlds import app
-from heredity.errors import ConfigError, HeredityError
+from heredity._core.errors import ConfigError, HeredityError
+from heredity.kinds.world.commands.worlds import app
+from heredity.kinds.world.folders.folder import WorldFolder, is_folder
 from heredity.sandbox import isolation
 from heredity.tasks.registry import located_taskset, taskset
-from heredity.worlds.folder import WorldFolder, is_folder
 
 MAZE = Path(library.__path__[0]) / "worlds" / "grid_treasure"
 ENTRIES = "[heredity.worlds]\nacme = acme_worlds\ngone = no_such_package\n"
@@ -88,7 +88,7 @@ def test_a_world_of_a_package_is_listed_and_shown_without_a_row_of_the_paper(acm
 def test_the_tasksets_of_sound_worlds_are_there_beside_faulty_ones(acme: Path) -> None:
     code = """
 import json
-from heredity.errors import ConfigError
+from heredity._core.errors import ConfigError
 from heredity.tasks.registry import expand, taskset, taskset_names
 
 def error(name):
@@ -158,7 +158,7 @@ def test_a_world_folder_is_shown_and_played_in_the_sandbox() -> None:
     typed = "help\nsail\nsail source\nlight\nquit\n"
     played = CliRunner().invoke(app, ["play", str(CANAL)], input=typed)
     assert played.exit_code == 0, played.output
-    assert "'source' is no parameter; write key=value; nothing was done" in played.stdout
+    assert "'source' is not a parameter; write key=value; nothing was done" in played.stdout
     assert "left before the end, 2 of 20 steps" in played.stdout
 
 
@@ -168,7 +168,7 @@ def test_verifying_a_world_folder_is_its_audit() -> None:
     assert done.exit_code == 0, done.output
     report = json.loads(done.stdout)
     assert (report["folders"], report["faulty"]) == (1, 0)
-    with pytest.raises(ConfigError, match="verified apart"):
+    with pytest.raises(ConfigError, match="cannot be verified together"):
         CliRunner().invoke(app, ["verify", str(CANAL), "grid_treasure"], catch_exceptions=False)
 
 

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from heredity.errors import ConfigError, UnknownNameError
-from heredity.ids import canonical_json, digest_json
+from heredity._core.errors import ConfigError, UnknownNameError
+from heredity._core.ids import canonical_json, digest_json
+from heredity.kinds.world.taskset import WorldTaskset
+from heredity.kinds.world.world import world, world_names
 from heredity.tasks.registry import taskset, taskset_names
-from heredity.worlds.taskset import WorldTaskset
-from heredity.worlds.world import world, world_names
 
 NAME = "worlds/grid_treasure"
 
@@ -86,7 +86,7 @@ def test_what_evolvers_may_know_gives_nothing_away(name: str) -> None:
         ("?difficulty=4", ConfigError, "expected 1, 2 or 3"),
         ("?difficulty=hard", ConfigError, "expected 1, 2 or 3"),
         ("?dificulty=1", UnknownNameError, "difficulty"),
-        ("?skin", ConfigError, "key=value"),
+        ("?skin", ConfigError, "write .key="),
         ("?skin=text&skin=inverse", ConfigError, "each key once"),
         ("x", UnknownNameError, "grid_treasure"),
     ],

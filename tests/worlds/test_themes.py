@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from heredity.errors import ConfigError, UnknownNameError
+from heredity._core.errors import ConfigError, UnknownNameError
+from heredity.kinds.world.themes.theme import LONGEST, named, read_themes, write_themes
 from heredity.tasks.registry import expand, located_taskset, taskset
-from heredity.worlds.themes.theme import LONGEST, named, read_themes, write_themes
 
 
 def test_a_line_is_a_theme_and_is_named_by_its_words(tmp_path: Path) -> None:
@@ -35,19 +35,19 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("a.toml", "", "holds no themes"),
-        ("a.txt", "# nothing\n\n", "holds no themes"),
+        ("a.toml", "", "has no themes"),
+        ("a.txt", "# nothing\n\n", "has no themes"),
         ("a.toml", "[maze]\ntheme = 7\n", "maze: theme = 7"),
         ("a.toml", "[maze]\n", "maze: theme is missing"),
-        ("a.toml", '[maze]\ntheme = "..."\n', "says in words"),
+        ("a.toml", '[maze]\ntheme = "..."\n', "describes the world's subject"),
         ("a.toml", '[maze]\ntheme = "a maze"\nsauce = "given"\n', "maze: unknown key sauce"),
         ("a.toml", '[maze]\ntheme = "a maze"\nsource = "stolen"\n', "maze: source = 'stolen'"),
-        ("a.toml", '["../maze"]\ntheme = "a maze"\n', "is no name of a theme"),
+        ("a.toml", '["../maze"]\ntheme = "a maze"\n', "is not a valid theme name"),
         ("a.toml", "maze = 3\n", "maze"),
         ("a.toml", '[maze]\ntheme = "a \\u0000 maze"\n', "control characters"),
         ("a.toml", f'[maze]\ntheme = "{"a" * (LONGEST + 1)}"\n', "characters; give at most"),
         ("a.toml", "[maze\n", "is not TOML"),
-        ("a.txt", "!!!\n", "says in words"),
+        ("a.txt", "!!!\n", "describes the world's subject"),
     ],
 )
 def test_a_malformed_theme_is_refused_by_its_name(tmp_path: Path, name: str, text: str, said: str) -> None:

@@ -1,16 +1,16 @@
-"""A paired comparison that may be looked at after every seed: its errors hold at every stopping time.
+"""Anytime-valid paired comparison: its error rates hold at every stopping time, so it can be checked after every seed.
 
-`compare_runs` is for a number of seeds that was fixed before anything was seen; who looks after each seed and stops at the first
-that finds something finds too much. What is here pays for looking:
+`compare_runs` needs a number of seeds fixed in advance; checking after each seed and stopping at the first finding
+yields too many false positives. This module corrects for that:
 
-- **Seeds.** If two entries are alike, a paired difference is as likely as its opposite, whatever law it follows. Wealth that is bet
-  on the signs is then a martingale, and comes to 1/level with a probability of at most `level`, ever (Ville 1939; Ramdas et al.
-  2023, "Game-theoretic statistics and safe anytime-valid inference"). Bets are scaled by the sizes of the differences, which say
-  nothing of the signs, and are mixed over several strengths.
-- **Cases.** All seeds share them and they are drawn once, so looking costs nothing: their error is that of Student's t on their
-  variance component.
+- **Seeds.** If two entries are equal, a paired difference is as likely as its opposite, under any distribution. Wealth
+  bet on the signs is then a martingale, and reaches 1/level with probability at most `level`, ever (Ville 1939; Ramdas
+  et al. 2023, "Game-theoretic statistics and safe anytime-valid inference"). Bets are scaled by the sizes of the
+  differences, which are independent of the signs, and mixed over several strengths.
+- **Cases.** All seeds share one draw of cases, so repeated looks are free: their error is Student's t on their variance
+  component.
 
-The level is shared out between the two, so that the sum of both errors holds by Bonferroni's inequality.
+The level is split between the two, so the sum of both errors holds by Bonferroni's inequality.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ from heredity.analysis.student import student_quantile
 LEVEL = 1.0 - CONFIDENCE
 
 LEAST_SEEDS = 8
-"""Fewer paired seeds decide nothing at 5%, however alike they are."""
+"""Minimum paired seeds; fewer decide nothing at 5%, however similar they are."""
 
 _OF_SEEDS = 0.6
 _STRENGTHS = (0.2, 0.5, 1.0, 2.5)
 _STEP = math.log(1.0 / LEVEL) / 256
-"""Logarithm of the steps, of about 1%, in which p is found and rounded up; the level itself is one of them."""
+"""Log step size, about 1%, of the search for p, which is rounded up; the level itself is on the grid."""
 _STEPS_DOWN = 1536
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What paired seeds say so far; positive differences favour the first entry.
+    """Result of the paired seeds so far; positive differences favour the first entry.
 
     Attributes:
-        seeds: that are paired on every taskset.
+        seeds: number of seeds paired on every taskset.
         difference: mean over tasksets, then seeds, then cases.
-        interval: of the confidence sequence; None while it has no end.
-        p: two-sided, valid at every stopping time; None where cases cannot be told apart from their luck (there is one only).
-        covered: whether enough of the scores of both are known (`results.coverage`), for who knows how many were asked.
+        interval: interval of the confidence sequence; None while it is unbounded.
+        p: two-sided p-value, valid at every stopping time; None with a single case, whose variance cannot be estimated.
+        covered: whether enough scores of both are known (`results.coverage`), if the number requested is known.
     """
 
     seeds: int
@@ -60,19 +60,18 @@ class Look:
 
     @property
     def decided(self) -> bool:
-        """Whether the entries are told apart at 5%."""
+        """True if the entries differ at the 5% level."""
         return self.covered and self.p is not None and self.p <= LEVEL
 
 
 def log_wealth(gaps: Floats) -> Floats:
-    """Return the logarithm of the wealth, from 1, that bets on the signs of differences have come to.
+    """Return the log wealth, starting from wealth 1, of bets on the signs of differences.
 
     Args:
-        gaps: differences of paired seeds in the order in which they were run, less what they are thought to lie evenly about;
-            shape (..., seeds).
+        gaps: differences of paired seeds in run order, minus their hypothesised centre of symmetry; shape (..., seeds).
 
     Returns:
-        Of the same shape: after each seed.
+        The log wealth after each seed, in the same shape.
     """
     counts = np.arange(1, gaps.shape[-1] + 1)
     size = np.sqrt((gaps**2).cumsum(axis=-1) / counts)
@@ -85,16 +84,16 @@ def log_wealth(gaps: Floats) -> Floats:
 def look(
     strata: Sequence[ArrayLike], bounds: Interval | None = None, clusters: Sequence[Clusters | None] | None = None
 ) -> Look | None:
-    """Compare two entries by the seeds that there are, as often as one likes.
+    """Compare two entries by the seeds so far; valid however often it is called.
 
     Args:
-        strata: first minus second, shape (seeds, cases) for each taskset, on one scale, with the same seeds in the same rows and in
-            the order in which they were run; NaN where either side is missing.
-        bounds: what differences can only lie between; None if that is not known.
-        clusters: what cases of each taskset were drawn together (`samples.clustered`).
+        strata: first minus second, shape (seeds, cases) for each taskset, on one scale, with the same seeds in the same
+            rows and in the order in which they were run; NaN where either side is missing.
+        bounds: bounds of the differences; None if unknown.
+        clusters: cluster of each case on each taskset (`samples.clustered`).
 
     Returns:
-        What they say; None if no seed is paired on every taskset.
+        The result; None if no seed is paired on every taskset.
     """
     tables, scale = scaled(_complete(strata, clusters or [None] * len(strata)))
     if not tables or not len(tables[0]):
@@ -110,9 +109,9 @@ def look(
 
 
 def _complete(strata: Sequence[ArrayLike], clusters: Sequence[Clusters | None]) -> list[Floats]:
-    """Return the tables with the seeds that every taskset has; cases of which nothing is known are left out.
+    """Return the tables with the seeds common to all tasksets, without cases that have no score.
 
-    Where cases were drawn together, clusters stand for them.
+    Clusters replace cases that were drawn together.
     """
     tables = [np.atleast_2d(np.asarray(t, dtype=np.float64)) for t in strata]
     if not tables:
@@ -124,7 +123,7 @@ def _complete(strata: Sequence[ArrayLike], clusters: Sequence[Clusters | None]) 
 
 @dataclass(frozen=True, slots=True)
 class _Error:
-    """Standard error through cases, with its degrees of freedom."""
+    """Standard error from cases, with its degrees of freedom."""
 
     size: float
     freedom: float
@@ -149,13 +148,13 @@ def _error_of_cases(tables: Sequence[Floats]) -> _Error | None:
 
 
 def _least_wealth(gaps: Floats, half: float) -> float:
-    """Return the least logarithm of the wealth against any centre within `half` of 0."""
+    """Return the smallest log wealth against any centre within `half` of 0."""
     centres = np.linspace(-half, half, 11 if half > 0.0 else 1)
     return float(log_wealth(gaps - centres[:, None])[:, -1].min())
 
 
 def _p(gaps: Floats, error: _Error) -> float:
-    """Return the smallest level at which a difference of 0 is refuted, from 5e-10 on."""
+    """Return the smallest level at which a difference of 0 is rejected, at least 5e-10."""
 
     def refuted(level: float) -> bool:
         half = error.half(level)
@@ -171,7 +170,7 @@ def _p(gaps: Floats, error: _Error) -> float:
 
 
 def _interval(gaps: Floats, error: _Error) -> Interval | None:
-    """Return the centres that are not refuted at 5%, widened by the error of cases; None if they have no end."""
+    """Return the interval of centres not rejected at 5%, widened by the error of cases; None if it is unbounded."""
     limit, half = -math.log(_OF_SEEDS * LEVEL), error.half(LEVEL)
     least, most = float(gaps.min()), float(gaps.max())
     reach = 4.0 * (most - least) + max(abs(least), abs(most))

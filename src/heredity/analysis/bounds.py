@@ -1,4 +1,4 @@
-"""Means of scores that can only lie between two bounds, such as shares: what an interval of one may say."""
+"""Means of bounded scores such as shares, and the intervals they allow."""
 
 from __future__ import annotations
 
@@ -18,40 +18,40 @@ GAP: Interval = (-1.0, 1.0)
 """Bounds of a difference between two shares."""
 
 _NOISE = 1e-9
-"""Of values of size 1: differences that adding up floating-point numbers in another order makes."""
+"""Tolerance for values of size 1: rounding differences from summing in another order."""
 
 
 def share(*columns: ArrayLike) -> bool:
-    """Say whether all known scores lie between 0 and 1: then no mean of them lies elsewhere, whatever its interval says."""
+    """Return True if all known scores lie between 0 and 1, which then also bound any mean of them."""
     arrays = (np.asarray(column, dtype=np.float64) for column in columns)
     return all(bool(((c >= 0.0) & (c <= 1.0) | np.isnan(c)).all()) for c in arrays)
 
 
 def alike(values: Floats) -> bool:
-    """Say whether values are all the same, but for what is lost in adding up floating-point numbers."""
+    """Return True if values are all equal up to floating-point error."""
     return float(np.ptp(values)) <= _NOISE * float(np.abs(values).max())
 
 
 def hull(*intervals: Interval) -> Interval:
-    """Return the least interval that holds all of these."""
+    """Return the smallest interval that contains all of these."""
     return min(low for low, _ in intervals), max(high for _, high in intervals)
 
 
 def within(interval: Interval, bounds: Interval | None) -> Interval:
-    """Return what of an interval lies between bounds: with few values, Student's t and the bootstrap reach beyond."""
+    """Clip an interval to bounds; with few values, Student's t and the bootstrap extend beyond them."""
     return interval if bounds is None else (max(bounds[0], interval[0]), min(bounds[1], interval[1]))
 
 
 def unseen(strata: Sequence[Floats], bounds: Interval, tail: float) -> Interval:
-    """Return what the mean over strata may be for all that was not seen of values between bounds.
+    """Return the interval of the mean over strata that allows for unseen values between the bounds.
 
-    At least `(tail / strata) ** (1 / n)` of all values are as the n that were seen, or one of the others would have been seen, and
-    the others may be anything between the bounds. For a share of 0 or 1 that is the exact interval of Clopper and Pearson
-    (1934); over strata it holds by Bonferroni's inequality.
+    At least `(tail / strata) ** (1 / n)` of all values resemble the n seen ones, or another kind would have been seen.
+    The others may lie anywhere between the bounds. For a share of 0 or 1 this is the exact interval of Clopper and
+    Pearson (1934); over strata it holds by Bonferroni's inequality.
 
     Args:
-        strata: the values that were drawn independently, of each stratum; none is missing.
-        bounds: what they can lie between.
+        strata: the independently drawn values of each stratum, without missing ones.
+        bounds: bounds of the values.
         tail: probability of an error to either side, such as 0.025.
     """
     seen = [((tail / len(strata)) ** (1.0 / s.size), float(s.mean())) for s in strata]
@@ -60,16 +60,16 @@ def unseen(strata: Sequence[Floats], bounds: Interval, tail: float) -> Interval:
 
 
 def missing_bounds(scores: ArrayLike, bounds: Interval | None = None) -> MissingBounds | None:
-    """Return what the mean over runs of the mean over cases would be, had all that is missing been worst, and best.
+    """Return the mean over runs of the mean over cases if all missing scores were worst, and if they were best.
 
-    Scores that are missing need not be missing at random: what broke them may be what scores badly (Manski 1990).
+    Scores may not be missing at random: rollouts that break may be those that score badly (Manski 1990).
 
     Args:
         scores: shape (runs, cases) or (cases,), NaN where missing.
-        bounds: what scores can lie between; None for the least and the greatest that were seen.
+        bounds: bounds of scores; None for the smallest and the largest observed.
 
     Returns:
-        The bounds; None where nothing is missing, or nothing is known.
+        The bounds; None if nothing is missing, or nothing is known.
     """
     table = np.atleast_2d(np.asarray(scores, dtype=np.float64))
     gone = np.isnan(table)
@@ -81,15 +81,15 @@ def missing_bounds(scores: ArrayLike, bounds: Interval | None = None) -> Missing
 
 
 def missing_gap(after: ArrayLike, before: ArrayLike, bounds: Interval = SHARE) -> MissingBounds | None:
-    """Return what the mean difference would be, had all that is missing of either side been worst for `after`, and best.
+    """Return the mean difference if all missing scores of either side were worst for `after`, and if they were best.
 
     Args:
         after: scores of any shape, NaN where missing.
-        before: those they are compared with, of the same shape.
-        bounds: what scores can lie between.
+        before: scores to compare with, of the same shape.
+        bounds: bounds of scores.
 
     Returns:
-        The bounds; None where nothing is missing, or nothing is paired.
+        The bounds; None if nothing is missing, or nothing is paired.
     """
     later, earlier = np.asarray(after, dtype=np.float64), np.asarray(before, dtype=np.float64)
     gone = np.isnan(later - earlier)
@@ -103,7 +103,7 @@ def missing_gap(after: ArrayLike, before: ArrayLike, bounds: Interval = SHARE) -
 
 
 def mean_bounds(means: Sequence[float], parts: Sequence[MissingBounds | None]) -> MissingBounds | None:
-    """Return the bounds of a mean of means, each with its own where it has any; None where none has."""
+    """Return the bounds of a mean of means; means without bounds count as exact. None if none has bounds."""
     if not any(parts):
         return None
     low, high = (

@@ -1,4 +1,4 @@
-"""What evolution made of a candidate's texts: from the one that a run began with to the one it ended with."""
+"""Changes of a candidate's texts over a run, from the first to the final candidate."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from heredity.resources import Candidate, SourceTree
 from heredity.results.run import Change, ChangeStatus
 
 MOST_LINES = 400
-"""How many lines of a file's diff are kept."""
+"""Maximum lines of a file's diff."""
 _CONTEXT = 2
 _LINE_CHARS = 2000
 
 
 def changes(before: Candidate, after: Candidate) -> list[Change]:
-    """Return one entry for each file that differs, by part and path; diffs are unified, without their head, and cut."""
+    """Return one entry per changed file, by part and path, with a truncated unified diff without its header."""
     empty = SourceTree({})
     entries: list[Change] = []
     for part in sorted({*before.parts, *after.parts}):

@@ -3,7 +3,7 @@
     both = compare(strata, tests=3)                    # before p-values are corrected
     evolvers, candidates = claims([both])[0]
 
-Every comparison of evolvers is made here, whatever the protocol, so that they all rest on the same model (`docs/analysis.md`).
+All comparisons of evolvers, under any protocol, are made here, so they share one model (`docs/analysis.md`).
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from heredity.results.suite import Claim
 
 LEVEL = 1.0 - CONFIDENCE
 MARK_LEVEL = 0.002
-"""Level of tests of evolvers against what is the same for all seeds: nothing there cancels the skew of scores, which at 5%
-calls an evolver falsely better in up to one case in six."""
+"""Level of tests of evolvers against a mark that is the same for all seeds. Nothing there cancels the skew of scores, which
+at 5% calls an evolver falsely better in up to one case in six."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +33,9 @@ class Both:
     """A difference as a sample of runs and as one of cases, before p-values are corrected.
 
     Attributes:
-        evolvers: runs are the sample, beside cases.
-        candidates: cases are.
-        marked: whether one side is the same for all seeds, as a reference or a first snapshot is.
+        evolvers: comparison with runs and cases as the sample.
+        candidates: comparison with cases as the sample.
+        marked: whether one side is the same for all seeds, such as a reference or a first snapshot.
     """
 
     evolvers: Comparison
@@ -58,18 +58,19 @@ def compare(
 
     Args:
         strata: first minus second, shape (runs, cases) for each environment; NaN is missing.
-        tests: how many tests the family has that this one is corrected in.
-        bounds: what differences can only lie between; None if that is not known.
+        tests: number of tests in the family that this one is corrected in.
+        bounds: bounds of the differences; None if unknown.
         marked: as in `Both`.
-        cases: what the candidates are compared on, if that is something else, such as means over runs of other cases.
-        clusters: what cases of each environment were drawn together (`samples.clustered`).
-        least: the share of what was asked that must have scores of both, for either claim.
-        asked: how many cells of `strata` were; all by default. Runs that were asked different cases leave the others' empty.
+        cases: scores to compare the candidates on, if different, such as means over runs of other cases.
+        clusters: cluster of each case of each environment (`samples.clustered`).
+        least: share of the requested cells that must have scores of both, for either claim.
+        asked: number of requested cells of `strata` (default all). Cells of cases that only other runs were asked stay
+            empty.
 
     Returns:
         Both comparisons, or None if nothing is paired.
     """
-    # Against a mark the level is lower, as if there were so many more tests.
+    # Against a mark the level is lower, as if the family had more tests.
     of_evolvers = tests * round(LEVEL / MARK_LEVEL) if marked else tests
     evolvers = compare_runs(strata, of_evolvers, bounds, mark=marked, clusters=clusters, least=least)
     candidates = compare_cases(strata if cases is None else cases, tests, bounds, clusters=clusters)
@@ -93,11 +94,11 @@ def claims(family: Sequence[Both]) -> list[tuple[Claim, Claim]]:
 
 
 def of_evolvers(compared: Comparison, p: float | None, *, marked: bool) -> Claim:
-    """Return what can be told of evolvers: nothing of few runs, nor of runs that lie all as far from a mark, without bounds.
+    """Return the claim about evolvers; empty for few runs, and for runs equally far from a mark without bounds.
 
     Args:
-        compared: runs are the sample.
-        p: its p-value, corrected.
+        compared: the comparison with runs as the sample.
+        p: its corrected p-value.
         marked: as in `Both`.
     """
     interval = compared.interval

@@ -1,7 +1,7 @@
 """Policy bundles and the features of their code (EvoPolicyGym, section 5.1 and table 3).
 
-A *bundle* is what a policy program consists of: `policy.py`, the local modules it reaches through imports, and every
-file that is not Python (weights, tables, configuration). Local modules that nothing reaches are not part of it.
+A *bundle* consists of `policy.py`, the local modules it reaches through imports, and every non-Python file (weights,
+tables, configuration). Unreachable local modules are excluded.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from heredity._core.ids import digest_bytes, digest_json
 from heredity.analysis.syntax import SourceFacts, SourceReader
-from heredity.ids import digest_bytes, digest_json
 from heredity.resources import Candidate, SourceTree
 from heredity.resources.candidate import AGENT
 from heredity.results.run import Features
@@ -25,8 +25,8 @@ class Bundle:
 
     Attributes:
         sources: path to content of its Python modules.
-        facts: path to what the syntax of each module says.
-        data: path to digest of everything else that belongs to the candidate.
+        facts: path to syntax facts of each module.
+        data: path to digest of all other files of the candidate.
     """
 
     sources: Mapping[str, bytes]
@@ -35,12 +35,12 @@ class Bundle:
 
     @cached_property
     def digest(self) -> str:
-        """Identity of the bundle: every byte of its modules and of its data."""
+        """Identity of the bundle: all bytes of its modules and data."""
         return digest_json([{path: digest_bytes(s) for path, s in self.sources.items()}, dict(self.data)])
 
     @cached_property
     def topology(self) -> str:
-        """Identity of its structure: the topologies of its modules, by path; data files are parameters and left out."""
+        """Identity of its structure: the topologies of its modules, by path; data files are parameters and excluded."""
         return digest_json({path: facts.topology for path, facts in self.facts.items()})
 
     @cached_property
@@ -52,8 +52,8 @@ class Bundle:
     def features(self) -> Features:
         """Features of its code, counted over its modules.
 
-        `branches` are `if` and `elif`, conditional expressions, `case`s and conditions of comprehensions; `loops` are `for`,
-        `while` and each `for` of a comprehension; `state` are distinct names in which it keeps something between calls.
+        `branches` are `if` and `elif`, conditional expressions, `case`s and conditions of comprehensions; `loops` are
+        `for`, `while` and each `for` of a comprehension; `state` are distinct names that keep something between calls.
         """
         facts = list(self.facts.values())
         return Features(

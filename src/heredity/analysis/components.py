@@ -1,8 +1,9 @@
-"""Variance components of scores that cross runs and cases: how much seeds differ, how much cases do, and what remains.
+"""Variance components of scores crossed by runs and cases: between seeds, between cases, and residual.
 
-The model is `score = mean + seed + case + residual`, with one score for each seed and case (an analysis of variance of two random
-ways, one observation in a cell: Searle, Casella and McCulloch 1992, chapter 4). Every candidate attempts a case once, with a policy
-seed that the case fixes, so what one attempt adds is part of the residual and cannot be told apart from seed x case.
+The model is `score = mean + seed + case + residual`, with one score per seed and case (two-way random-effects analysis
+of variance with one observation per cell: Searle, Casella and McCulloch 1992, chapter 4). Each candidate attempts a
+case once, with a policy seed fixed by the case, so the noise of a rollout is part of the residual and confounded with
+seed x case.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from heredity._core.errors import ConfigError
+from heredity._core.ids import generator
 from heredity.analysis.bounds import Floats, Interval
 from heredity.analysis.samples import row_means, scaled, without_empty
 from heredity.analysis.statistics import CONFIDENCE
-from heredity.errors import ConfigError
-from heredity.ids import generator
 
 _DRAWS = 4000
 _LARGEST = 1e150
@@ -30,10 +31,10 @@ class Components:
     Attributes:
         seed: between seeds.
         case: between cases.
-        residual: seed x case, with what one attempt adds.
-        seeds: how many seeds they were estimated from.
-        cases: how many cases.
-        draws: what they may be, given the scores, shape (draws, 3): seed, case, residual.
+        residual: seed x case, including the noise of one rollout.
+        seeds: number of seeds used.
+        cases: number of cases used.
+        draws: plausible components given the scores, shape (draws, 3): seed, case, residual.
     """
 
     seed: float
@@ -51,7 +52,7 @@ class Components:
 
 
 def residual_variance(table: Floats) -> float:
-    """Return the mean square of what row and column means leave of a table, NaN left out; 0 where nothing is left to it."""
+    """Return the residual mean square of a table after row and column means, ignoring NaN; 0 without degrees of freedom."""
     rows, columns = row_means(table), row_means(table.T)
     rest = table - rows[:, None] - columns[None, :] + float(np.nanmean(table))
     freedom = int(np.isfinite(table).sum()) - sum(table.shape) + 1
@@ -61,20 +62,18 @@ def residual_variance(table: Floats) -> float:
 def components(scores: ArrayLike) -> Components | None:
     """Estimate the components of a table of shape (seeds, cases), NaN where a score is missing.
 
-    A component that comes out below 0 is 0. Intervals are generalized ones (Weerahandi 1993): the mean squares over chi-squared
-    draws are what the expected mean squares may be.
+    Negative estimates become 0. Intervals are generalized ones (Weerahandi 1993): mean squares divided by chi-squared
+    draws are draws of the expected mean squares.
 
     Returns:
-        The components; None with fewer than two seeds or two cases, of which they cannot be told apart.
+        The components; None with fewer than two seeds or two cases, which do not identify them.
 
     Raises:
-        ConfigError: if scores are so large that no number holds their squares.
+        ConfigError: if the squares of scores overflow.
     """
     (table,), scale = scaled([without_empty(scores)])
     if scale > _LARGEST:
-        raise ConfigError(
-            f"scores of {scale:.0e} and more have no variance that a number holds; plan by scores that are smaller"
-        )
+        raise ConfigError(f"scores of {scale:.0e} and more have a variance that overflows; rescale the scores")
     seeds, cases = table.shape
     if seeds < 2 or cases < 2:
         return None
@@ -104,7 +103,7 @@ def _solved(squares: Floats, seeds: int, cases: int) -> Floats:
 def pooled(several: Sequence[Components]) -> Components:
     """Return the mean of components over tasksets, on one scale; raises ValueError if there are none."""
     if not several:
-        raise ValueError("there are no components to pool")
+        raise ValueError("no components to pool")
     return Components(
         *(float(np.mean([getattr(c, name) for c in several])) for name in ("seed", "case", "residual")),
         seeds=min(c.seeds for c in several),

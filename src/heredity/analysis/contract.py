@@ -1,4 +1,4 @@
-"""What a protocol says about its results: its typed part of them, and what the shared analysis asks about scores.
+"""A protocol's contribution to results: its typed part, and its answers to the shared analysis.
 
     class Metrics(CommonMetrics):
         run_part = MyRun
@@ -7,7 +7,7 @@
         def of_run(self, evidence: RunEvidence) -> MyRun:
             return MyRun(rounds=sum(event["kind"] == "my.round" for event in evidence.events))
 
-A protocol that has no figures of its own is a `CommonMetrics` as it stands.
+A protocol without specific figures uses `CommonMetrics` unchanged.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from heredity.results.run import RunResults
 
 
 class Metrics(Protocol):
-    """What a protocol says about its results."""
+    """A protocol's contribution to its results."""
 
     @property
     def run_part(self) -> type[Result] | None:
@@ -34,19 +34,19 @@ class Metrics(Protocol):
 
     @property
     def reference(self) -> str:
-        """What the reference is called that every run is compared with, such as `"random policy"`."""
+        """Name of the reference that every run is compared with, such as `"random policy"`."""
         ...
 
     @property
     def returns(self) -> bool:
-        """Whether scores are returns, which may be anything, also where all happen to lie between 0 and 1.
+        """True if scores are unbounded returns, even if all happen to lie between 0 and 1.
 
-        Other scores that all do are taken for shares, and no interval leaves that range.
+        Other scores that all lie there count as shares, and their intervals are clipped to that range.
         """
         ...
 
     def keeps_reference(self, evidence: RunEvidence) -> bool:
-        """Return whether a run that selected nothing chose to leave the reference, whose held-out scores are its own then."""
+        """Return True if a run that selected nothing chose to keep the reference; it then has the reference's held-out scores."""
         ...
 
     def of_run(self, evidence: RunEvidence) -> Result | None:
@@ -58,17 +58,17 @@ class Metrics(Protocol):
         ...
 
     def settings(self, run: RunResults) -> Mapping[str, Any]:
-        """Return what tells a run from another of the same evolver, beside the evolver's options: name to JSON value."""
+        """Return settings other than the evolver's options that distinguish runs of one evolver: name to JSON value."""
         ...
 
 
 MetricsOf = Callable[[str | None], Metrics]
-"""Name of a protocol, as in the journal's `run.started`, to what it says about its results."""
+"""Returns the metrics of a protocol by its name in the journal's `run.started`."""
 
 
 @dataclass(frozen=True)
 class CommonMetrics:
-    """Results without a part of their own; see `Metrics` for the attributes."""
+    """Results without a protocol-specific part; see `Metrics` for the attributes."""
 
     run_part: type[Result] | None = None
     suite_part: type[Result] | None = None
@@ -88,5 +88,5 @@ class CommonMetrics:
         return None
 
     def settings(self, run: RunResults) -> Mapping[str, Any]:
-        """Return nothing: options tell runs apart."""
+        """Return nothing: options distinguish runs."""
         return {}

@@ -1,4 +1,4 @@
-"""What runs cost: a seed of an evolver, and a held-out case, by the journal."""
+"""Costs of runs, from the journal: a seed of an evolver, and a held-out case."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ FREE = Amount(rollouts=0.0, seconds=0.0, tokens=0.0, cost_usd=0.0)
 
 @dataclass(frozen=True, slots=True)
 class RunCost:
-    """What one run cost.
+    """The cost of one run.
 
     Attributes:
-        seed: evolving, and judging on other views than the held-out one.
-        case: one held-out case.
+        seed: cost of evolving, and of judging on views other than the held-out one.
+        case: cost of one held-out case.
     """
 
     seed: Amount
@@ -28,7 +28,7 @@ class RunCost:
 
 
 def run_cost(record: RunRecord) -> RunCost:
-    """Return what a run cost."""
+    """Return the cost of a run."""
     scored = {(data["view"], data["candidate"]): data for data in record.scored.values()}
     heldout = [data for (view, _), data in scored.items() if view == HELD_OUT]
     others = [data for (view, _), data in scored.items() if view != HELD_OUT]
@@ -51,19 +51,19 @@ def run_cost(record: RunRecord) -> RunCost:
 
 
 def total(amounts: Iterable[Amount]) -> Amount:
-    """Return the sum; what is unknown in any is unknown in the sum."""
+    """Return the sum; a part unknown in any is unknown in the sum."""
     listed = list(amounts)
     return Amount(**{name: _sum(getattr(a, name) for a in listed) for name in Amount.model_fields})
 
 
 def times(amount: Amount, factor: float) -> Amount:
-    """Return an amount so many times."""
+    """Multiply an amount."""
     values = {name: getattr(amount, name) for name in Amount.model_fields}
     return Amount(**{name: None if value is None else value * factor for name, value in values.items()})
 
 
 def mean(amounts: Iterable[Amount]) -> Amount:
-    """Return the mean; of none it is unknown."""
+    """Return the mean; unknown without amounts."""
     listed = list(amounts)
     if not listed:
         return Amount(rollouts=None, seconds=None, tokens=None, cost_usd=None)

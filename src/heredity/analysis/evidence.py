@@ -1,4 +1,4 @@
-"""What results are made from: a run's journal and blobs, and the results of a suite's runs."""
+"""Inputs of results: a run's journal and blobs, and the results of a suite's runs."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from heredity._core.errors import RecordError
 from heredity.analysis.run_record import RunRecord, read_run
 from heredity.analysis.suite_table import TasksetScores
-from heredity.errors import RecordError
 from heredity.resources import Candidate
 from heredity.results.run import RunResults
 
@@ -18,7 +18,7 @@ LoadBlob = Callable[[str], bytes]
 
 
 def no_blob(digest: str) -> bytes:
-    """Load nothing: the blobs of a run are not at hand.
+    """Raise: the blobs of the run are unavailable.
 
     Raises:
         RecordError: always.
@@ -28,11 +28,11 @@ def no_blob(digest: str) -> bytes:
 
 @dataclass(frozen=True)
 class RunEvidence:
-    """What is known of a run.
+    """Evidence about a run.
 
     Attributes:
         events: the journal's lines as mappings, in order.
-        load_candidate: digest of a candidate to the candidate; a `RecordError` or `KeyError` means that it is gone.
+        load_candidate: digest of a candidate to the candidate; raises `RecordError` or `KeyError` if it is gone.
         load_blob: digest of a blob to its bytes, with the same errors.
     """
 
@@ -44,7 +44,7 @@ class RunEvidence:
     def of(
         cls, events: Iterable[Mapping[str, Any]], load_candidate: LoadCandidate, load_blob: LoadBlob = no_blob
     ) -> RunEvidence:
-        """Return the evidence of a journal that may be read once only."""
+        """Return the evidence of a journal that can be read only once."""
         return cls(list(events), load_candidate, load_blob)
 
     @cached_property
@@ -55,13 +55,13 @@ class RunEvidence:
 
 @dataclass(frozen=True)
 class SuiteEvidence:
-    """What is known of a suite.
+    """Evidence about a suite.
 
     Attributes:
-        runs: the results of its runs; unfinished ones may be among them.
-        labels: the evolver of each run, told apart by options and settings where one name occurs with several.
+        runs: the results of its runs, including unfinished ones.
+        labels: the evolver of each run, with options and settings added if one name occurs with several.
         tasksets: the held-out scores of each taskset, by those labels.
-        ranked: whether evolvers may be compared; if not, its part has no intervals, tests, verdicts and best ones.
+        ranked: whether evolvers may be compared; if not, its part has no intervals, tests, verdicts or best entries.
     """
 
     runs: Sequence[RunResults]

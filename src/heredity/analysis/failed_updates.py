@@ -1,4 +1,4 @@
-"""Updates that could not be made: a method asked its model, and no answer came, or none that it could use."""
+"""Failed updates: a method asked its model and got no usable answer."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from heredity.evolution.operators.dialogue import Steps
+from heredity.methods.operators.dialogue import Steps
 from heredity.records.events import BATCH_STARTED, CANDIDATE, MODEL_CALLED, REPLY_UNUSED
 
 
 def failed_updates(events: Iterable[Mapping[str, Any]]) -> str:
-    """Say how many updates of a run failed because every model call of theirs did; `""` for none.
+    """Report the number of a run's updates whose model calls all failed; `""` for none.
 
-    The updates on one batch count as one; a run without batches is one update. Which of a run's tasks were learned from is then
-    not what was asked for, and no score says so.
+    The updates on one batch count as one; a run without batches is one update. After a failed update the run has not
+    learned from all configured tasks, which no score shows.
 
     Args:
         events: the journal's lines as mappings, in order.
@@ -38,13 +38,13 @@ def failed_updates(events: Iterable[Mapping[str, Any]]) -> str:
 
 
 def unusable_replies(events: Iterable[Mapping[str, Any]], steps: Steps) -> str:
-    """Say that nothing came of what a method's model replied, because the replies could not be used; `""` otherwise.
+    """Report that all replies of a method's model were unusable; `""` otherwise.
 
-    A model that was understood and found nothing to change is another matter.
+    Understood replies that change nothing do not count.
 
     Args:
         events: the journal's lines as mappings.
-        steps: what the method asked its model for.
+        steps: the method's requests to its model.
     """
     candidates, replies = set[str](), 0
     for event in events:
@@ -64,7 +64,7 @@ def unusable_replies(events: Iterable[Mapping[str, Any]], steps: Steps) -> str:
 
 
 def unused(events: Iterable[Mapping[str, Any]]) -> tuple[int, int, str]:
-    """Return of how many replies nothing could be used, how many replies there were, and the most common reason."""
+    """Return the number of unusable replies, the number of replies, and the most common reason."""
     events = list(events)
     replies = sum(e["kind"] == MODEL_CALLED.name and e["data"]["error"] is None for e in events)
     reasons = Counter(str(e["data"]["why"]) for e in events if e["kind"] == REPLY_UNUSED.name)

@@ -1,4 +1,4 @@
-"""Labels that an annotator gave to attempts, counted; they are never part of a score."""
+"""Counts of the labels that annotators gave to rollouts; labels never affect scores."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ Counts = dict[str, dict[str, dict[str, dict[str, int]]]]
 
 
 def counts(annotations: Iterable[Mapping[str, Any]]) -> Counts:
-    """Return how many rollouts have each label: by annotator, view, place (snapshot, or batch of training) and label.
+    """Count rollouts by annotator, view, place (snapshot, or batch of training) and label.
 
-    Places are in the order of training.
+    Places are in training order.
     """
     tally: dict[str, dict[str, dict[str, Counter[str]]]] = {}
     for row in annotations:
@@ -30,7 +30,7 @@ def counts(annotations: Iterable[Mapping[str, Any]]) -> Counts:
 
 
 def annotator(by: str) -> str:
-    """Return who labelled, without the digest of what they went by: `"rules"`, `"judge:openai/gpt-5"`."""
+    """Return the annotator without the digest of its instructions: `"rules"`, `"judge:openai/gpt-5"`."""
     return by.rpartition(":")[0]
 
 

@@ -1,7 +1,7 @@
-"""Spans as OpenTelemetry's OTLP in JSON: what collectors take on `/v1/traces` (ExportTraceServiceRequest, OTLP 1.x).
+"""Spans as OpenTelemetry's OTLP in JSON, for collectors' `/v1/traces` endpoint (ExportTraceServiceRequest, OTLP 1.x).
 
-Attributes have the names of OpenTelemetry's semantic conventions for generative AI where there are such names, and
-`heredity.` before ours otherwise.
+Attributes use the names of OpenTelemetry's semantic conventions for generative AI if they exist, and the prefix
+`heredity.` otherwise.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from heredity import __version__
+from heredity._core.spans import Span
 from heredity.analysis.span_tree import problem_of, usage_of
-from heredity.spans import Span
 
 _INTERNAL, _CLIENT = 1, 3
 _ERROR = 2
@@ -36,11 +36,12 @@ _USED = {
 
 
 def to_otlp(spans: Iterable[Span], resource: Mapping[str, Any]) -> dict[str, Any]:
-    """Return spans as one request of OTLP in JSON.
+    """Return spans as one OTLP request in JSON.
 
     Args:
         spans: in any order.
-        resource: what they all belong to, such as `{"heredity.run.id": …}`; `service.name` and `service.version` are added.
+        resource: their common resource, such as `{"heredity.run.id": …}`; `service.name` and `service.version` are
+            added.
     """
     service = {"service.name": "heredity", "service.version": __version__, **resource}
     scope = {"name": "heredity", "version": __version__}
@@ -66,7 +67,7 @@ def _span(span: Span) -> dict[str, Any]:
 
 
 def _name(span: Span) -> str:
-    """Return the conventions' name: the operation, and on what."""
+    """Return the conventional span name: operation and target."""
     target = span.attributes.get({"model": "model", "tool": "tool"}.get(span.kind, ""))
     return f"{_OPERATIONS[span.kind]} {target}" if target else span.name
 
@@ -96,7 +97,7 @@ def _pairs(attributes: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _value(value: Any) -> dict[str, Any]:
-    """Return a JSON value as OTLP's AnyValue; what it has no place for, null and nested values, becomes JSON text."""
+    """Return a JSON value as OTLP's AnyValue; null and nested values, which it cannot hold, become JSON text."""
     if isinstance(value, bool):
         return {"boolValue": value}
     if isinstance(value, int):

@@ -1,8 +1,9 @@
-"""Paired comparisons of two entries: tests, detectable effects, verdicts, and what evolvers and candidates are claimed to be.
+"""Paired comparisons of two entries: tests, detectable effects, verdicts, and claims about evolvers and candidates.
 
-Scores come as arrays of shape (runs, cases) for each environment. Of the candidates at hand cases are the sample; of the evolvers
-runs and cases both are, with two variance components (see `docs/analysis.md`). Interval, p-value and detectable effect of a claim
-come from one model. All draws come from `heredity.ids.generator`, so the same scores give the same numbers.
+Scores are arrays of shape (runs, cases) for each environment. For the given candidates, cases are the sample; for
+evolvers, runs and cases are, with two variance components (see `docs/analysis.md`). Interval, p-value and detectable
+effect of a claim come from one model. All draws come from `heredity._core.ids.generator`, so the same scores give the
+same numbers.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from heredity._core.ids import generator
 from heredity.analysis.bounds import Floats, Interval, alike, unseen, within
 from heredity.analysis.samples import (
     LARGEST,
@@ -30,7 +32,6 @@ from heredity.analysis.samples import (
 )
 from heredity.analysis.statistics import CONFIDENCE, combined, estimated_of
 from heredity.analysis.student import student_p, student_quantile
-from heredity.ids import generator
 from heredity.results.base import Unknown
 from heredity.results.coverage import COVERAGE, covered
 from heredity.results.run import Verdict
@@ -40,18 +41,18 @@ _EXACT_UNITS = 16
 
 
 def sign_flip_p(values: ArrayLike, weights: ArrayLike | None = None, draws: int = 10_000) -> float:
-    """Return the two-sided p-value of a paired randomisation test: each difference might have had the other sign.
+    """Return the two-sided p-value of a paired randomisation test by sign flips.
 
-    Exact up to 16 differences. Beyond, signs are drawn with probabilities that make sums as large as the one observed common, and
-    each draw counts by how much likelier it was made (exponential tilting): so that a p-value of 1e-12 is known as well as one of
-    0.1, and a correction for thousands of tests finds what is there. The signs that were observed count as one draw, which makes
-    the test valid and p never 0 (Harrison 2012, "Conservative hypothesis tests and confidence intervals using importance
+    Exact up to 16 differences. Beyond, signs are drawn with probabilities that make sums as large as the observed one
+    common, and draws are reweighted accordingly (exponential tilting). A p-value of 1e-12 is then as precise as one of
+    0.1, so corrections for thousands of tests keep their power. The observed signs count as one draw, which makes the
+    test valid and p never 0 (Harrison 2012, "Conservative hypothesis tests and confidence intervals using importance
     sampling").
 
     Args:
         values: paired differences, shape (units,).
-        weights: of each difference in the statistic; equal by default.
-        draws: how many sign vectors are drawn when there are too many to go through.
+        weights: weight of each difference in the statistic (default equal).
+        draws: number of sign vectors to draw when there are too many to enumerate.
     """
     (differences,), _ = scaled([np.asarray(values, dtype=np.float64)])
     weighted = np.abs(differences * (1.0 if weights is None else np.asarray(weights, dtype=np.float64)))
@@ -62,7 +63,7 @@ def sign_flip_p(values: ArrayLike, weights: ArrayLike | None = None, draws: int 
     weighted, observed = weighted / weighted.sum(), observed / float(weighted.sum())
     least = observed - 1e-12
     if weighted.size <= _EXACT_UNITS:
-        sums = weighted[:1]  # and the negative of each: signs and sums come in pairs
+        sums = weighted[:1]  # signs and sums come in pairs: add the negative of each
         for weight in weighted[1:]:
             sums = np.concatenate([sums + weight, sums - weight])
         return float((np.abs(sums) >= least).mean())
@@ -70,7 +71,7 @@ def sign_flip_p(values: ArrayLike, weights: ArrayLike | None = None, draws: int 
 
 
 def _upper_tail(weighted: Floats, observed: float, least: float, draws: int) -> float:
-    """Return how probable it is that weights with random signs add up to at least `least`."""
+    """Return the probability that weights with random signs add up to at least `least`."""
     low, high = 0.0, 40.0 / float(weighted.min())
     for _ in range(80):
         tilt = (low + high) / 2
@@ -101,7 +102,7 @@ def minimum_detectable_effect(error: float, freedom: float = math.inf, power: fl
         error: standard error of the difference.
         freedom: degrees of freedom of that error.
         power: probability of finding it, in (0.5, 1).
-        tests: how many tests the 5% are shared out among.
+        tests: number of tests that share the 5%.
     """
     alpha = (1.0 - CONFIDENCE) / tests
     return error * (student_quantile(1.0 - alpha / 2, freedom) + student_quantile(power, freedom))
@@ -110,13 +111,13 @@ def minimum_detectable_effect(error: float, freedom: float = math.inf, power: fl
 def verdict(
     difference: float, p: float | None, level: float = 1.0 - CONFIDENCE, *, untold: Unknown | None = None
 ) -> Verdict:
-    """Say in two words what a difference means: `"better"`, `"worse"`, `"within noise"`, or that nobody can tell.
+    """Return the verdict on a difference: `"better"`, `"worse"`, `"within noise"`, or the reason for none.
 
     Args:
         difference: first minus second; positive favours the first.
-        p: p-value, corrected where there are several; None, or above the level, is within noise.
-        level: of the test.
-        untold: why nobody can tell, such as that too few of the scores are known; None where that is not so.
+        p: p-value, corrected if there are several; None, or above the level, is within noise.
+        level: level of the test.
+        untold: reason why there is no verdict, such as too few known scores; None if there is one.
     """
     if untold is not None:
         return Verdict.CANNOT_TELL
@@ -132,16 +133,16 @@ class Comparison:
     Attributes:
         difference: mean over environments, then runs, then cases.
         interval: its confidence interval; None if it cannot be estimated.
-        p: two-sided p-value of the same model, not corrected; None if there is only one unit.
-        mde: minimum detectable effect at 80% power, at the level that the first of `tests` corrected tests has; None if the
-            interval is, or if all units agree.
-        unit: whether runs or cases are the sample.
-        runs: paired runs.
-        cases: paired cases over all runs.
-        enough: whether there are runs enough to tell evolvers apart (`samples.enough_runs`).
+        p: two-sided p-value of the same model, uncorrected; None with a single unit.
+        mde: minimum detectable effect at 80% power, at the level of the first of `tests` corrected tests; None if the
+            interval is None, or if all units agree.
+        unit: the sample, runs or cases.
+        runs: number of paired runs.
+        cases: number of paired cases over all runs.
+        enough: whether the runs suffice to compare evolvers (`samples.enough_runs`).
         covered: whether enough of the cases have scores of both (`results.coverage`).
-        clusters: how many clusters of cases took the place of cases in the sample; None where every case is by itself.
-        few_clusters: whether they are too few to tell anything: then there is neither interval nor p.
+        clusters: number of clusters that replace cases in the sample; None if cases are not clustered.
+        few_clusters: whether the clusters are too few for an interval or a p-value.
     """
 
     difference: float
@@ -158,7 +159,7 @@ class Comparison:
 
     @property
     def untold(self) -> Unknown | None:
-        """Why nothing can be told of the cases: too few have scores of both, or come in too few clusters; None where it can be."""
+        """Reason why the cases allow no verdict: too few have scores of both, or they form too few clusters; None if they do."""
         if not self.covered:
             return Unknown.MISSING
         return Unknown.FEW_CLUSTERS if self.few_clusters else None
@@ -178,12 +179,12 @@ def compare_runs(
     Args:
         strata: first minus second, shape (runs, cases) for each environment, on one scale; NaN where either
             side is missing.
-        tests: how many tests the family has that this one is corrected in.
-        bounds: what differences can only lie between; None if that is not known.
-        mark: whether the second is the same for all runs: then nothing cancels the skew of scores, and the interval is that of
-            `statistics.crossed_mean`.
-        clusters: what cases of each environment were drawn together (`samples.clustered`).
-        least: the share of `strata` that must be known to say which is better.
+        tests: number of tests in the family that this one is corrected in.
+        bounds: bounds of the differences; None if unknown.
+        mark: whether the second is the same for all runs. Nothing then cancels the skew of scores, so the interval is
+            that of `statistics.crossed_mean`.
+        clusters: cluster of each case of each environment (`samples.clustered`).
+        least: share of `strata` that must be known for a verdict.
 
     Returns:
         The comparison, or None if nothing is paired.
@@ -199,7 +200,7 @@ def compare_cases(
     clusters: Sequence[Clusters | None] | None = None,
     least: float = COVERAGE,
 ) -> Comparison | None:
-    """Compare the candidates that these runs ended with on new cases: runs are given, cases are the sample. See `compare_runs`."""
+    """Compare the final candidates of these runs on new cases: runs are fixed, cases are the sample. See `compare_runs`."""
     return _compared(strata, Unit.CASE, tests, bounds, clusters, least)
 
 
@@ -211,7 +212,7 @@ def compare_paired(
     clusters: Sequence[Clusters | None] | None = None,
     least: float = COVERAGE,
 ) -> Comparison | None:
-    """Compare runs where there are enough of them to tell evolvers apart, else cases. See `compare_runs`."""
+    """Compare runs if there are enough to compare evolvers, else cases. See `compare_runs`."""
     compared = compare_runs(strata, tests, bounds, clusters=clusters, least=least)
     if compared is None or compared.enough:
         return compared
@@ -264,7 +265,7 @@ def _inference(
     estimate = combined(mean, sample.parts, CONFIDENCE)
     assert estimate.interval is not None
     if not estimate.error or all(map(alike, (*units, *sample.sides))):
-        # No spread to make an error of: what remains is how often so many would agree by chance.
+        # Without spread there is no standard error; only the chance that all units agree remains.
         if bounds is not None:
             return unseen(units, bounds, error_tail(CONFIDENCE)), _unseen_p(units, bounds), None
         weights = np.concatenate([np.full(u.size, 1.0 / (u.size * len(units))) for u in units])
@@ -274,7 +275,7 @@ def _inference(
 
 
 def _unseen_p(units: Sequence[Floats], bounds: Interval) -> float:
-    """Return the p-value that the interval of values that all agree has: it excludes 0 where its error is at least that."""
+    """Return the p-value that matches the interval of equal values, which excludes 0 at any level from it upwards."""
     low, high = 0.0, 1.0
     for _ in range(60):
         middle = (low + high) / 2

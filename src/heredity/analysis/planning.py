@@ -1,37 +1,151 @@
-"""From a pilot to a plan: how many seeds and held-out cases find a difference between two entries, and what they cost."""
+"""From a pilot to a plan: the seeds and held-out cases needed to find a difference between two entries, and their cost."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
 
+from heredity._core.errors import ConfigError
+from heredity._core.ids import generator
 from heredity.analysis.bounds import Floats
 from heredity.analysis.components import Components, components, pooled
 from heredity.analysis.costs import RunCost, mean, times, total
-from heredity.analysis.power import Question, detectable, least_seeds, power, seeds_needed, variances
-from heredity.analysis.samples import LEAST_RUNS, clustered
+from heredity.analysis.samples import LEAST_EACH, LEAST_RUNS, clustered
 from heredity.analysis.statistics import CONFIDENCE
+from heredity.analysis.student import student_quantile
 from heredity.analysis.suite_comparisons import paired_gaps
 from heredity.analysis.suite_table import TasksetScores
-from heredity.errors import ConfigError
 from heredity.results.planning import Aim, Amount, Component, ComponentsRow, Design, Plan
 from heredity.results.sequence import Scale
 
+MOST_SEEDS = 1000
+"""Maximum seeds of a design; one that needs more is out of reach."""
+
+_DRAWS = 1500
+_FREEDOMS = np.geomspace(1.0, 300.0, 120)
+
+Variances = tuple[float, float, float]
+"""Components of paired differences on one taskset: seed, case, residual."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The effect that a test should find.
+
+    Attributes:
+        tasksets: components of the paired differences on each taskset, on one scale.
+        effect: the true mean difference, in units of that scale.
+        tests: number of tests its p-value is corrected for.
+    """
+
+    tasksets: Sequence[Variances]
+    effect: float
+    tests: int = 1
+
+
+def variances(parts: Components) -> Variances:
+    """Return only the estimated components."""
+    return parts.seed, parts.case, parts.residual
+
+
+def power(question: Question, seeds: int, cases: int) -> float:
+    """Return the power of the test with this many seeds and cases on each taskset.
+
+    Args:
+        question: components, effect and number of tests.
+        seeds: number of seeds, at least 2.
+        cases: number of cases, at least 2.
+    """
+    count = len(question.tasksets)
+    of_seeds, of_cases = _spreads(seeds - 1, count, "seeds"), _spreads(cases - 1, count, "cases")
+    parts = np.array(question.tasksets, dtype=np.float64)
+    seed, case, residual = parts[:, 0], parts[:, 1], parts[:, 2]
+    true = float((seed / seeds + case / cases + residual / (seeds * cases)).sum()) / count**2
+    if true == 0.0:
+        return 1.0 if question.effect else (1.0 - CONFIDENCE) / question.tests
+    rows = (seed + residual / cases) / seeds / count**2 * of_seeds
+    columns = (case + residual / seeds) / cases / count**2 * of_cases
+    variance = rows.sum(axis=1) + columns.sum(axis=1)
+    freedom = variance**2 / ((rows**2).sum(axis=1) / (seeds - 1) + (columns**2).sum(axis=1) / (cases - 1))
+    reach = _critical(freedom, question.tests) * np.sqrt(variance / true)
+    shift = abs(question.effect) / math.sqrt(true)
+    return float((_upper(reach - shift) + _upper(reach + shift)).mean())
+
+
+def seeds_needed(question: Question, cases: int, wanted: float) -> int | None:
+    """Return the fewest seeds that give the test the wanted power; None if `MOST_SEEDS` are too few."""
+    least = least_seeds(len(question.tasksets))
+    if power(question, MOST_SEEDS, cases) < wanted:
+        return None
+    low, high = least - 1, MOST_SEEDS
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if power(question, middle, cases) >= wanted else (middle, high)
+    return high
+
+
+def detectable(question: Question, seeds: int, cases: int, wanted: float) -> float:
+    """Return the smallest effect that the test finds with the wanted power; ignores the question's effect."""
+    parts = np.array(question.tasksets, dtype=np.float64)
+    low, high = 0.0, math.sqrt(float(parts.sum())) * 50.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        enough = power(Question(question.tasksets, middle, question.tests), seeds, cases) >= wanted
+        low, high = (low, middle) if enough else (middle, high)
+    return high
+
+
+def least_seeds(tasksets: int) -> int:
+    """Return the fewest seeds with which a suite compares evolvers at all (see `heredity.analysis.paired`)."""
+    return max(LEAST_EACH, math.ceil(LEAST_RUNS / tasksets))
+
+
+@lru_cache(maxsize=64)
+def _uniform(count: int, side: str) -> Floats:
+    return generator(0, "analysis", "power", side).random((_DRAWS, count, 2))
+
+
+def _spreads(freedom: int, count: int, side: str) -> Floats:
+    """Return draws of chi-squared over its degrees of freedom, smooth in the latter (Wilson and Hilferty 1931)."""
+    drawn = _uniform(count, side)
+    normal = np.sqrt(-2.0 * np.log1p(-drawn[..., 0])) * np.cos(2.0 * np.pi * drawn[..., 1])
+    if freedom < 5:
+        squares = generator(0, "analysis", "power", side, freedom).chisquare(freedom, (_DRAWS, count))
+        return squares / freedom
+    return np.maximum(1.0 - 2.0 / (9.0 * freedom) + normal * math.sqrt(2.0 / (9.0 * freedom)), 0.0) ** 3
+
+
+def _critical(freedom: Floats, tests: int) -> Floats:
+    """Return the critical value of the statistic at 5% split among a number of tests."""
+    return np.interp(np.log(freedom), np.log(_FREEDOMS), _quantiles(tests))
+
+
+@lru_cache(maxsize=64)
+def _quantiles(tests: int) -> Floats:
+    tail = (1.0 - CONFIDENCE) / tests / 2
+    return np.array([student_quantile(1.0 - tail, float(f)) for f in _FREEDOMS])
+
+
+def _upper(values: Floats) -> Floats:
+    return np.array([0.5 * math.erfc(v / math.sqrt(2.0)) for v in values])
+
+
 _KNOWN = 200
-"""Draws of the components, to say how well the power is known."""
+"""Draws of the components for the interval of the power."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pilot:
-    """Runs that were made.
+    """Runs of a pilot.
 
     Attributes:
         tasksets: their held-out scores.
-        costs: (taskset, entry) to what each run of it cost.
+        costs: (taskset, entry) to the cost of each run.
     """
 
     tasksets: Sequence[TasksetScores]
@@ -39,21 +153,21 @@ class Pilot:
 
     @property
     def entries(self) -> list[str]:
-        """Whom it has scores of, without the reference."""
+        """Entries with scores, without the reference."""
         return list(dict.fromkeys(entry for taskset in self.tasksets for entry in taskset.cells))
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a plan is for.
+    """Goal of a plan.
 
     Attributes:
         pair: two entries.
-        taskset: one of them; "" for the mean over all, or for the only one.
-        effect: the difference to be found; None for the smallest that a suite of the pilot's size finds.
-        normalised: whether the effect is one of normalised scores; over several tasksets it always is.
-        power: in (0.5, 1).
-        tests: how many the p-value is corrected for; None for those of the pilot's own entries and tasksets.
+        taskset: name of a taskset; "" for the mean over all, or for the only one.
+        effect: the difference to find; None for the smallest that a suite of the pilot's size finds.
+        normalised: whether the effect is in normalised scores; always so over several tasksets.
+        power: probability of finding the effect, in (0.5, 1).
+        tests: number of tests the p-value is corrected for; None for those of the pilot's entries and tasksets.
     """
 
     pair: tuple[str, str]
@@ -65,10 +179,10 @@ class Wanted:
 
 
 def plan(pilot: Pilot, wanted: Wanted) -> Plan:
-    """Return what to buy.
+    """Return the recommended designs.
 
     Raises:
-        ConfigError: if the pilot has too little to say: fewer than two paired seeds or held-out cases, no normalised scores.
+        ConfigError: if the pilot is too small: fewer than two paired seeds or held-out cases, or no normalised scores.
     """
     chosen, scale = _chosen(pilot, wanted)
     parts = [_needed(t, wanted.pair, scale) for t in chosen]
@@ -126,7 +240,7 @@ def _chosen(pilot: Pilot, wanted: Wanted) -> tuple[list[TasksetScores], Scale]:
     chosen = [t for t in tasksets if scale is Scale.RETURN or t.span(wanted.pair[0]) is not None]
     if not chosen:
         raise ConfigError(
-            "nobody beats the reference on these tasksets, so that there are no normalised scores; give one taskset and an effect "
+            "no entry beats the reference on these tasksets, so normalised scores do not exist; give one taskset and an effect "
             "in its own units"
         )
     return chosen, scale
@@ -139,7 +253,7 @@ def _needed(taskset: TasksetScores, pair: tuple[str, str], scale: Scale) -> Comp
         seeds = np.isfinite(gaps).any(axis=-1).sum()
         raise ConfigError(
             f"the pilot has {seeds} paired seeds and {gaps.shape[1] if gaps.size else 0} paired held-out cases of "
-            f"{' and '.join(pair)} on {taskset.name}; a plan takes two seeds and two cases or more: run a pilot with run.seeds=4"
+            f"{' and '.join(pair)} on {taskset.name}; a plan needs at least two seeds and two cases: run a pilot with run.seeds=4"
         )
     return _over(parts, taskset.span(pair[0])) if scale is Scale.NORMALISED else parts
 
@@ -153,7 +267,7 @@ def _estimated(taskset: TasksetScores, a: str, b: str | None) -> Components | No
 
 
 def _cases_of_each(taskset: TasksetScores, pair: tuple[str, str]) -> float:
-    """Return how many cases a cluster has on average; 1 where every case is by itself."""
+    """Return the average number of cases in a cluster; 1 if cases are not clustered."""
     gaps = paired_gaps(taskset, *pair)
     return gaps.shape[1] / clustered(gaps, taskset.clusters).shape[1]
 
@@ -180,7 +294,7 @@ def _row(taskset: str | None, a: str, b: str | None, scale: Scale, parts: Compon
         seed=_component(parts, "seed"),
         case=_component(parts, "case"),
         residual=_component(parts, "residual"),
-        note="" if parts else "not separable: it takes two seeds and two held-out cases",
+        note="" if parts else "not separable: at least two seeds and two held-out cases are needed",
     )
 
 
@@ -200,7 +314,7 @@ def _costs(pilot: Pilot, tasksets: Sequence[TasksetScores], pair: tuple[str, str
 
 
 def _upwards(effect: float) -> float:
-    """Return an effect with two digits, not below it."""
+    """Round an effect up to two digits."""
     unit = 10.0 ** (math.floor(math.log10(effect)) - 1)
     return float(f"{math.ceil(effect / unit - 1e-9) * unit:.2g}")
 
@@ -216,7 +330,7 @@ class _Designer:
     least_cases: int = 4
 
     def aim(self, effect: float) -> Aim:
-        """Return the designs that find an effect, for half as many to eight times as many cases as the pilot had."""
+        """Return the designs that find an effect, with half to eight times the pilot's number of cases."""
         question = replace(self.question, effect=effect)
         least = self.least_cases
         counts = sorted({max(least, self.cases // 2), *(max(least, self.cases * n) for n in (1, 2, 4, 8))})
@@ -238,7 +352,7 @@ class _Designer:
         return Design(cases=cases, seeds=seeds, power=reached, power_ci=None, cost=cost, cheapest=False)
 
     def with_interval(self, aim: Aim) -> Aim:
-        """Add the 95% interval of the power of the cheapest design, given how well the pilot knows the components."""
+        """Add the 95% interval of the cheapest design's power, given the pilot's uncertainty about the components."""
         question = replace(self.question, effect=aim.effect)
         drawn: list[Floats] = [p.draws[:_KNOWN] for p in self.parts]
 
@@ -264,5 +378,5 @@ class _Designer:
 
 
 def _price(cost: Amount) -> float:
-    """Return what designs are compared by: dollars where they are known and cost any, or else time, or rollouts."""
+    """Return the cost that ranks designs: dollars if known and nonzero, else time, else rollouts."""
     return cost.cost_usd or cost.seconds or cost.rollouts or 0.0

@@ -1,7 +1,7 @@
-"""Ranks inside an environment, and what is averaged over environments (EvoPolicyGym, appendix B.1 and section 5.1).
+"""Ranks within an environment, and their averages over environments (EvoPolicyGym, appendix B.1 and section 5.1).
 
-Returns of different environments share no scale, so entries are compared by their rank inside each environment. A score
-that is missing stays missing, and never helps: what is averaged over environments counts its entry as the last one there.
+Returns of different environments share no scale, so entries are compared by rank within each environment. A missing
+score stays missing and never helps: averages over environments count its entry as last there.
 """
 
 from __future__ import annotations
@@ -67,24 +67,24 @@ def normalised_score(score: float | None, random: float | None, best: float | No
 
 
 def mean_of_known(values: Iterable[float | None]) -> float | None:
-    """Return the mean of the values that are not None; None if there are none."""
+    """Return the mean of the values that are not None; None without any."""
     present = [v for v in values if v is not None]
     return float(np.mean(present)) if present else None
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How one entry did over many environments.
+    """Standing of one entry over many environments.
 
     Attributes:
-        rank_score: mean rank score over all environments in which anybody has one, in [0, 1], 0 where it has no score itself;
-            None if there are none.
-        at_best: what `rank_score` would be, had it come first wherever it has no score.
-        family_scores: `rank_score` inside each family of environments.
-        wins: environments in which its rank is 1.
-        top2: environments in which its rank is 1 or 2.
-        present: environments in which it has a score.
-        absent: environments in which it has none.
+        rank_score: mean rank score over all environments with a rank score, in [0, 1], counting 0 if the entry has no
+            score there; None without such environments.
+        at_best: `rank_score` if it came first in all environments where it has no score.
+        family_scores: `rank_score` within each family of environments.
+        wins: number of environments in which its rank is 1.
+        top2: number of environments in which its rank is 1 or 2.
+        present: number of environments in which it has a score.
+        absent: number of environments in which it has none.
     """
 
     rank_score: float | None
@@ -103,7 +103,7 @@ def standings(
 
     Args:
         scores: environment to entry to held-out mean (higher is better); None, NaN or no key at all is missing.
-        entries: whom to rank, the random reference included.
+        entries: entries to rank, including the random reference.
         families: environment to family label.
 
     Returns:
@@ -131,14 +131,14 @@ def standings(
 
 
 def counted_points(table: Floats, missing: float = 0.0) -> Floats:
-    """Return rank scores among all entries, those without a score counted as given.
+    """Return rank scores among all entries, with a given value for those without a score.
 
     Args:
         table: scores of shape (rows, entries), higher is better; NaN is missing.
-        missing: what an entry without a score has.
+        missing: rank score of an entry without a score.
 
     Returns:
-        Rank scores of the same shape; NaN where nobody has a score, or there is one entry.
+        Rank scores of the same shape; NaN in rows without scores, and with a single entry.
     """
     present, entries = ~np.isnan(table), table.shape[1]
     ranks = 1.0 + (table[:, None, :] > table[:, :, None]).sum(axis=2)
@@ -155,7 +155,7 @@ def score_table(scores: Mapping[str, Mapping[str, float | None]], entries: Seque
 def group_means(
     scores: Mapping[str, Mapping[str, float | None]], groups: Mapping[str, str], random: str
 ) -> dict[str, dict[str, float | None]]:
-    """Average normalised scores inside each group of environments (EvoPolicyGym, figure 4).
+    """Average normalised scores within each group of environments (EvoPolicyGym, figure 4).
 
     Args:
         scores: environment to entry to held-out mean (higher is better), the random reference included.
@@ -163,8 +163,8 @@ def group_means(
         random: name of the entry that is the uniform random policy.
 
     Returns:
-        Group to entry to mean normalised score in [0, 1]; None where nothing is known. The reference has no entry. An entry
-        without a score counts 0, where others have one.
+        Group to entry to mean normalised score in [0, 1]; None if unknown. The reference is excluded. An entry without
+        a score counts 0 in environments where others have one.
     """
     everybody = dict.fromkeys(entry for row in scores.values() for entry in row if entry != random)
     sums: dict[str, dict[str, list[float | None]]] = {}

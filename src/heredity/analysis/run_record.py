@@ -1,4 +1,4 @@
-"""A run's journal, read into what the analysis asks of it (see `docs/file-formats.md` for the events)."""
+"""A run's journal in the form that the analysis needs (see `docs/file-formats.md` for the events)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from heredity.analysis.usage import TokenUsage
-from heredity.launchers.starts import Start, follow
+from heredity.records.agent_starts import Start, follow
 from heredity.records.events import (
     AGENT_USAGE,
     CANDIDATE,
@@ -52,12 +52,12 @@ class Submission:
 
     Attributes:
         id: its number in the run, from 1.
-        candidate: digest of what was submitted.
+        candidate: digest of the submitted candidate.
         tasks: train task indices it was attempted on.
-        charge: episodes it cost.
+        charge: cost, in episodes.
         parents: digests of the candidates it was made from.
-        note: one line on what the edit was for.
-        evidence: number of the submission whose feedback was the latest when this one was admitted; None for none.
+        note: purpose of the edit, one line.
+        evidence: number of the submission with the latest feedback when this one was admitted; None for none.
         completion: the data of `submission.completed`; None while it runs.
     """
 
@@ -77,12 +77,12 @@ class Submission:
 
     @property
     def failure(self) -> FailureData | None:
-        """What ended it as a whole; None when ok."""
+        """Failure that ended it as a whole; None when ok."""
         return None if self.completion is None else self.completion["failure"]
 
     @property
     def outcomes(self) -> Sequence[OutcomeData]:
-        """One row for each requested episode; empty while it runs."""
+        """One row per requested episode; empty while it runs."""
         return () if self.completion is None else self.completion["outcomes"]
 
     @property
@@ -92,19 +92,19 @@ class Submission:
 
     @property
     def mean(self) -> float | None:
-        """Mean of the train scores that are not missing; None if an attempt failed and a failure has no score."""
+        """Mean of the train scores that are not missing; None if a rollout failed and failures have no score."""
         return None if lost([o["status"] for o in self.outcomes], self.scores) else mean(self.scores)
 
 
 @dataclass(slots=True)
 class RunRecord:
-    """What a journal says of its run; fields of events that did not happen yet are empty.
+    """Contents of a run's journal; fields of events that have not happened yet are empty.
 
     Attributes:
         started: the data of `run.started`.
         submissions: number to submission, in order.
         rejected: malformed requests.
-        resumes: how often the run was resumed.
+        resumes: number of times the run was resumed.
         scored: (view, submission number or candidate digest) to the data of `judging.scored`; the latest wins.
         references: (name, view) to the data of `reference.scored`.
         selected: the data of `judging.selected`.
@@ -114,8 +114,8 @@ class RunRecord:
         decisions: the data of each `candidate.decided`, in order.
         calls: the data of each `model.called`.
         unused: the data of each `reply.unused`.
-        wall_seconds: run clock at the last thing that says it; None if nothing does.
-        starts: of a coding agent, in order.
+        wall_seconds: run clock at the last event that has one; None if none has.
+        starts: starts of a coding agent, in order.
     """
 
     started: RunStarted = field(default_factory=lambda: cast("RunStarted", {}))
@@ -138,11 +138,11 @@ class RunRecord:
 
     @property
     def coverage(self) -> float:
-        """The share of scores that selection and verdicts ask for."""
+        """Share of scores that selection and verdicts require."""
         return self.started.get("coverage", COVERAGE)
 
     def scores_of(self, view: str, submission: int | None, candidate: str | None) -> JudgingScored | None:
-        """Return how a view scored a submission, or else its candidate; None if it did not."""
+        """Return a view's score of a submission, or else of its candidate; None if it has none."""
         by_submission = self.scored.get((view, submission)) if submission is not None else None
         return by_submission or (self.scored.get((view, candidate)) if candidate is not None else None)
 
@@ -218,7 +218,7 @@ class _Reader:
         submission = self.record.submissions.get(data["submit_id"])
         if submission is not None:
             submission.completion = data
-            # Submissions that run side by side end in any order; the latest by number does not depend on it.
+            # Concurrent submissions end in any order; the latest by number does not depend on it.
             self.latest = max(self.latest or 0, submission.id)
 
     def _tick(self, clock: float | None, at: float | None) -> None:
@@ -227,14 +227,14 @@ class _Reader:
             self.clock = None if at is None else (clock, at)
 
     def _close(self, at: float | None) -> None:
-        # The clock stands still while a run is down, so time may be added only where no interruption lies between.
+        # The clock stops while a run is down, so time can be added only between interruptions.
         if self.clock is not None and at is not None:
             clock, then = self.clock
             self._tick(clock + max(at - then, 0.0), at)
 
 
 def read_run(events: Iterable[Mapping[str, Any]]) -> RunRecord:
-    """Read a journal's events, in order; kinds that are not known here are passed over."""
+    """Read a journal's events, in order; unknown kinds are skipped."""
     reader = _Reader()
     for event in events:
         reader.read(event)
@@ -244,7 +244,7 @@ def read_run(events: Iterable[Mapping[str, Any]]) -> RunRecord:
 
 
 def lost(statuses: Sequence[str], scores: Sequence[Any]) -> bool:
-    """Return whether an attempt failed that has no score, so that the others' mean would hide it."""
+    """Return True if a rollout failed without a score, so that the mean of the others would hide it."""
     return any(s is None and status != Status.MISSING for status, s in zip(statuses, scores, strict=False))
 
 
@@ -254,12 +254,12 @@ def finite(value: Any) -> float | None:
 
 
 def mean(values: Iterable[float | None]) -> float | None:
-    """Return the mean of the values that are not None; None if there are none."""
+    """Return the mean of the values that are not None; None without any."""
     present = [v for v in values if v is not None]
     if not present:
         return None
     try:
         return math.fsum(present) / len(present)
     except OverflowError:
-        # The sum of scores near the largest float has no value, their mean has.
+        # The sum of scores near the largest float overflows, their mean does not.
         return float(sum(map(Fraction, present)) / len(present))

@@ -1,40 +1,46 @@
 """The results of one run, computed from its journal (`metrics.json`, see `docs/file-formats.md`).
 
-The same journal gives the same bytes. An unfinished run gives what is known so far, the rest is None.
+The same journal gives the same bytes. For an unfinished run, unknown values are None.
 """
 
 from __future__ import annotations
 
+import difflib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from heredity.analysis.bounds import SHARE, missing_bounds, share
+from heredity._core.errors import RecordError
+from heredity._core.ids import generator
+from heredity.analysis.bounds import GAP, SHARE, Floats, missing_bounds, share
 from heredity.analysis.changes import changes
 from heredity.analysis.code_features import Bundle, read_bundle
-from heredity.analysis.commits import decisions, gain, model_usage
 from heredity.analysis.contract import CommonMetrics, Metrics
-from heredity.analysis.edits import EditClassifier, phases
 from heredity.analysis.evidence import LoadCandidate, RunEvidence
 from heredity.analysis.mechanisms import stand_ins
+from heredity.analysis.paired import compare_paired, verdict
 from heredity.analysis.run_record import RunRecord, Submission, finite, lost, mean
-from heredity.analysis.samples import Clusters, clustered, finite_values
-from heredity.analysis.selection import best_corrected, gap
-from heredity.analysis.statistics import case_mean
+from heredity.analysis.samples import LARGEST, Clusters, clustered, differences, finite_values, scaled, times
+from heredity.analysis.statistics import CONFIDENCE, case_mean, combined
+from heredity.analysis.suite_table import table_of
 from heredity.analysis.syntax import SourceReader
 from heredity.analysis.traces import trace
 from heredity.analysis.usage import accounts, best_known
-from heredity.errors import RecordError
-from heredity.launchers.starts import Start
+from heredity.models import Usage
+from heredity.models.contract import NOTHING_USED
+from heredity.records.agent_starts import Start
 from heredity.records.events import Scored
-from heredity.results.agents import AgentStart
-from heredity.results.base import SCHEMA_VERSION
+from heredity.results.agents import AgentStart, MethodTokens, ModelTokens, ModelUsage
+from heredity.results.base import SCHEMA_VERSION, Interval
+from heredity.results.coverage import COVERAGE
 from heredity.results.run import (
     Budget,
     Change,
+    Decision,
     Diagnostics,
     Edit,
     EditCounts,
@@ -45,7 +51,9 @@ from heredity.results.run import (
     EvolverFailure,
     Failure,
     FurtherReference,
+    Gain,
     HeldOut,
+    Phase,
     Reference,
     RunResults,
     RunStatus,
@@ -56,6 +64,234 @@ from heredity.results.run import (
 from heredity.results.selection import Selection
 from heredity.results.status import Status
 
+_UNKNOWN: Mapping[str, Any] = Usage().to_json()
+
+
+def decisions(record: RunRecord) -> list[Decision]:
+    """Return commits and refusals, in order."""
+    return [
+        Decision(
+            candidate=data["candidate"],
+            baseline=data["baseline"],
+            accepted=data["accepted"],
+            reason=data["reason"],
+            submissions=list(data["submissions"]),
+            difference=finite(data["difference"]),
+            interval=None if data["interval"] is None else (data["interval"][0], data["interval"][1]),
+            pairs=data["pairs"],
+            tolerance=data["tolerance"],
+        )
+        for data in record.decisions
+    ]
+
+
+def gain(
+    heldout: HeldOut | None, reference: Reference | None, *, returns: bool, coverage: float = COVERAGE
+) -> Gain | None:
+    """Return held-out after minus before, paired by task; None unless both were scored.
+
+    `returns` marks scores as returns, whose bounds are unknown; `coverage` is the share of pairs that a verdict
+    requires.
+    """
+    if heldout is None or reference is None:
+        return None
+    after, before = table_of([heldout.scores, reference.heldout_scores])
+    gaps = differences(after, before)
+    paired = np.isfinite(gaps)
+    bounds = GAP if share(after[paired], before[paired]) and not returns else None
+    comparison = compare_paired([gaps[None, :]], bounds=bounds, clusters=[heldout.clusters], least=coverage)
+    if comparison is None:
+        return None
+    return Gain(
+        difference=comparison.difference,
+        ci=comparison.interval,
+        p=comparison.p,
+        mde=comparison.mde,
+        pairs=comparison.cases,
+        verdict=verdict(comparison.difference, comparison.p, untold=comparison.untold),
+        clusters=comparison.clusters,
+        because=comparison.untold,
+    )
+
+
+def model_usage(record: RunRecord) -> ModelUsage | None:
+    """Return the usage of model calls by rollouts, the method and judging. None if no rollout makes any.
+
+    Unknown values stay None, and so do sums that include them.
+    """
+    rollouts = [s.completion.get("usage") for s in record.submissions.values() if s.completion]
+    if not any(rollouts) and not record.calls:
+        return None
+    views = {(data["view"], data["candidate"]): data for data in record.scored.values()}
+    method = _total(c["usage"] or _UNKNOWN for c in record.calls)
+    return ModelUsage(
+        rollouts=_tokens(_total(rollouts)),
+        method=MethodTokens(
+            input_tokens=method.input_tokens,
+            output_tokens=method.output_tokens,
+            cached_tokens=method.cached_tokens,
+            cost_usd=finite(method.cost_usd),
+            calls=len(record.calls),
+        ),
+        judging=_tokens(_total(data.get("usage") for data in views.values())),
+        failed_calls=sum(c["error"] is not None for c in record.calls),
+        unused_replies=len(record.unused),
+        unused_because=Counter(data["why"] for data in record.unused).most_common(1)[0][0] if record.unused else None,
+    )
+
+
+def _total(usages: Iterable[Mapping[str, Any] | None]) -> Usage:
+    return sum((Usage(**usage) for usage in usages if usage), NOTHING_USED)
+
+
+def _tokens(usage: Usage) -> ModelTokens:
+    return ModelTokens(
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cached_tokens=usage.cached_tokens,
+        cost_usd=finite(usage.cost_usd),
+    )
+
+
+PHASE_KINDS = {
+    EditKind.INITIAL: EditKind.SYNTHESIS,
+    EditKind.SYNTHESIS: EditKind.SYNTHESIS,
+    EditKind.PARAMETRIC: EditKind.PARAMETRIC,
+}
+"""Edits that make phases; rollbacks and retests are events on the timeline and neither begin nor end a phase."""
+
+_ALIGNED_LINES = 1000
+
+
+class EditClassifier:
+    """Classifies the edits of one run, submission by submission."""
+
+    def __init__(self) -> None:
+        self._previous: Bundle | None = None
+        self._seen: set[str] = set()
+
+    def next(self, bundle: Bundle, hit: bool | None = None) -> Edit:
+        """Return the edit that led to the next score-bearing submission's bundle; `hit` is True if it raised the best."""
+        kind = self._kind(bundle)
+        added, removed = changed_lines({} if self._previous is None else self._previous.lines, bundle.lines)
+        self._previous = bundle
+        self._seen.add(bundle.topology)
+        total = bundle.features.lines
+        return Edit(kind=kind, hit=hit, lines_added=added, lines_removed=removed, lines_total=total)
+
+    def _kind(self, bundle: Bundle) -> EditKind:
+        if self._previous is None:
+            return EditKind.INITIAL
+        if bundle.digest == self._previous.digest:
+            return EditKind.RETEST
+        if bundle.topology == self._previous.topology:
+            return EditKind.PARAMETRIC
+        return EditKind.ROLLBACK if bundle.topology in self._seen else EditKind.SYNTHESIS
+
+
+def changed_lines(before: Mapping[str, Sequence[str]], after: Mapping[str, Sequence[str]]) -> tuple[int, int]:
+    """Return the numbers of lines (added, removed) between two sets of modules, file by file."""
+    added = removed = 0
+    for path in sorted({*before, *after}):
+        plus, minus = _changed_in_file(before.get(path, ()), after.get(path, ()))
+        added += plus
+        removed += minus
+    return added, removed
+
+
+def _changed_in_file(before: Sequence[str], after: Sequence[str]) -> tuple[int, int]:
+    """Count added and removed lines, aligned if affordable, else as a difference of multisets."""
+    head, limit = 0, min(len(before), len(after))
+    while head < limit and before[head] == after[head]:
+        head += 1
+    tail = 0
+    while tail < limit - head and before[-1 - tail] == after[-1 - tail]:
+        tail += 1
+    old, new = before[head : len(before) - tail], after[head : len(after) - tail]
+    if not old or not new:
+        return len(new), len(old)
+    if len(old) + len(new) <= _ALIGNED_LINES:
+        blocks = difflib.SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
+        kept = sum(block.size for block in blocks)
+    else:
+        kept = (Counter(old) & Counter(new)).total()
+    return len(new) - kept, len(old) - kept
+
+
+def phases(rows: Iterable[SubmissionRow]) -> list[Phase]:
+    """Join adjacent edits of one kind into phases (EvoPolicyGym, figure 5); the initial submission counts as synthesis."""
+    joined: list[Phase] = []
+    for row in rows:
+        kind = PHASE_KINDS.get(row.edit.kind) if row.edit else None
+        if kind is None:
+            continue
+        start, first = row.budget_used - row.episodes, row.index
+        if joined and joined[-1].kind is kind:
+            before = joined.pop()
+            start, first = before.start, before.first
+        joined.append(Phase(kind=kind, start=start, stop=row.budget_used, first=first, last=row.index))
+    return joined
+
+
+FOLDS = 5
+REPEATS = 20
+
+
+def best_corrected(scores: ArrayLike, folds: int = FOLDS, repeats: int = REPEATS) -> list[float] | None:
+    """Return the best mean among the first 1, 2, … candidates, without the bias of picking it on the same cases.
+
+    Args:
+        scores: shape (candidates, cases), in discovery order, higher is better; NaN is missing.
+        folds: number of parts that cases are split into, at least 2.
+        repeats: number of random splits.
+
+    Returns:
+        One value per candidate, not monotonic, unlike the naive curve; None with fewer than two cases or a candidate
+        without a score on four fifths of them.
+    """
+    table = np.asarray(scores, dtype=np.float64)
+    if table.ndim != 2 or table.shape[1] < 2:
+        return None
+    (table,), scale = scaled([table])
+    draws = generator(0, "analysis", "folds")
+    folds = min(folds, table.shape[1])
+    curves = [_curve(table, draws.permutation(table.shape[1]) % folds, folds) for _ in range(repeats)]
+    mean = np.mean(curves, axis=0)
+    return None if np.isnan(mean).any() else [_sized(value, scale) for value in mean.tolist()]
+
+
+def _sized(value: float, scale: float) -> float:
+    return min(max(value * scale, -LARGEST), LARGEST)
+
+
+def _curve(table: Floats, fold: np.ndarray, folds: int) -> Floats:
+    present = ~np.isnan(table)
+    values = np.where(present, table, 0.0)
+    member = (np.arange(folds)[None, :] == fold[:, None]).astype(np.float64)
+    sums, counts = values @ member, present @ member
+    with np.errstate(invalid="ignore"):
+        chosen_by = (sums.sum(axis=1, keepdims=True) - sums) / (counts.sum(axis=1, keepdims=True) - counts)
+    # For each candidate the best up to it, picked in each fold without that fold; ties go to the earliest.
+    picked = np.zeros(folds, dtype=np.intp)
+    curve = np.empty(len(table))
+    for i in range(len(table)):
+        better = chosen_by[i] > chosen_by[picked, np.arange(folds)]
+        picked = np.where(better, i, picked)
+        own = np.arange(folds)
+        curve[i] = sums[picked, own].sum() / counts[picked, own].sum()
+    return curve
+
+
+def gap(validation: Sequence[float], heldout: Sequence[float]) -> tuple[float, Interval | None]:
+    """Return the validation mean minus the held-out mean, with its interval; their cases differ (Welch)."""
+    sides, scale = scaled([finite_values(values) for values in (validation, heldout)])
+    difference = float(sides[0].mean() - sides[1].mean())
+    if min(side.size for side in sides) < 2:
+        return _sized(difference, scale), None
+    parts = [(float(side.var(ddof=1)) / side.size, side.size - 1) for side in sides]
+    return _sized(difference, scale), times(combined(difference, parts, CONFIDENCE).interval, scale)
+
+
 _COMMON = CommonMetrics()
 
 
@@ -64,7 +300,7 @@ def run_results(evidence: RunEvidence, metrics: Metrics | None = None) -> RunRes
 
     Args:
         evidence: its journal and blobs.
-        metrics: what its protocol says about results; None for a protocol without figures of its own.
+        metrics: its protocol's contribution to results; None for a protocol without specific figures.
     """
     record, terms = evidence.record, metrics or _COMMON
     rows = _submission_rows(record, _bundle_loader(evidence.load_candidate))
@@ -144,7 +380,7 @@ def _start(start: Start) -> AgentStart:
 
 
 def _changes(record: RunRecord, load: LoadCandidate) -> list[Change] | None:
-    """Return what commits changed; None without commits, or if a candidate is gone."""
+    """Return the changes made by commits; None without commits, or if a candidate is gone."""
     committed = [decision["candidate"] for decision in record.decisions if decision["accepted"]]
     if not committed:
         return None
@@ -259,18 +495,18 @@ def _selected(record: RunRecord) -> Selected | None:
 
 
 def _mean_of(scored: Scored) -> float | None:
-    """Return the mean of what is not missing; None if an attempt failed that has no score."""
+    """Return the mean of the values that are not missing; None if a rollout failed without a score."""
     return None if lost(scored["statuses"], scored["scores"]) else mean(map(finite, scored["scores"]))
 
 
 def _validated(record: RunRecord, row: SubmissionRow) -> list[float | None] | None:
-    """Return the validation scores of a submission that bears a score, by case."""
+    """Return the validation scores of a score-bearing submission, by case."""
     scored = record.scores_of("validation", row.index, row.candidate)
     return None if scored is None or row.validation_mean is None else [finite(s) for s in scored["scores"]]
 
 
 def _best_corrected(record: RunRecord, rows: Sequence[SubmissionRow]) -> list[tuple[int, float]]:
-    """Return (budget used, best so far when other cases pick it) of each row that was validated."""
+    """Return (budget used, best so far as picked on other cases) of each validated row."""
     scored = [(row.budget_used, scores) for row in rows if (scores := _validated(record, row)) is not None]
     width = min((len(scores) for _, scores in scored), default=0)
     table = np.array([scores[:width] for _, scores in scored], dtype=np.float64)
@@ -283,8 +519,8 @@ def _selection(record: RunRecord, heldout: HeldOut | None, corrected: Sequence[t
     if chosen is None or chosen.validation_mean is None:
         return None
     scored = record.scores_of("validation", chosen.index, chosen.candidate)
-    validation = [] if scored is None else _drawn(map(finite, scored["scores"]), scored.get("clusters"))
-    judged = [] if heldout is None else _drawn(heldout.scores, heldout.clusters)
+    validation = [] if scored is None else _independent_values(map(finite, scored["scores"]), scored.get("clusters"))
+    judged = [] if heldout is None else _independent_values(heldout.scores, heldout.clusters)
     difference, interval = gap(validation, judged) if len(judged) else (None, None)
     return Selection(
         candidates=len({data["candidate"] for data in record.scored.values() if data["view"] == "validation"}),
@@ -296,8 +532,8 @@ def _selection(record: RunRecord, heldout: HeldOut | None, corrected: Sequence[t
     )
 
 
-def _drawn(scores: Iterable[float | None], clusters: Clusters | None) -> Sequence[float]:
-    """Return the scores that are known, or of cases that were drawn together what stands for these."""
+def _independent_values(scores: Iterable[float | None], clusters: Clusters | None) -> Sequence[float]:
+    """Return the known scores, or cluster values for cases that were drawn together."""
     return finite_values(clustered(np.array(list(scores), dtype=np.float64), clusters)).tolist()
 
 
@@ -308,10 +544,10 @@ def _heldout(evidence: RunEvidence, reference: Reference | None, terms: Metrics)
     if scored is not None and lost(scored.get("statuses", ()), scored["scores"]):
         return None
     if scored is not None:
-        return _held_out(scored["scores"], scored.get("statuses"), terms, scored.get("clusters"))
+        return _heldout_of(scored["scores"], scored.get("statuses"), terms, scored.get("clusters"))
     selected_nothing = record.selected is not None and chosen.get("candidate") is None
     if selected_nothing and reference is not None and terms.keeps_reference(evidence):
-        return _held_out(reference.heldout_scores, None, terms, _clusters_of_reference(record))
+        return _heldout_of(reference.heldout_scores, None, terms, _clusters_of_reference(record))
     return None
 
 
@@ -320,7 +556,7 @@ def _clusters_of_reference(record: RunRecord) -> Sequence[int | None] | None:
     return scored.get("clusters") if scored else None
 
 
-def _held_out(
+def _heldout_of(
     listed: Sequence[Any], statuses: Sequence[str] | None, terms: Metrics, clusters: Sequence[int | None] | None
 ) -> HeldOut:
     scores = [finite(s) for s in listed]
@@ -342,7 +578,7 @@ def _held_out(
 
 
 def _references(record: RunRecord) -> list[Reference]:
-    """Return what the run is compared with, in the order in which it was recorded: the protocol's own first."""
+    """Return the references of the run in recorded order: the protocol's first."""
     listed = {
         name: [finite(s) for s in scored["scores"]]
         for (name, view), scored in record.references.items()

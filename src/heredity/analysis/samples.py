@@ -1,4 +1,4 @@
-"""Scores as arrays: what is known of them, what of them is a sample, and a scale on which squares neither overflow nor vanish."""
+"""Scores as arrays: known values, samples, and a scale on which squares neither overflow nor vanish."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from heredity._core.errors import ConfigError
 from heredity.analysis.bounds import Floats, Interval
-from heredity.errors import ConfigError
 from heredity.results.suite import Unit
 
 LARGEST = np.finfo(np.float64).max.item()
 
 LEAST_RUNS = 6
-"""Below so many runs no exact paired test reaches 5%, and no interval knows their spread: of evolvers, nobody can tell yet."""
+"""Minimum runs for claims about evolvers: with fewer, no exact paired test reaches 5% and the spread is unknown."""
 
 LEAST_EACH = 3
-"""Below so many runs on each environment their spread there is not known, and with fewer than `LEAST_RUNS` environments
-nobody can tell either: two seeds on each of three call one evolver of four better falsely in up to one suite in nine."""
+"""Minimum runs on each environment: with fewer, their spread is unknown, and so it is with fewer than `LEAST_RUNS`
+environments. Two seeds on each of three call one evolver of four falsely better in up to one suite in nine."""
 
 
 def error_tail(confidence: float) -> float:
-    """Return the probability of an error to either side; raises ConfigError for what is no confidence."""
+    """Return the probability of an error to either side; raises ConfigError for an invalid confidence."""
     if not 0.0 < confidence < 1.0:
         raise ConfigError(f"confidence {confidence} is not between 0 and 1; give a fraction such as 0.95")
     return (1.0 - confidence) / 2
 
 
 def finite_values(values: ArrayLike) -> Floats:
-    """Return the values that are known, flat."""
+    """Return the known values, flat."""
     flat = np.asarray(values, dtype=np.float64).ravel()
     return flat[np.isfinite(flat)]
 
 
 def differences(left: ArrayLike, right: ArrayLike) -> Floats:
-    """Return left minus right, 0 where they differ only by what is lost in adding up floating-point numbers."""
+    """Return left minus right, 0 if they differ only by floating-point error."""
     a, b = np.asarray(left, dtype=np.float64), np.asarray(right, dtype=np.float64)
     with np.errstate(over="ignore"):
         gaps = np.clip(a - b, -LARGEST, LARGEST)
@@ -45,7 +45,7 @@ def differences(left: ArrayLike, right: ArrayLike) -> Floats:
 
 
 def scaled(tables: Sequence[Floats]) -> tuple[list[Floats], float]:
-    """Return tables over a power of two, and that power: 1 but for scores whose squares overflow or vanish."""
+    """Return tables divided by a power of two, and that power: 1 except for scores whose squares overflow or vanish."""
     largest = max((float(np.nanmax(np.abs(t))) for t in tables if t.size), default=0.0)
     if largest == 0.0 or 1e-100 < largest < 1e100:
         return list(tables), 1.0
@@ -54,12 +54,12 @@ def scaled(tables: Sequence[Floats]) -> tuple[list[Floats], float]:
 
 
 def over(bounds: Interval | None, scale: float) -> Interval | None:
-    """Return bounds over a scale; None if they are not known."""
+    """Return bounds divided by a scale; None if unknown."""
     return None if bounds is None else (bounds[0] / scale, bounds[1] / scale)
 
 
 def times(interval: Interval | None, scale: float) -> Interval | None:
-    """Return an interval times a scale, within what floating-point numbers can hold."""
+    """Return an interval times a scale, clipped to the floating-point range."""
     if interval is None:
         return None
     low, high = (min(max(end * scale, -LARGEST), LARGEST) for end in interval)
@@ -67,32 +67,32 @@ def times(interval: Interval | None, scale: float) -> Interval | None:
 
 
 def without_empty(values: ArrayLike) -> Floats:
-    """Return a table without the rows and columns of which nothing is known; what is not finite is NaN."""
+    """Return a table without empty rows and columns; values that are not finite become NaN."""
     table = without_empty_rows(values)
     return table[:, np.isfinite(table).any(axis=0)]
 
 
 def without_empty_rows(values: ArrayLike) -> Floats:
-    """Return a table without the rows of which nothing is known; what is not finite is NaN."""
+    """Return a table without empty rows; values that are not finite become NaN."""
     table = np.atleast_2d(np.asarray(values, dtype=np.float64))
     table = np.where(np.isfinite(table), table, np.nan)
     return table[np.isfinite(table).any(axis=1)]
 
 
 Clusters = Sequence[int | str | None]
-"""What each case was drawn with, such as the document of a question, as its number or name; None for a case by itself."""
+"""Cluster of each case, such as the document of a question, as a number or name; None for an unclustered case."""
 
 
 def clustered(values: ArrayLike, clusters: Clusters | None) -> Floats:
-    """Return a table of shape (runs, cases) as one of shape (runs, clusters), in which each run has the same mean.
+    """Convert a table of shape (runs, cases) to one of shape (runs, clusters) with the same mean for each run.
 
-    Cases that were drawn together rise and fall together, and are one draw. The value of a cluster is the run's mean, and by how
-    much its cases lie off it, times how many clusters there are over how many cases: so the spread of these values makes the
-    cluster-robust standard error (Liang and Zeger 1986), with C/(C−1) for C clusters, also where their sizes differ.
+    Cases that were drawn together are correlated and count as one draw. The value of a cluster is the run's mean plus
+    the summed deviations of its cases from it, times clusters over cases. The spread of these values gives the
+    cluster-robust standard error (Liang and Zeger 1986), with C/(C−1) for C clusters, also for unequal sizes.
 
     Args:
         values: scores, NaN where missing.
-        clusters: of each case, in order; cases beyond them are by themselves. None where all are.
+        clusters: cluster of each case, in order; further cases are clusters of one. None if all are.
     """
     table = without_empty_rows(values)
     codes = cluster_codes(clusters, table.shape[1])
@@ -110,7 +110,7 @@ def clustered(values: ArrayLike, clusters: Clusters | None) -> Floats:
 
 
 def cluster_codes(clusters: Clusters | None, cases: int) -> NDArray[np.int64]:
-    """Return the cluster of each case, from 0 in the order in which they occur."""
+    """Return the cluster of each case, numbered from 0 in order of occurrence."""
     names = [("", i) if name is None else ("of", name) for i, name in enumerate((clusters or ())[:cases])]
     names += [("", i) for i in range(len(names), cases)]
     order = {name: i for i, name in enumerate(dict.fromkeys(names))}
@@ -119,11 +119,11 @@ def cluster_codes(clusters: Clusters | None, cases: int) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Scores of which nothing is empty, with clusters for cases.
+    """Scores without empty rows and columns, with clusters for cases.
 
     Attributes:
         tables: shape (runs, cases or clusters) for each environment that has any.
-        clusters: how many columns they have, where some cases were drawn together; None where every case is by itself.
+        clusters: number of columns if some cases were drawn together; None if cases are not clustered.
         few: whether the clusters are too few to show their spread.
     """
 
@@ -133,11 +133,11 @@ class Tables:
 
 
 def tables_of(strata: Sequence[ArrayLike], clusters: Sequence[Clusters | None] | None = None) -> Tables:
-    """Return what strata hold, cases that were drawn together as one.
+    """Return the known scores of strata, with one column per cluster.
 
     Args:
         strata: scores of shape (runs, cases) for each environment; NaN is missing.
-        clusters: of the cases of each environment; None where all are by themselves.
+        clusters: clusters of the cases of each environment; None if cases are not clustered.
     """
     raw = [without_empty_rows(values) for values in strata]
     grouped = [clustered(t, own) for t, own in zip(raw, clusters or [None] * len(raw), strict=True)]
@@ -150,29 +150,29 @@ def tables_of(strata: Sequence[ArrayLike], clusters: Sequence[Clusters | None] |
 
 
 def mean_of(values: ArrayLike) -> float:
-    """Return the mean of the values that are known, of which there must be one, also where their sum overflows."""
+    """Return the mean of the known values (at least one), even if their sum overflows."""
     (numbers,), scale = scaled([finite_values(values)])
     return float(numbers.mean()) * scale
 
 
 def row_means(table: Floats) -> Floats:
-    """Return the mean of each row over what is known of it."""
+    """Return the mean of the known values of each row."""
     return np.nanmean(table, axis=1)
 
 
 def enough_runs(runs: Sequence[int]) -> bool:
-    """Say whether so many runs on each environment are enough to speak of evolvers (`LEAST_RUNS`, `LEAST_EACH`)."""
+    """Return True if these numbers of runs on each environment suffice for claims about evolvers (`LEAST_RUNS`, `LEAST_EACH`)."""
     return sum(runs) >= LEAST_RUNS and (min(runs) >= LEAST_EACH or len(runs) >= LEAST_RUNS)
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What chance drew of some tables, and what it adds to the error of the mean over them.
+    """The sample in some tables, and its contribution to the error of their mean.
 
     Attributes:
-        units: what was drawn independently, of each stratum.
-        sides: values of each source of chance, each of two or more; the errors of their means add up.
-        weight: of each side's mean in the whole.
+        units: independently drawn values of each stratum.
+        sides: values of each source of chance, two or more each; the errors of their means add up.
+        weight: weight of each side's mean in the whole.
     """
 
     units: Sequence[Floats]
@@ -181,7 +181,7 @@ class Sample:
 
     @property
     def size(self) -> int:
-        """How many units there are."""
+        """Number of units."""
         return sum(u.size for u in self.units)
 
     @property
@@ -190,16 +190,16 @@ class Sample:
         return [(float(s.var(ddof=1)) / s.size * self.weight**2, s.size - 1) for s in self.sides]
 
     def skewness(self, error: float) -> float:
-        """Return the skewness of the mean, of which this is the standard error."""
+        """Return the skewness of the mean, given its standard error."""
         return sum(float((((s - s.mean()) * (self.weight / error)) ** 3).mean()) / s.size**2 for s in self.sides)
 
 
 def sample_of(tables: Sequence[Floats], unit: Unit) -> Sample:
-    """Return what is the sample of tables of shape (runs, cases), one for each environment, nothing of them empty.
+    """Return the sample in tables of shape (runs, cases), one per environment, without empty rows and columns.
 
-    Of candidates, cases are. Of evolvers, runs and cases are, estimated from the marginal means. Where environments have too few
-    runs to show their spread, the environments are the sample: what their runs differ by is in how their means differ. A single
-    run is none: then there are no sides.
+    For candidates, cases are the sample. For evolvers, runs and cases are, estimated from the marginal means. If
+    environments have too few runs to show their spread, the environments are the sample: the spread of their means
+    includes that of the runs. A single run is not a sample, so it has no sides.
     """
     least = 1 if len(tables) < LEAST_RUNS else LEAST_EACH - 1
     if unit is Unit.RUN and len(tables) > 1 and min(map(len, tables)) <= least:

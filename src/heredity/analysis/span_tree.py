@@ -1,4 +1,4 @@
-"""A run's spans as a tree: what took place inside of what, for how long, and what it used."""
+"""A run's spans as a tree, with durations and usage."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from heredity.gateway import Usage
-from heredity.gateway.contract import NOTHING_USED
-from heredity.spans import Span
+from heredity._core.spans import Span
+from heredity.models import Usage
+from heredity.models.contract import NOTHING_USED
 
 UNENDED = "not ended"
-"""Name of what stands for a span of which only children are known: it was still going on, or its process was killed."""
+"""Name of the stand-in for a span with only its children recorded: it was still running, or its process was killed."""
 
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """A span and the spans inside of it, by their start."""
+    """A span and the spans inside it, by start."""
 
     span: Span
     children: list[Node] = field(default_factory=list["Node"])
@@ -28,7 +28,7 @@ class Node:
 
     @property
     def self_seconds(self) -> float:
-        """Wall time in which none of its children was going on; children may overlap each other."""
+        """Wall time without any running child; children may overlap."""
         covered, until = 0, self.span.start_ns
         for child in self.children:
             end = min(child.span.end_ns, self.span.end_ns)
@@ -38,7 +38,7 @@ class Node:
         return (self.span.end_ns - self.span.start_ns - covered) / 1e9
 
     def walk(self, depth: int = 0) -> Iterator[tuple[int, Node]]:
-        """Yield it and everything inside of it, each before its children, with its depth."""
+        """Yield the node and its descendants, each before its children, with its depth."""
         waiting = [(depth, self)]
         while waiting:
             level, node = waiting.pop()
@@ -48,15 +48,15 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """What all spans of a kind come to.
+    """Totals of all spans of a kind.
 
     Attributes:
-        count: how many there are.
-        problems: in how many something went wrong.
-        seconds: wall time, added up over those that are not inside of another of the kind; it may be more than that of
-            the run, in which spans are going on at the same time.
-        self_seconds: of that, what was not spent inside of their children.
-        usage: of the model calls inside of them; what is unknown of one of them is unknown.
+        count: number of spans.
+        problems: number of spans with a problem.
+        seconds: wall time, summed over spans not inside another of the kind; may exceed that of the run, since spans
+            run concurrently.
+        self_seconds: the part of it not spent inside their children.
+        usage: usage of the model calls inside them; unknown if any is unknown.
     """
 
     count: int = 0
@@ -71,9 +71,9 @@ class Total:
 
 
 def span_tree(spans: Iterable[Span]) -> list[Node]:
-    """Return the topmost spans, by their start, with the others inside of them.
+    """Return the topmost spans, by start, with the others inside them.
 
-    Spans whose parent is not there are put together under one that is called `UNENDED`.
+    Spans with a missing parent are grouped under one named `UNENDED`.
     """
     nodes = {span.span_id: Node(span) for span in spans}
     for node in list(nodes.values()):
@@ -92,7 +92,7 @@ def span_tree(spans: Iterable[Span]) -> list[Node]:
 
 
 def totals(roots: Sequence[Node]) -> dict[str, Total]:
-    """Return the totals of each kind of span, in the order in which kinds first occur."""
+    """Return the totals of each kind of span, in order of first occurrence."""
     by_kind: dict[str, Total] = {}
 
     def add(node: Node, outer: tuple[str, ...]) -> tuple[str, ...]:
@@ -122,7 +122,7 @@ def totals(roots: Sequence[Node]) -> dict[str, Total]:
 
 
 def problem_of(span: Span) -> str:
-    """Return what went wrong in a span, in one line; `""` if nothing did."""
+    """Return the problem of a span in one line; `""` if it has none."""
     attributes = span.attributes
     if span.error:
         return span.error
@@ -134,7 +134,7 @@ def problem_of(span: Span) -> str:
 
 
 def usage_of(span: Span) -> Usage:
-    """Return what a model's call used; unknown if it does not say."""
+    """Return the usage of a model call; unknown if it is not recorded."""
     usage = span.attributes.get("usage")
     names = Usage.__dataclass_fields__
     return Usage(**{name: usage.get(name) for name in names}) if isinstance(usage, Mapping) else Usage()
@@ -143,13 +143,13 @@ def usage_of(span: Span) -> Usage:
 def selected(
     roots: Sequence[Node], kinds: Sequence[str] = (), rollout: str = "", slowest: int | None = None
 ) -> list[Node]:
-    """Return the spans that are asked for.
+    """Return the selected spans.
 
     Args:
         roots: a whole tree.
-        kinds: these kinds only; empty for all.
-        rollout: only what took place in attempts at this task, `"train/3"`; `""` for everything.
-        slowest: that many, the one that took longest first; None for all of them by their start.
+        kinds: only these kinds; empty for all.
+        rollout: only spans inside rollouts of this task, such as `"train/3"`; `""` for all.
+        slowest: number of spans, longest first; None for all spans by start.
     """
     within = [node for root in roots for _, node in root.walk()]
     if rollout:

@@ -1,11 +1,11 @@
-"""Means of scores with intervals that cover.
+"""Means of scores with calibrated intervals.
 
-Scores come as arrays of shape (runs, cases): the held-out cases are the same for every run of a suite, so runs and
+Scores are arrays of shape (runs, cases): the held-out cases are the same for every run of a suite, so runs and
 cases are crossed, and both are sources of chance. NaN is a missing rollout. Higher is better everywhere. All draws come
-from `heredity.ids.generator`, so the same scores give the same numbers.
+from `heredity._core.ids.generator`, so the same scores give the same numbers.
 
-Which interval is used where was decided by coverage in simulation (`benchmarks/coverage.py`, see `docs/analysis.md`). Where no
-rule on what was seen makes one that covers, there is none, and `Estimate.unknown` says why.
+The choice of interval rests on simulated coverage (`benchmarks/coverage.py`, see `docs/analysis.md`). If no interval
+covers, there is none, and `Estimate.unknown` gives the reason.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
+from heredity._core.ids import generator
 from heredity.analysis.bounds import SHARE, Floats, Interval, alike, hull, unseen, within
 from heredity.analysis.samples import (
     LARGEST,
@@ -36,29 +37,28 @@ from heredity.analysis.samples import (
     without_empty,
 )
 from heredity.analysis.student import student_quantile
-from heredity.ids import generator
 from heredity.results.base import Unknown
 from heredity.results.suite import Unit
 
 CONFIDENCE = 0.95
 RESAMPLES = 2000
 _MANY = 256
-"""Beyond so many values, resampling gives what the normal distribution gives."""
+"""Number of values beyond which resampling equals the normal approximation."""
 _WIDEST = 3.0
-"""Times Student's t: a resample of few values may be without spread, which says nothing."""
+"""Limit as a multiple of Student's t: a resample of few values may have no spread."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean and what is known of its error.
+    """A mean and its error.
 
     Attributes:
         mean: the mean, in the unit of the scores.
-        error: its standard error; None when it cannot be estimated (a single observation).
+        error: its standard error; None if it cannot be estimated (a single observation).
         freedom: degrees of freedom of that error.
-        interval: its confidence interval; None when it is not known.
-        unknown: why it is not known.
-        clusters: how many clusters of cases were its sample, or part of it; None where every case is by itself.
+        interval: its confidence interval; None if unknown.
+        unknown: reason why the interval is unknown.
+        clusters: number of clusters of cases in its sample; None if cases are not clustered.
     """
 
     mean: float
@@ -70,12 +70,12 @@ class Estimate:
 
 
 def mean_interval(values: ArrayLike, confidence: float = CONFIDENCE, bounds: Interval | None = None) -> Interval | None:
-    """Return a confidence interval of a mean of independent values; None where `case_mean` knows none.
+    """Return a confidence interval of a mean of independent values; None if `case_mean` gives none.
 
     Args:
-        values: any shape; NaN is left out.
+        values: any shape; NaN is ignored.
         confidence: nominal coverage in (0, 1).
-        bounds: what values can only lie between; None if that is not known.
+        bounds: bounds of the values; None if unknown.
 
     Raises:
         ConfigError: if `confidence` is not in (0, 1).
@@ -91,18 +91,18 @@ def case_mean(
     bounds: Interval | None = None,
     clusters: Sequence[Clusters | None] | None = None,
 ) -> Estimate | None:
-    """Estimate the mean over strata for the runs at hand: only the cases are taken as a sample.
+    """Estimate the mean over strata for these runs: only the cases are a sample.
 
-    The result holds for the policies that these runs selected, on new cases; it says nothing of other runs. The interval is the
-    hull of Student's t and the bootstrap-t (Efron 1979; Hall 1988), which leans to the side where values have a long tail and
-    reaches the further there as the mean is skewed. Of fewer than six values, and of values that are all alike, it is known only
-    if their bounds are.
+    The result holds for the policies that these runs selected, on new cases; it does not generalize to other runs. The
+    interval is the hull of Student's t and the bootstrap-t (Efron 1979; Hall 1988). The bootstrap-t extends further on
+    the side of a long tail, in proportion to the skew of the mean. For fewer than six values, and for equal values, the
+    interval is known only if the bounds are.
 
     Args:
         strata: one array of shape (runs, cases) for each environment; NaN is missing.
         confidence: nominal coverage in (0, 1).
-        bounds: what scores can only lie between; None if that is not known.
-        clusters: what cases of each environment were drawn together (`samples.clustered`): then clusters are the sample.
+        bounds: bounds of scores; None if unknown.
+        clusters: cluster of each case of each environment (`samples.clustered`); clusters are then the sample.
 
     Returns:
         The estimate, or None if every score is missing.
@@ -118,8 +118,8 @@ def crossed_mean(
 ) -> Estimate | None:
     """Estimate the mean over strata of the mean over runs of the mean over cases, for new runs on new cases.
 
-    The error has a component between runs and one between cases, both estimated from the marginal means (`samples.sample_of`),
-    with Satterthwaite's degrees of freedom. Otherwise as `case_mean`.
+    The error has a component between runs and one between cases, both estimated from the marginal means
+    (`samples.sample_of`), with Satterthwaite's degrees of freedom. Otherwise as `case_mean`.
     """
     return _estimated(strata, Unit.RUN, confidence, bounds, clusters)
 
@@ -127,15 +127,15 @@ def crossed_mean(
 def evolver_mean(
     strata: Sequence[ArrayLike], bounds: Interval | None = None, clusters: Sequence[Clusters | None] | None = None
 ) -> tuple[Estimate, Unit] | None:
-    """Estimate the mean over strata for new runs where there are enough of them and they differ, else for the runs at hand.
+    """Estimate the mean over strata for new runs if there are enough runs and they differ, else for these runs.
 
     Args:
         strata: one array of shape (runs, cases) for each environment; NaN is missing.
-        bounds: what scores can only lie between; None if that is not known.
-        clusters: as of `case_mean`.
+        bounds: bounds of scores; None if unknown.
+        clusters: as for `case_mean`.
 
     Returns:
-        The estimate and what it takes as a sample, or None if every score is missing.
+        The estimate and its kind of sample, or None if every score is missing.
     """
     runs = [len(t) for t in map(without_empty, strata) if t.size]
     crossed = crossed_mean(strata, bounds=bounds, clusters=clusters) if runs and enough_runs(runs) else None
@@ -168,7 +168,7 @@ def _estimated(
 
 
 def estimated_of(mean: float, sample: Sample, confidence: float, bounds: Interval | None) -> Estimate:
-    """Return the estimate of a mean of a sample, on a scale on which squares neither overflow nor vanish. See `case_mean`."""
+    """Estimate the mean of a sample, on a scale on which squares neither overflow nor vanish. See `case_mean`."""
     parts, tail = sample.parts, error_tail(confidence)
     agree, few = all(map(alike, sample.units)), sample.size < LEAST_RUNS
     if not parts and (bounds is None or sample.size < 2):
@@ -193,7 +193,7 @@ def combined(mean: float, parts: Sequence[tuple[float, int]], confidence: float)
 
 
 def _studentized(estimate: Estimate, sample: Sample, tail: float) -> Interval:
-    """Return the interval of the bootstrap-t: from the quantiles of how far resampled means lie off, in their own errors."""
+    """Return the bootstrap-t interval, from quantiles of studentized deviations of resampled means."""
     assert estimate.error is not None
     shift, variance = np.zeros(RESAMPLES), np.zeros(RESAMPLES)
     for i, side in enumerate(sample.sides):
@@ -203,14 +203,14 @@ def _studentized(estimate: Estimate, sample: Sample, tail: float) -> Interval:
     errors = np.sqrt(np.maximum(variance, 1e-18 * estimate.error**2))
     most = _WIDEST * student_quantile(1.0 - tail, estimate.freedom)
     low, high = np.clip(np.quantile(shift / errors, (tail, 1.0 - tail)), -most, most)
-    # Few values of a long tail show too little of it: on its side, so much more as the mean itself is skewed.
+    # A few values underrepresent a long tail: extend its side in proportion to the skew of the mean.
     skew = sample.skewness(estimate.error)
     down, up = 1.0 + max(0.0, -skew), 1.0 + max(0.0, skew)
     return estimate.mean - float(high) * down * estimate.error, estimate.mean - float(low) * up * estimate.error
 
 
 def _resampled(side: Floats, index: int) -> tuple[Floats, Floats]:
-    """Return by how much means of resamples of one side lie off its mean, and the squares of their standard errors."""
+    """Return the deviations of resampled means of one side from its mean, and their squared standard errors."""
     n = side.size
     apart = side - side.mean()
     if n > _MANY:
@@ -224,14 +224,14 @@ def _resampled(side: Floats, index: int) -> tuple[Floats, Floats]:
 
 @lru_cache(maxsize=16)
 def _shares(n: int, index: int) -> Floats:
-    """Return what share of each resample each of n values is, shape (resamples, n)."""
+    """Return the share of each of n values in each resample, shape (resamples, n)."""
     return generator(0, "analysis", "mean", n, str(index)).multinomial(n, np.full(n, 1.0 / n), RESAMPLES) / n
 
 
 def interquartile_means(values: Floats) -> Floats:
-    """Return the mean of the middle half along the last axis: the lowest and the highest quarter (rounded down) are left out.
+    """Return the mean of the middle half along the last axis, without the lowest and highest quarters (rounded down).
 
-    Agarwal et al. 2021, "Deep RL at the edge of the statistical precipice", section 4.3. NaN is left out; NaN if nothing
+    Agarwal et al. 2021, "Deep RL at the edge of the statistical precipice", section 4.3. NaN is ignored; NaN if nothing
     remains.
     """
     ordered = np.sort(values, axis=-1)
@@ -244,16 +244,16 @@ def interquartile_means(values: Floats) -> Floats:
 
 
 def interquartile_mean(values: ArrayLike) -> float | None:
-    """Return the interquartile mean of all values that are known; None without any. See `interquartile_means`."""
+    """Return the interquartile mean of all known values; None without any. See `interquartile_means`."""
     flat = finite_values(values)
     return float(interquartile_means(flat)) if flat.size else None
 
 
 def probability_of_improvement(a: Sequence[ArrayLike], b: Sequence[ArrayLike]) -> Estimate | None:
-    """Estimate how probable it is that a run of `a` beats a run of `b`, averaged over environments; ties count half.
+    """Estimate the probability that a run of `a` beats a run of `b`, averaged over environments; ties count half.
 
-    Agarwal et al. 2021, section 4.3. Which run beats which is a table of runs of `a` by runs of `b`, both drawn by chance: the two
-    components of its error are those of DeLong et al. 1988. Environments in which either has no score are left out.
+    Agarwal et al. 2021, section 4.3. Wins form a table of runs of `a` by runs of `b`, both random; its error has the
+    two components of DeLong et al. 1988. Environments in which either has no score are ignored.
 
     Args:
         a: scores of its runs on each environment.

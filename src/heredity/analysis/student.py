@@ -1,4 +1,4 @@
-"""Student's t distribution, without a dependency for one function."""
+"""Student's t distribution, to avoid a dependency for one function."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def student_quantile(p: float, freedom: float) -> float:
 
 @lru_cache(maxsize=4096)
 def _student_quantile(p: float, freedom: float) -> float:
-    # With t = sqrt(freedom) tan(angle), the density becomes a power of the cosine: smooth, and falling, so that Newton's steps
-    # from the angle of the normal quantile, which is too small, never go too far.
+    # With t = sqrt(freedom) tan(angle), the density becomes a power of the cosine: smooth and falling, so Newton's steps
+    # from the angle of the normal quantile, which is too small, never overshoot.
     scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(math.pi)
     angle = math.atan2(_NORMAL.inv_cdf(p), math.sqrt(freedom))
     for _ in range(60):
@@ -40,7 +40,7 @@ def _student_quantile(p: float, freedom: float) -> float:
 
 
 def student_p(statistic: float, freedom: float) -> float:
-    """Return how probable a value at least as far from 0 is under Student's t distribution.
+    """Return the probability of a value at least as far from 0 under Student's t distribution.
 
     Args:
         statistic: an estimate over its standard error.
@@ -49,7 +49,7 @@ def student_p(statistic: float, freedom: float) -> float:
     if freedom >= 300.0:
         return math.erfc(abs(statistic) / math.sqrt(2.0))
     freedom = max(freedom, 1.0)
-    # The tail itself is integrated, so that it does not drown in what 1 - area loses.
+    # Integrate the tail directly, since 1 - area would lose its digits.
     start = math.atan2(abs(statistic), math.sqrt(freedom))
     scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(math.pi)
     width = math.pi / 2 - start

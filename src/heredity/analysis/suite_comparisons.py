@@ -31,17 +31,17 @@ def suite_comparisons(
 ) -> Comparisons:
     """Compare every two entries, over the whole suite and on each taskset.
 
-    Over the suite, differences are of normalised scores (not clipped), so that tasksets weigh the same; tasksets on which
-    nobody beats the reference have no such scale and are left out. Whose conditions differ have references of their own, and are
-    compared with these alone. Tests are Holm-corrected in families: over the suite and on
-    single tasksets, between evolvers and against the reference. Pairs without a paired case are left out.
+    Over the suite, differences are of normalised scores (not clipped), so all tasksets weigh the same. Tasksets on
+    which no evolver beats the reference have no such scale and are skipped. Entries under other conditions have
+    separate references, and are compared only with these. Tests are Holm-corrected in families: over the suite and on
+    single tasksets, between evolvers and against the reference. Pairs without a paired case are skipped.
 
     Args:
         tasksets: the suite's scores.
-        entries: whom to compare, best first; the reference may be among them.
-        name: what an entry is called.
-        sequential: whether the suite was looked at after every seed: then evolvers are compared by what holds at every stopping
-            time, and nothing is said of the rest.
+        entries: entries to compare, best first; may include the reference.
+        name: returns the name of an entry.
+        sequential: whether the suite was checked after every seed. Evolvers are then compared only by results that hold
+            at every stopping time.
     """
     pairs = [pair for pair in combinations(entries, 2) if not _marked(pair) or _own(tasksets, pair)]
     whole = _families([_Question(_scaled(tasksets, pair), pair, Scale.NORMALISED) for pair in pairs], name, sequential)
@@ -57,12 +57,12 @@ def _marked(pair: tuple[str, str]) -> bool:
 
 
 def _own(tasksets: Sequence[TasksetScores], pair: tuple[str, str]) -> bool:
-    """Whether one of two entries is the reference of the other's conditions."""
+    """Return True if one of two entries is the reference of the other's conditions."""
     return any(t.cells[e].reference in pair for t in tasksets for e in pair if e in t.cells)
 
 
 def _scaled(tasksets: Sequence[TasksetScores], pair: tuple[str, str]) -> list[TasksetScores]:
-    """Return the tasksets on which entries have a scale, each that of its own conditions."""
+    """Return the tasksets on which entries have a scale, each under its conditions."""
     return [t for t in tasksets if all(t.span(e) is not None for e in pair if e in t.cells or e in t.references)]
 
 
@@ -76,7 +76,7 @@ class _Question:
 def _families(
     questions: Sequence[_Question], name: Callable[[str], str], sequential: bool
 ) -> list[tuple[_Question, Comparison]]:
-    """Answer questions, with p corrected in two families, against the reference and between evolvers, and for each claim apart."""
+    """Answer questions, with p corrected in two families (against the reference, between evolvers) and per claim."""
     rows: list[tuple[_Question, Comparison]] = []
     for reference in (False, True):
         asked = [q for q in questions if _marked(q.pair) is reference]
@@ -97,16 +97,16 @@ def _answer(question: _Question, tests: int, sequential: bool) -> Both | None:
 
 
 def _gaps(question: _Question) -> tuple[list[Floats], Interval | None]:
-    """Return the paired differences on each taskset, and what they can only lie between."""
+    """Return the paired differences on each taskset, and their bounds."""
     normalised = question.scale is Scale.NORMALISED
     gaps = [paired_gaps(t, *question.pair, normalised=normalised) for t in question.tasksets]
     return gaps, GAP if not normalised and all(t.bounds for t in question.tasksets) else None
 
 
 def sequential_look(tasksets: Sequence[TasksetScores], pair: tuple[str, str]) -> tuple[anytime.Look | None, Scale]:
-    """Return what the seeds so far say of two entries, at any time, and in what: normalised scores over several tasksets.
+    """Return the anytime comparison of two entries by the seeds so far, and its unit: normalised scores over several tasksets.
 
-    The scale of these is taken as known, as in every comparison over a suite.
+    Their scale is taken as known, as in every comparison over a suite.
     """
     scale = Scale.RETURN if len(tasksets) == 1 else Scale.NORMALISED
     chosen = tasksets if scale is Scale.RETURN else _scaled(tasksets, pair)
@@ -136,7 +136,7 @@ def _looked(question: _Question) -> paired.Comparison | None:
 
 
 def _sequential(row: Comparison) -> Comparison:
-    """Return a comparison without what holds only for a number of seeds that was fixed before."""
+    """Return a comparison without the results that hold only for a number of seeds fixed in advance."""
     decided = row.evolvers.verdict in (Verdict.BETTER, Verdict.WORSE)
     evolvers = {"always_valid": row.evolvers.p is not None, **({} if decided else {"verdict": Verdict.CANNOT_TELL})}
     candidates = {"ci": None, "p": None, "p_holm": None, "mde": None, "verdict": Verdict.CANNOT_TELL}
@@ -150,7 +150,7 @@ def _sequential(row: Comparison) -> Comparison:
 
 def _row(question: _Question, both: Both, evolvers: Claim, candidates: Claim, name: Callable[[str], str]) -> Comparison:
     compared, tasksets, (a, b) = both.candidates, question.tasksets, question.pair
-    case_count = sum(_known_cases(t, entry) for t in tasksets for entry in (a, b) if not is_reference(entry))
+    case_count = sum(_count_cases(t, entry) for t in tasksets for entry in (a, b) if not is_reference(entry))
     improves = probability_of_improvement([_runs(t, a) for t in tasksets], [_runs(t, b) for t in tasksets])
     return Comparison(
         a=name(a),
@@ -174,7 +174,8 @@ def _taskset_row(row: Comparison, taskset: str) -> TasksetComparison:
 def paired_gaps(taskset: TasksetScores, a: str, b: str, *, normalised: bool = False) -> Floats:
     """Return a minus b for the seeds that both have, shape (seeds, cases); a reference pairs with every seed.
 
-    Where asked, scores are in units of the way from the reference of each entry's own conditions to the best under them.
+    Optionally, scores are in units of the distance from the reference of each entry's conditions to the best under
+    them.
     """
     left, right = by_seed(taskset, a, normalised=normalised), by_seed(taskset, b, normalised=normalised)
     rows = [(left.get(s, left.get(_EVERY)), right.get(s, right.get(_EVERY))) for s in _paired_seeds(taskset, a, b)]
@@ -190,7 +191,7 @@ def _paired_seeds(taskset: TasksetScores, a: str, b: str) -> list[int | str | No
 
 
 def by_seed(taskset: TasksetScores, entry: str, *, normalised: bool = False) -> dict[int | str | None, Floats]:
-    """Return seed to scores, NaN of a run that has none, where asked in units of the way from reference to best.
+    """Return seed to scores (NaN for runs without any), optionally in units of the distance from reference to best.
 
     A reference has no seeds.
     """
@@ -207,7 +208,7 @@ def by_seed(taskset: TasksetScores, entry: str, *, normalised: bool = False) -> 
     return {seed: (scores - mark) / unit for seed, scores in rows.items()}
 
 
-def _known_cases(taskset: TasksetScores, entry: str) -> int:
+def _count_cases(taskset: TasksetScores, entry: str) -> int:
     cell = taskset.cells.get(entry)
     return 0 if cell is None else int((~np.isnan(cell.scores)).sum())
 

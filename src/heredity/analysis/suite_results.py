@@ -3,37 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 
+from heredity.analysis.bounds import GAP, Floats, missing_bounds
+from heredity.analysis.claims import LEVEL, MARK_LEVEL
 from heredity.analysis.contract import CommonMetrics, MetricsOf
 from heredity.analysis.evidence import SuiteEvidence
-from heredity.analysis.further import further_results
 from heredity.analysis.mechanisms import mechanisms_alone, unranked_because
+from heredity.analysis.paired import Comparison, compare_paired, holm, verdict
 from heredity.analysis.ranking import (
     Standing,
     competition_ranks,
     group_means,
     mean_of_known,
+    normalised_score,
+    rank_scores,
     score_table,
     standings,
 )
 from heredity.analysis.run_record import mean
-from heredity.analysis.statistics import (
-    CONFIDENCE,
-    interquartile_mean,
-)
-from heredity.analysis.suite_cells import taskset_results
+from heredity.analysis.statistics import CONFIDENCE, case_mean, evolver_mean, interquartile_mean, mean_interval
 from heredity.analysis.suite_comparisons import suite_comparisons
 from heredity.analysis.suite_spread import THRESHOLDS, EntrySpread, normalised_runs, profile, suite_spread
 from heredity.analysis.suite_table import (
+    Cell,
     Named,
     TasksetScores,
     coverage_of,
     differing_conditions,
     evolver_labels,
     is_reference,
+    table_of,
     taskset_scores,
 )
 from heredity.analysis.usage import TokenUsage, total_usage
@@ -43,23 +46,194 @@ from heredity.results.selection import SelectionRow
 from heredity.results.suite import (
     AbsentRun,
     BudgetRow,
+    CellResults,
+    CellSeed,
     EditRate,
     EditsRow,
     Entry,
     FeaturesRow,
+    FurtherResults,
     Problems,
     Profile,
     ProfilePoint,
     SuiteResults,
+    TasksetResults,
     UnfinishedRun,
+    Unit,
 )
+
+
+def taskset_results(
+    taskset: TasksetScores, evolvers: Sequence[str], name: Named, further: list[FurtherResults]
+) -> TasksetResults:
+    """Return all cells of a taskset, best first.
+
+    Args:
+        taskset: its scores.
+        evolvers: labels of all evolvers, including those without a score here.
+        name: returns the name of an entry.
+        further: additional comparisons of the best evolver.
+    """
+    means = taskset.means
+    row = score_table({taskset.name: means}, list(means))[0]
+    ranks, points = competition_ranks(row), rank_scores(row)
+    cells = [
+        _cell(taskset, entry, name, int(ranks[i]), None if np.isnan(points[i]) else float(points[i]))
+        for i, entry in enumerate(means)
+    ]
+    failed = [_evolver_cell(taskset, entry, cell, name) for entry, cell in taskset.failed.items()]
+    return TasksetResults(
+        taskset=taskset.name,
+        family=taskset.family,
+        group=taskset.group,
+        reference_mean=_only(taskset.reference_mean(entry) for entry in taskset.references),
+        best_mean=max((cell.mean for cell in taskset.cells.values()), default=None),
+        entries=len(means),
+        cells=[*sorted(cells, key=lambda cell: cell.rank or 0), *failed],
+        further=further,
+        absent=[e for e in evolvers if e not in taskset.cells and e not in taskset.failed],
+    )
+
+
+def _only(means: Iterable[float | None]) -> float | None:
+    listed = list(means)
+    return listed[0] if len(listed) == 1 else None
+
+
+def _cell(taskset: TasksetScores, entry: str, name: Named, rank: int, rank_score: float | None) -> CellResults:
+    if entry in taskset.references:
+        return _reference_cell(taskset, entry, name(entry), rank, rank_score)
+    cell = taskset.cells[entry]
+    placed = normalised_score(cell.mean, taskset.reference_mean(entry), taskset.best_mean(entry))
+    return _evolver_cell(taskset, entry, cell, name).model_copy(
+        update={"rank": rank, "rank_score": rank_score, "normalised": placed, "failed": False}
+    )
+
+
+def _evolver_cell(taskset: TasksetScores, entry: str, cell: Cell, name: Named) -> CellResults:
+    """Return the cell of an evolver that failed, without a rank."""
+    estimate, unit = evolver_mean([cell.scores], taskset.bounds, [taskset.clusters]) or (None, Unit.CASE)
+    heldout = [scores for _, scores in cell.runs]
+    return CellResults(
+        evolver=name(entry),
+        reference=False,
+        against=name(cell.reference) if cell.reference in taskset.references else None,
+        reference_mean=taskset.reference_mean(entry),
+        mean=cell.mean,
+        ci=None if estimate is None else estimate.interval,
+        ci_unit=unit,
+        ci_unknown=estimate and estimate.unknown,
+        rank=None,
+        rank_score=None,
+        normalised=None,
+        failed=True,
+        seeds=[
+            CellSeed(seed=run.seed, run_id=run.run_id, mean=mean)
+            for (run, _), mean in zip(cell.runs, cell.run_means, strict=True)
+        ],
+        cases=sum(scores.n for scores in heldout),
+        missing=sum(scores.missing for scores in heldout),
+        failures=sum(scores.failures for scores in heldout),
+        if_missing=missing_bounds(cell.scores, taskset.bounds),
+        clusters=estimate and estimate.clusters,
+    )
+
+
+def _reference_cell(taskset: TasksetScores, entry: str, name: str, rank: int, rank_score: float | None) -> CellResults:
+    scores = taskset.references[entry]
+    missing = int(np.isnan(scores).sum())
+    estimate = case_mean([scores], bounds=taskset.bounds, clusters=[taskset.clusters])
+    return CellResults(
+        evolver=name,
+        reference=True,
+        against=None,
+        reference_mean=None,
+        mean=taskset.means[entry],
+        ci=estimate and estimate.interval,
+        ci_unit=Unit.CASE,
+        ci_unknown=estimate and estimate.unknown,
+        rank=rank,
+        rank_score=rank_score,
+        normalised=None,
+        seeds=[],
+        cases=scores.size - missing,
+        missing=missing,
+        failures=0,
+        if_missing=missing_bounds(scores, taskset.bounds),
+        clusters=estimate and estimate.clusters,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    name: str
+    best: str
+    scores: Floats
+    comparison: Comparison
+
+
+def further_results(tasksets: Sequence[TasksetScores]) -> dict[str, list[FurtherResults]]:
+    """Compare the best evolver of each taskset with each further reference of its runs.
+
+    Returns:
+        Taskset to one row per reference; tests are Holm-corrected over all of them.
+    """
+    compared = [(t, row) for t in tasksets for row in _of_best(t)]
+    corrected = holm([row.comparison.p for _, row in compared])
+    rows: dict[str, list[FurtherResults]] = {t.name: [] for t in tasksets}
+    for (taskset, row), p in zip(compared, corrected, strict=True):
+        rows[taskset.name].append(_results(taskset, row, p))
+    return rows
+
+
+def _of_best(taskset: TasksetScores) -> list[_Compared]:
+    best = max(taskset.cells, key=lambda label: taskset.cells[label].mean, default=None)
+    if best is None:
+        return []
+    cell = taskset.cells[best]
+    names = dict.fromkeys(reference.name for run, _ in cell.runs for reference in run.further)
+    return [row for name in names if (row := _compared(taskset, best, cell, name)) is not None]
+
+
+def _compared(taskset: TasksetScores, best: str, cell: Cell, name: str) -> _Compared | None:
+    rows = [
+        (scores, reference.heldout_scores)
+        for (run, _), scores in zip(cell.runs, cell.scores, strict=True)
+        for reference in run.further
+        if reference.name == name
+    ]
+    marks = table_of([listed for _, listed in rows])
+    width = min(marks.shape[1], cell.scores.shape[1])
+    unscored = np.full((len(cell.unscored), width), np.nan)
+    gaps = np.vstack([np.array([scores[:width] for scores, _ in rows]) - marks[:, :width], unscored])
+    bounds = GAP if taskset.bounds else None
+    comparison = compare_paired([gaps], bounds=bounds, clusters=[taskset.clusters], least=taskset.coverage)
+    return None if comparison is None else _Compared(name, best, marks[0], comparison)
+
+
+def _results(taskset: TasksetScores, row: _Compared, p: float | None) -> FurtherResults:
+    comparison = row.comparison
+    level = MARK_LEVEL if comparison.unit is Unit.RUN else LEVEL
+    return FurtherResults(
+        name=row.name,
+        mean=float(np.nanmean(row.scores)),
+        ci=mean_interval(row.scores, bounds=taskset.bounds),
+        best=row.best,
+        difference=comparison.difference,
+        difference_ci=comparison.interval,
+        unit=comparison.unit,
+        p_holm=p,
+        verdict=verdict(comparison.difference, p, level, untold=comparison.untold),
+        because=comparison.untold,
+    )
+
 
 Own = Mapping[str, Sequence[RunResults]]
 """Label of an evolver to its runs."""
 
 
 def common_metrics(protocol: str | None) -> CommonMetrics:
-    """Say of every protocol that it has no figures of its own."""
+    """Return no specific figures for any protocol."""
     return CommonMetrics()
 
 
@@ -73,13 +247,13 @@ def suite_results(
     """Compute a suite's results.
 
     Args:
-        runs: the results of its runs; unfinished runs may be among them, missing ones are reported as absent.
-        metrics_of: name of a protocol to what it says about results.
-        suite_id: what the suite is called; None for the name that its runs give.
-        sequential: whether it was looked at after every seed (see `suite_comparisons`).
+        runs: the results of its runs, including unfinished ones; missing ones are reported as absent.
+        metrics_of: returns the metrics of a protocol by name.
+        suite_id: name of the suite; None for the name in its runs.
+        sequential: whether it was checked after every seed (see `suite_comparisons`).
 
     Returns:
-        The same for the same runs in the same order, to the byte.
+        The results, byte for byte the same for the same runs in the same order.
     """
     labels = evolver_labels(runs, metrics_of)
     tasksets = taskset_scores(runs, labels, metrics_of)
@@ -120,7 +294,7 @@ def suite_results(
 
 
 def _ranked(tasksets: Sequence[TasksetScores], own: Own) -> tuple[dict[str, Standing], list[str]]:
-    """Return the standings of all entries, and the entries, best first; who has no score on any taskset has no standing."""
+    """Return the standings of all entries, and the entries, best first; entries without any score have no standing."""
     means = {t.name: t.means for t in tasksets}
     references = list(dict.fromkeys(entry for row in means.values() for entry in row if is_reference(entry)))
     entries = [*own, *references]
@@ -131,7 +305,7 @@ def _ranked(tasksets: Sequence[TasksetScores], own: Own) -> tuple[dict[str, Stan
 
 
 def _normalised_by_group(tasksets: Sequence[TasksetScores]) -> dict[str, dict[str, float | None]]:
-    """Return group to evolver to mean normalised score, each under its own conditions."""
+    """Return group to evolver to mean normalised score, each under its conditions."""
     merged: dict[str, dict[str, float | None]] = {}
     groups = {t.name: t.group for t in tasksets}
     for reference in dict.fromkeys(cell.reference for t in tasksets for cell in t.cells.values()):
@@ -322,7 +496,7 @@ def _problems(evolver: str, own: Sequence[RunResults], runs: Sequence[RunResults
 
 
 def _absent(runs: Sequence[RunResults], own: Sequence[RunResults]) -> list[AbsentRun]:
-    """List what the suite's grid of tasksets and seeds has and an evolver has no held-out score for."""
+    """List the cells of the suite's grid of tasksets and seeds for which an evolver has no held-out score."""
     grid = product(dict.fromkeys(run.taskset for run in runs), dict.fromkeys(run.seed for run in runs))
     scored = {(r.taskset, r.seed) for r in own if r.heldout is not None and r.heldout.mean is not None}
     unfinished = {(r.taskset, r.seed) for r in own if r.status is RunStatus.UNFINISHED}

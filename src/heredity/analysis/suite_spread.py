@@ -1,10 +1,10 @@
-"""How far the standings of a suite may be chance: ranks, normalised scores and profiles over what chance may draw again.
+"""Uncertainty of a suite's standings: ranks, normalised scores and profiles under resampling.
 
-Every draw takes held-out cases anew (the same for all entries of a taskset), runs of every evolver anew and, where there are six
-tasksets or more, tasksets anew; fewer are taken as they are. What scores are normalised by, the reference's mean and the
-best evolver's, is computed in every draw, for both are chance as well. Runs that were not seen cannot be drawn, such as the one in
-twenty that fails: normalised scores lie between 0 and 1, so what these may be is added (`_unseen_middle`, and Wilson's interval
-of shares).
+Each draw resamples held-out cases (jointly for all entries of a taskset), the runs of every evolver and, with six
+tasksets or more, tasksets; fewer are kept fixed. The normalisation, by the means of the reference and the best evolver,
+is computed in each draw, since both are random. Unseen runs cannot be drawn, such as the one in twenty that fails.
+Normalised scores lie between 0 and 1, so the possible effect of unseen runs is added (`_unseen_middle`, and Wilson's
+interval of shares).
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from statistics import NormalDist
 
 import numpy as np
 
+from heredity._core.ids import generator
 from heredity.analysis.bounds import Floats, Interval, hull, wilson
 from heredity.analysis.ranking import counted_points, normalised_score
 from heredity.analysis.samples import LEAST_RUNS, Clusters, cluster_codes, enough_runs, error_tail, scaled
 from heredity.analysis.statistics import CONFIDENCE, RESAMPLES, interquartile_means
 from heredity.analysis.student import student_quantile
 from heredity.analysis.suite_table import TasksetScores, is_reference
-from heredity.ids import generator
 
 THRESHOLDS = tuple(i / 20 for i in range(21))
 """Normalised scores at which profiles are computed."""
@@ -32,7 +32,7 @@ _NORMAL = NormalDist()
 
 @dataclass(frozen=True, slots=True)
 class EntrySpread:
-    """What chance may make of one entry: intervals of its standing, and how often it leads."""
+    """Uncertainty of one entry: intervals of its standing, and how often it leads."""
 
     rank: Interval
     rank_score: Interval
@@ -43,7 +43,7 @@ class EntrySpread:
 
 @dataclass(frozen=True, slots=True)
 class _Drawn:
-    """Draws of one taskset: means of entries, shape (draws, entries), NaN where one has no score; runs of each, (draws, runs)."""
+    """Draws of one taskset: means of entries, shape (draws, entries), NaN without a score; runs of each, (draws, runs)."""
 
     means: Floats
     runs: Sequence[Floats]
@@ -52,23 +52,23 @@ class _Drawn:
 def suite_spread(
     tasksets: Sequence[TasksetScores], entries: Sequence[str], draws: int = RESAMPLES
 ) -> dict[str, EntrySpread] | None:
-    """Draw a suite anew many times.
+    """Resample a suite.
 
     Args:
         tasksets: the suite's scores.
-        entries: whom the leaderboard ranks.
-        draws: how many times.
+        entries: entries on the leaderboard.
+        draws: number of resamples.
 
     Returns:
-        Entry to its spread; None where some evolver has too few runs to tell evolvers apart, or if there is nobody to compare.
+        Entry to its spread; None if some evolver has too few runs to compare evolvers, or there is nothing to compare.
     """
     counts = {e: [len(t.cells[e].scores) for t in tasksets if e in t.cells] for e in entries if not is_reference(e)}
     if len(entries) < 2 or not counts or not all(c and enough_runs(c) for c in counts.values()):
         return None
     rng = generator(0, "analysis", "suite")
-    drawn = [_drawn(t, entries, draws, rng) for t in tasksets if t.cells]
+    drawn = [_draw_taskset(t, entries, draws, rng) for t in tasksets if t.cells]
     scores = np.stack([counted_points(d.means) for d in drawn], axis=1)
-    scores = _drawn_tasksets(scores, rng).mean(axis=1)
+    scores = _resample_tasksets(scores, rng).mean(axis=1)
     ranks = 1.0 + (scores[:, None, :] > scores[:, :, None] + 1e-12).sum(axis=2)
     leads = (ranks == 1.0) / (ranks == 1.0).sum(axis=1, keepdims=True)
     scored = [t for t in tasksets if t.cells]
@@ -90,7 +90,7 @@ def suite_spread(
 
 
 def normalised_runs(tasksets: Sequence[TasksetScores], entry: str) -> list[list[float]]:
-    """Return the normalised scores of an entry's runs on each taskset; 0 for as many runs as others have where it has none."""
+    """Return the normalised scores of an entry's runs on each taskset; without runs, 0 for as many as others have."""
     return [_on_taskset(taskset, entry) for taskset in tasksets]
 
 
@@ -105,10 +105,11 @@ def _on_taskset(taskset: TasksetScores, entry: str) -> list[float]:
 
 
 def _unseen_middle(seen: Floats) -> Interval:
-    """Return what the interquartile mean may be for all that was not seen of runs of normalised scores.
+    """Return the range of the interquartile mean, given that unseen runs may have any normalised score.
 
-    Of n runs, at least `0.025 ** (1 / n)` of all are as those that were seen (`bounds.unseen`). The others may have 0 or 1, and the
-    best evolver, whose mean is the unit, may fall to the reference as often: then the unit is smaller by as much.
+    With n runs seen, at least a share `0.025 ** (1 / n)` of all runs resembles them (`bounds.unseen`). The others may
+    score 0 or 1. The best evolver, whose mean is the unit, may drop to the reference as often, which shrinks the unit
+    accordingly.
     """
     share = error_tail(CONFIDENCE) ** (1.0 / seen.size)
     low = _weighted_middle(np.append(seen, 0.0), share)
@@ -116,7 +117,7 @@ def _unseen_middle(seen: Floats) -> Interval:
 
 
 def _weighted_middle(values: Floats, share: float) -> float:
-    """Return the mean of the middle half of values, of which all but the last have a share of the weight together."""
+    """Return the mean of the middle half of weighted values; all but the last share a given weight."""
     weights = np.append(np.full(values.size - 1, share / (values.size - 1)), 1.0 - share)
     order = np.argsort(values)
     ends = np.cumsum(weights[order])
@@ -139,7 +140,7 @@ def _above(scores: Floats, threshold: float) -> Floats:
     return np.where(np.isnan(scores), np.nan, scores > threshold)
 
 
-def _drawn(taskset: TasksetScores, entries: Sequence[str], draws: int, rng: np.random.Generator) -> _Drawn:
+def _draw_taskset(taskset: TasksetScores, entries: Sequence[str], draws: int, rng: np.random.Generator) -> _Drawn:
     tables = [_table(taskset, entry) for entry in entries]
     tables, _ = scaled(tables)
     width = max(t.shape[1] for t in tables)
@@ -153,7 +154,7 @@ def _drawn(taskset: TasksetScores, entries: Sequence[str], draws: int, rng: np.r
 
 
 def _case_weights(clusters: Clusters | None, cases: int, draws: int, rng: np.random.Generator) -> Floats:
-    """Return how often each case is drawn, shape (draws, cases): with all that it was drawn with."""
+    """Return the number of times each case is drawn, shape (draws, cases); clusters are drawn whole."""
     codes = cluster_codes(clusters, cases)
     count = int(codes.max(initial=0)) + 1
     return rng.multinomial(count, np.full(count, 1.0 / count), draws)[:, codes].astype(np.float64)
@@ -167,7 +168,7 @@ def _table(taskset: TasksetScores, entry: str) -> Floats:
 
 
 def _runs(table: Floats, weights: Floats, fixed: bool, rng: np.random.Generator) -> Floats:
-    """Return means of runs drawn anew, over cases of these weights, shape (draws, runs)."""
+    """Return means of resampled runs over cases with these weights, shape (draws, runs)."""
     if not len(table):
         return np.empty((len(weights), 0))
     present = ~np.isnan(table)
@@ -180,10 +181,10 @@ def _runs(table: Floats, weights: Floats, fixed: bool, rng: np.random.Generator)
 
 
 def _normalised(taskset: TasksetScores, drawn: _Drawn, entries: Sequence[str]) -> list[Floats] | None:
-    """Return runs between the reference (0) and the best evolver of their draw (1), each under the conditions of its entry.
+    """Return runs on the scale from the reference (0) to the best evolver of their draw (1), under the entry's conditions.
 
-    As in `normalised_runs`: None where nobody can be placed, nothing of an entry whose reference is unknown, and 0 for as many
-    runs as others have of one without a score.
+    As in `normalised_runs`: None if no entry can be placed, nothing for an entry with an unknown reference, and for an
+    entry without a score, 0 for as many runs as others have.
     """
     placed = [_placed(taskset, drawn, entries, i) for i in range(len(entries))]
     most = max((p.shape[1] for p in placed if p is not None), default=0)
@@ -211,15 +212,15 @@ def _placed(taskset: TasksetScores, drawn: _Drawn, entries: Sequence[str], at: i
 
 
 def _pooled(runs: Sequence[Floats], rng: np.random.Generator) -> Floats:
-    """Return the runs of all tasksets that have any, shape (draws, runs); NaN fills up tasksets with fewer."""
+    """Return the runs of all tasksets that have any, shape (draws, runs); NaN pads tasksets with fewer."""
     runs = [r for r in runs if r.shape[1]]
     most = max(r.shape[1] for r in runs)
     padded = [np.pad(r, ((0, 0), (0, most - r.shape[1])), constant_values=np.nan) for r in runs]
-    return _drawn_tasksets(np.stack(padded, axis=1), rng).reshape(len(runs[0]), -1)
+    return _resample_tasksets(np.stack(padded, axis=1), rng).reshape(len(runs[0]), -1)
 
 
-def _drawn_tasksets(values: Floats, rng: np.random.Generator) -> Floats:
-    """Return values of shape (draws, tasksets, any) with tasksets drawn anew, where there are enough of them."""
+def _resample_tasksets(values: Floats, rng: np.random.Generator) -> Floats:
+    """Resample tasksets in values of shape (draws, tasksets, any) if there are enough of them."""
     draws, tasksets, _ = values.shape
     if tasksets < LEAST_RUNS:
         return values
@@ -227,9 +228,10 @@ def _drawn_tasksets(values: Floats, rng: np.random.Generator) -> Floats:
 
 
 def _levels(counts: Sequence[int]) -> tuple[float, float]:
-    """Return the percentiles of an interval of so many runs on each taskset, widened as resamples of few vary too little.
+    """Return interval percentiles for a number of runs per taskset, widened because resamples of few runs vary too little.
 
-    Of tasksets that are drawn, their number counts. Hesterberg 2015, "What teachers should know about the bootstrap".
+    If tasksets are drawn, their number counts instead. Hesterberg 2015, "What teachers should know about the
+    bootstrap".
     """
     drawn = len(counts) >= LEAST_RUNS
     n, freedom = (len(counts), len(counts) - 1) if drawn else (max(min(counts), 2), max(sum(counts) - len(counts), 1))

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from heredity._core.ids import canonical_json
 from heredity.analysis.bounds import SHARE, Floats, Interval, share
 from heredity.analysis.samples import LARGEST, Clusters, mean_of
-from heredity.ids import canonical_json
 from heredity.results.coverage import COVERAGE
 from heredity.results.run import HeldOut, RunResults, RunStatus
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from heredity.analysis.contract import MetricsOf
 
 REFERENCE = "reference"
-"""The entry that a run is compared with, scored on the same held-out cases; protocols say what it is called. Where runs of a suite
-have different conditions there is one for each, with what differs behind the name."""
+"""The entry that runs are compared with, scored on the same held-out cases and named by the protocol. If runs of a suite have
+different conditions there is one per condition, with the difference appended to the name."""
 
 
 def is_reference(entry: str) -> bool:
-    """Whether an entry is what runs are compared with."""
+    """Return True if an entry is a reference."""
     return entry == REFERENCE or entry.startswith(f"{REFERENCE} (")
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Says what an entry is called: an evolver by its label, the reference by the name that its protocol gives it."""
+    """Names an entry: an evolver by its label, the reference by its protocol's name for it."""
 
     reference: str
 
@@ -40,13 +40,13 @@ class Named:
 
 @dataclass(frozen=True)
 class Cell:
-    """One evolver on one taskset, over the seeds that have a held-out score.
+    """One evolver on one taskset, over the seeds with a held-out score.
 
     Attributes:
         runs: the runs, by seed, each with its held-out scores.
         scores: shape (runs, cases), NaN where one is missing.
-        reference: the entry that the runs are compared with: that of their own conditions.
-        unscored: seeds of its runs that have no held-out score, which verdicts count as missing.
+        reference: the entry that the runs are compared with, under the same conditions.
+        unscored: seeds of its runs without a held-out score, which verdicts count as missing.
     """
 
     runs: Sequence[tuple[RunResults, HeldOut]]
@@ -56,7 +56,7 @@ class Cell:
 
     @property
     def asked(self) -> Floats:
-        """The scores, with a row of NaN for each run that has none."""
+        """The scores, with a row of NaN for each run without any."""
         return np.vstack([self.scores, np.full((len(self.unscored), self.scores.shape[1]), np.nan)])
 
     @property
@@ -77,19 +77,20 @@ class Cell:
 
 @dataclass(frozen=True)
 class TasksetScores:
-    """What all evolvers scored on one taskset.
+    """Scores of all evolvers on one taskset.
 
     Attributes:
         name: the taskset.
         family: its family label.
         group: its group label.
-        cells: evolver to cell; evolvers without a held-out score have none, and those all of whose runs failed are in `failed`.
-        failed: evolver to the cell of what its runs had submitted before they failed, which nothing is compared with.
-        references: scores of what runs are compared with, by its entry, each of shape (cases,); those not known are left out.
-        returns: whether scores are returns, which may be anything, also where all happen to lie between 0 and 1.
-        labels: by what else it may be told apart.
-        clusters: what each case was drawn with (`samples.clustered`); None where every case is by itself.
-        coverage: the share of scores that verdicts ask for.
+        cells: evolver to cell; evolvers without a held-out score have none, and those whose runs all failed are in
+            `failed`.
+        failed: evolver to the cell of its runs' submissions before they failed, which is not compared with anything.
+        references: scores of references by entry, each of shape (cases,); unknown ones are absent.
+        returns: whether scores are unbounded returns, even if all happen to lie between 0 and 1.
+        labels: other labels that distinguish it.
+        clusters: cluster of each case (`samples.clustered`); None if cases are not clustered.
+        coverage: share of scores that verdicts require.
     """
 
     name: str
@@ -104,12 +105,12 @@ class TasksetScores:
     failed: Mapping[str, Cell] = field(default_factory=dict[str, Cell])
 
     def reference_of(self, entry: str) -> str:
-        """Return the reference of an entry's conditions; that of a reference is itself."""
+        """Return the reference of an entry's conditions; a reference's is itself."""
         cell = self.cells.get(entry) or self.failed.get(entry)
         return entry if cell is None else cell.reference
 
     def scores_of(self, entry: str) -> Floats:
-        """Return the scores of an entry, shape (runs, cases); of a reference, one row."""
+        """Return the scores of an entry, shape (runs, cases); one row for a reference."""
         return self.references[entry][np.newaxis, :] if entry in self.references else self.cells[entry].scores
 
     def reference_mean(self, entry: str) -> float | None:
@@ -124,13 +125,13 @@ class TasksetScores:
 
     @property
     def means(self) -> dict[str, float]:
-        """Entry to mean, references included where they are known."""
+        """Entry to mean, including known references."""
         marks = {entry: mean for entry in self.references if (mean := self.reference_mean(entry)) is not None}
         return {**{name: cell.mean for name, cell in self.cells.items()}, **marks}
 
     @property
     def bounds(self) -> Interval | None:
-        """What scores can only lie between: 0 and 1 where all do, unless they are returns, of which that is not known."""
+        """Bounds of scores: 0 and 1 if all lie there and they are not returns, else unknown."""
         cells = (*self.cells.values(), *self.failed.values())
         shares = share(*self.references.values(), *(cell.scores for cell in cells))
         return SHARE if shares and not self.returns else None
@@ -138,7 +139,7 @@ class TasksetScores:
     def span(self, entry: str) -> float | None:
         """Return best minus reference under an entry's conditions: the unit of normalised scores.
 
-        None if unknown, or if nobody beats the reference.
+        None if unknown, or if no evolver beats the reference.
         """
         best, reference = self.best_mean(entry), self.reference_mean(entry)
         return None if reference is None or best is None or best <= reference else min(best - reference, LARGEST)
@@ -147,8 +148,8 @@ class TasksetScores:
 def evolver_labels(runs: Sequence[RunResults], metrics_of: MetricsOf) -> list[str]:
     """Name the evolver of each run.
 
-    Where a name occurs with several options or settings, what differs is added; and to all names the conditions that differ in the
-    suite, such as the execution model.
+    If a name occurs with several options or settings, the differing ones are added. All names get the conditions that
+    differ within the suite, such as the execution model.
     """
     conditions = differing_conditions(runs)
     options = [{**run.evolver.options, **metrics_of(run.protocol).settings(run)} for run in runs]
@@ -163,17 +164,17 @@ def evolver_labels(runs: Sequence[RunResults], metrics_of: MetricsOf) -> list[st
 
 
 def differing_conditions(runs: Sequence[RunResults]) -> list[str]:
-    """Return the conditions in which runs differ, by their dotted keys."""
+    """Return the conditions that differ between runs, by their dotted keys."""
     return _differing([run.conditions for run in runs])
 
 
 def taskset_scores(runs: Sequence[RunResults], labels: Sequence[str], metrics_of: MetricsOf) -> list[TasksetScores]:
-    """Collect the held-out scores of each taskset, in the order in which tasksets first occur."""
+    """Collect the held-out scores of each taskset, in order of first occurrence."""
     names, conditions = dict.fromkeys(str(run.taskset) for run in runs), differing_conditions(runs)
-    return [_one_taskset(name, runs, labels, metrics_of, conditions) for name in names]
+    return [_scores_of(name, runs, labels, metrics_of, conditions) for name in names]
 
 
-def _one_taskset(
+def _scores_of(
     name: str, runs: Sequence[RunResults], labels: Sequence[str], metrics_of: MetricsOf, conditions: Sequence[str]
 ) -> TasksetScores:
     own = [(run, label) for run, label in zip(runs, labels, strict=True) if str(run.taskset) == name]
@@ -204,7 +205,7 @@ def _one_taskset(
 
 
 def coverage_of(several: Iterable[RunResults | TasksetScores]) -> float:
-    """Return the share of scores that verdicts about several runs or tasksets ask for: the greatest that any of them does."""
+    """Return the share of scores that verdicts about several runs or tasksets require: the greatest of any."""
     return max((one.coverage for one in several), default=COVERAGE)
 
 

@@ -1,10 +1,10 @@
-"""What the syntax tree of one Python source says, without running it.
+"""Facts from the syntax tree of a Python source, without running it.
 
 The *topology* of a source is its syntax tree without numeric constants (signs included), docstrings, comments and
-layout (EvoPolicyGym, section 5.1): two sources of one topology differ in their parameters only.
+layout (EvoPolicyGym, section 5.1): two sources of one topology differ only in their parameters.
 
-Sources come from untrusted programs, so nothing here trusts their size or nesting: what cannot be parsed within bounds
-is reported as unparsable, never raised.
+Sources come from untrusted programs, so their size and nesting are not trusted. A source that cannot be parsed within
+bounds is reported as unparsable and never raises.
 """
 
 from __future__ import annotations
@@ -13,13 +13,145 @@ import ast
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from heredity.analysis.state import persistent_state
-from heredity.ids import digest_bytes
+from heredity._core.ids import digest_bytes
+
+_STATE_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_OWN_SCOPES = (*_STATE_FUNCTIONS, ast.Lambda, ast.ClassDef)
+_CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
+_MUTATORS = frozenset(
+    {"add", "append", "appendleft", "clear", "discard", "difference_update", "extend", "extendleft", "fill", "insert"}
+    | {"intersection_update", "pop", "popitem", "popleft", "push", "put", "remove", "reverse", "rotate", "setdefault"}
+    | {"sort", "symmetric_difference_update", "update"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Position of a statement in the program.
+
+    Attributes:
+        owner: the class whose instance `instance` names, or "".
+        instance: name of the instance in a method (by custom `self`), or "".
+        constructing: whether this is a constructor, whose assignments are initial values rather than state.
+        function: dotted name of the enclosing function, "" at module level.
+        hidden: names bound by enclosing functions, which hide those of the module.
+    """
+
+    owner: str = ""
+    instance: str = ""
+    constructing: bool = False
+    function: str = ""
+    hidden: frozenset[str] = frozenset()
+
+
+def persistent_state(tree: ast.Module) -> set[tuple[str, str]]:
+    """Return the names in which a module keeps state between calls, as (scope, name).
+
+    These count: attributes of the instance that a method other than a constructor assigns or mutates; names of the
+    module that a function rebinds (`global`) or mutates; names that an inner function rebinds (`nonlocal`). Mutating
+    means assigning to an item or an attribute, or calling a method such as `append`.
+    """
+    nodes = _own_nodes(tree.body)
+    return set(_scan(nodes, _Place(), frozenset(_bound(nodes))))
+
+
+def _scan(nodes: Iterable[ast.AST], scope: _Place, shared: frozenset[str]) -> Iterator[tuple[str, str]]:
+    for node in nodes:
+        if isinstance(node, _STATE_FUNCTIONS):
+            inner = _own_nodes(node.body)
+            yield from _scan(inner, _inside(node, inner, scope), shared)
+        elif isinstance(node, ast.ClassDef):
+            inside = _Place(owner=node.name, function=scope.function, hidden=scope.hidden)
+            yield from _scan(_own_nodes(node.body), inside, shared)
+        elif isinstance(node, ast.Lambda):
+            yield from _scan(_own_nodes([node.body]), _with_hidden(scope, _arguments(node.args)), shared)
+        elif isinstance(node, ast.Global):
+            yield from (("module", name) for name in node.names if scope.function)
+        elif isinstance(node, ast.Nonlocal):
+            around = f"{scope.owner}.{scope.function.rpartition('.')[0]}"
+            yield from ((around, name) for name in node.names)
+        else:
+            for changed in _changed(node):
+                yield from _attribute_to_scope(changed, scope, shared)
+
+
+def _inside(node: ast.FunctionDef | ast.AsyncFunctionDef, own: Iterable[ast.AST], scope: _Place) -> _Place:
+    names = _arguments(node.args)
+    rebound = {n for g in own if isinstance(g, ast.Global | ast.Nonlocal) for n in g.names}
+    hidden = scope.hidden | ((frozenset(names) | frozenset(_bound(own))) - rebound)
+    function = f"{scope.function}.{node.name}" if scope.function else node.name
+    # A function directly in a class is a method; one inside a method still sees the instance unless it hides it.
+    if scope.owner and not scope.instance:
+        static = any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in node.decorator_list)
+        instance = names[0] if names and not static else ""
+        return _Place(scope.owner, instance, node.name in _CONSTRUCTORS, function, hidden)
+    instance = "" if scope.instance in names else scope.instance
+    return _Place(scope.owner, instance, False, function, hidden)
+
+
+def _with_hidden(scope: _Place, names: Iterable[str]) -> _Place:
+    hidden = scope.hidden | frozenset(names)
+    return _Place(scope.owner, scope.instance, scope.constructing, scope.function, hidden)
+
+
+def _attribute_to_scope(target: ast.expr, scope: _Place, shared: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """Return the state that mutating `target` changes: walk from `self.a.b[0]` down to `self.a`."""
+    attribute = ""
+    while isinstance(target, ast.Attribute | ast.Subscript):
+        attribute = target.attr if isinstance(target, ast.Attribute) else attribute
+        target = target.value
+    if not isinstance(target, ast.Name) or not scope.function:
+        return
+    if scope.instance and target.id == scope.instance:
+        if attribute and not scope.constructing:
+            yield scope.owner, attribute
+    elif target.id in shared and target.id not in scope.hidden:
+        yield "module", target.id
+
+
+def _changed(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield the targets that a statement or a call mutates; names that it only binds are excluded."""
+    if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
+        yield node
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _MUTATORS:
+        yield node.func.value
+
+
+def _own_nodes(body: Iterable[ast.AST]) -> list[ast.AST]:
+    """Walk nodes, stopping at those that open a new scope (which are listed, not entered)."""
+    nodes: list[ast.AST] = []
+    stack = list(body)
+    while stack:
+        node = stack.pop()
+        nodes.append(node)
+        if isinstance(node, _OWN_SCOPES):
+            continue
+        for field in node._fields:
+            value = getattr(node, field, None)
+            if isinstance(value, ast.AST):
+                stack.append(value)
+            elif isinstance(value, list):
+                stack.extend(child for child in value if isinstance(child, ast.AST))
+    return nodes
+
+
+def _bound(own: Iterable[ast.AST]) -> Iterator[str]:
+    for node in own:
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, (*_STATE_FUNCTIONS, ast.ClassDef, ast.ExceptHandler)) and node.name:
+            yield node.name
+
+
+def _arguments(arguments: ast.arguments) -> list[str]:
+    named = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    return [a.arg for a in (*named, arguments.vararg, arguments.kwarg) if a is not None]
+
 
 MAX_SOURCE_BYTES = 1 << 20
 """Larger sources count as unparsable: a syntax tree takes about a hundred times the memory of its source."""
@@ -32,28 +164,28 @@ _MAYBE_NUMBERS = frozenset({ast.Constant, ast.UnaryOp})
 _IGNORED_FIELDS = frozenset({"ctx", "type_comment", "kind", "type_ignores"})
 _IMPORTERS = frozenset({"import_module", "__import__"})
 
-# A string or a comment is kept as it is; what is left to match is a number that is not part of a name.
+# Strings and comments are kept; the remaining matches are numbers that are not part of a name.
 _NUMBERS = re.compile(
     r"""(?:'{3}(?:\\.|[^\\])*?'{3}|\"{3}(?:\\.|[^\\])*?\"{3}|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|\#[^\n]*)
     |(?<![\w.])(?:0[xX][0-9a-fA-F]{1,300}
         |(?:(?:0|[1-9][0-9]{0,300})?\.[0-9]{1,300}|(?:0|[1-9][0-9]{0,300})\.?)(?:[eE][+-]?[0-9]{1,9})?)(?![\w.])""",
     re.VERBOSE | re.DOTALL,
 )
-# From Python 3.12 on, quotes nest inside these, so where they begin and end is not for a regular expression to say.
+# From Python 3.12 on, quotes nest inside these, so a regular expression cannot find their ends.
 _NESTING_STRINGS = re.compile(r"""(?<!\w)[rR]?[fFtT][rR]?['"]""")
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFacts:
-    """What is known of one source.
+    """Facts about one source.
 
     Attributes:
         topology: digest of its topology; of its bytes when it cannot be parsed.
         imports: modules it names, as (level, dotted name): level 0 is absolute, 1 the source's own package, and so on.
-        functions: `def` and `async def`; None when it cannot be parsed, like the next three.
+        functions: number of `def` and `async def`; None if it cannot be parsed, like the next three.
         branches: `if` and `elif`, conditional expressions, `case`s, and conditions of comprehensions.
         loops: `for`, `while`, and each `for` of a comprehension.
-        state: names that outlive a call (see `heredity.analysis.state`).
+        state: names that outlive a call (see `heredity.analysis.syntax`).
     """
 
     topology: str
@@ -65,7 +197,7 @@ class SourceFacts:
 
 
 class SourceReader:
-    """Reads sources and remembers what it found, also for sources that differ in numbers only.
+    """Reads sources and caches the facts, also for sources that differ only in numbers.
 
     Memory grows with the number of different topologies; make one for each analysis.
     """
@@ -74,10 +206,10 @@ class SourceReader:
         self._facts: dict[str, SourceFacts] = {}
 
     def read(self, source: bytes) -> SourceFacts:
-        """Return the facts of a source; a source that cannot be parsed has a topology and nothing else."""
+        """Return the facts of a source; an unparsable source has only a topology."""
         if len(source) > MAX_SOURCE_BYTES:
             return SourceFacts(digest_bytes(source))
-        # Sources that are equal but for numbers have trees that are equal but for constants: one parse serves all.
+        # Sources that differ only in numbers have trees that differ only in constants: one parse serves all.
         text = source.decode("utf-8", "surrogateescape")
         key = text if _NESTING_STRINGS.search(text) else _NUMBERS.sub(_mask_number, text)
         facts = self._facts.get(key)

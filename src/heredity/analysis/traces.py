@@ -1,6 +1,6 @@
-"""How feedback was used: evidence, edit and outcome of each score-bearing submission (EvoPolicyGym, figure 7).
+"""Use of feedback: evidence, edit and outcome of each score-bearing submission (EvoPolicyGym, figure 7).
 
-The rows are for people; the numbers in them are rounded, those in the rest of the metrics are not.
+The rows are for people, so their numbers are rounded, unlike those in the rest of the metrics.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ def trace(record: RunRecord, row: SubmissionRow, previous: SubmissionRow | None)
         previous: the row of the score-bearing submission before it; None for the first.
 
     Returns:
-        A row with the submission's number and three lines of text: the latest feedback its author had, what was
-        changed, and what came of it.
+        A row with the submission's number and three lines of text: the latest feedback its author had, the change, and
+        its result.
     """
     submission = record.submissions[row.index]
     seen = record.submissions[submission.evidence] if submission.evidence is not None else None

@@ -1,4 +1,4 @@
-"""Training data out of a run's conversations: its rollouts at train tasks, never those of judging."""
+"""Training data from a run's conversations: its rollouts on train tasks, never those of judging."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from heredity.errors import ConfigError, RecordError
-from heredity.gateway import Message
-from heredity.ids import digest_json
+from heredity._core.errors import ConfigError, RecordError
+from heredity._core.ids import digest_json
+from heredity.engine.question_runner import conversation_of
+from heredity.engine.trajectory import decode_many
+from heredity.models import Message
 from heredity.records import BlobStore, load_config, read_journal
 from heredity.records.events import SUBMISSION_COMPLETED
-from heredity.rollouts.question.runner import conversation_of
-from heredity.rollouts.trajectory import decode_many
 
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Rollout:
-    """One attempt at a train task, as training data.
+    """One rollout of a train task, as training data.
 
     Attributes:
         task: the task, `"train/3"`.
         candidate: digest of the candidate.
-        score: of the rollout, higher is better.
-        contexts: what the model was shown and replied, as messages of the chat format. Most attempts have one; a program
-            that begins anew with a system's message begins another one.
+        score: score of the rollout, higher is better.
+        contexts: the model's inputs and replies, as messages of the chat format. Most rollouts have one context; each
+            new system message of a program starts another.
     """
 
     task: str
@@ -39,17 +39,17 @@ class Rollout:
 
     @property
     def about(self) -> Row:
-        """What every row says of where it is from."""
+        """Return the origin fields of every row."""
         return {"score": self.score, "task": self.task, "candidate": self.candidate}
 
 
 def rollouts_of(folder: Path) -> list[Rollout]:
-    """Return a run's attempts at train tasks in which something was said, in order, those that are alike once.
+    """Return a run's rollouts of train tasks that have a conversation, in order, without duplicates.
 
-    Rollouts that are missing, through the fault of a provider or of this host, are left out.
+    Missing rollouts, due to a provider or this host, are excluded.
 
     Raises:
-        ConfigError: if nothing was said in this run: it is one of episodes, or has no rollout yet.
+        ConfigError: if the run has no conversations: it consists of episodes, or has no rollout yet.
         RecordError: if its records cannot be read; DamagedRecordError if they are damaged.
     """
     blobs, unique = BlobStore(folder / "blobs"), dict[str, Rollout]()
@@ -73,7 +73,7 @@ def rollouts_of(folder: Path) -> list[Rollout]:
 
 
 def model_of(folder: Path) -> str | None:
-    """Return the model that a run's candidates conversed with, as its configuration names it; None if it does not."""
+    """Return the model that a run's candidates conversed with, by its configured name; None if not configured."""
     try:
         return load_config(folder).get("gateway", {}).get("execution") or None
     except RecordError:
@@ -84,9 +84,9 @@ def sft_rows(rollouts: Sequence[Rollout], model: str | None, min_score: float = 
     """Return conversations worth imitating: `{"messages", "score", "task", "candidate", "model"}`, each once.
 
     Args:
-        rollouts: of a run.
-        model: what answered in them.
-        min_score: those that scored less are left out.
+        rollouts: rollouts of a run.
+        model: the model that answered in them.
+        min_score: minimum score; rollouts below it are excluded.
     """
     rows: dict[str, Row] = {}
     for rollout in rollouts:
@@ -98,7 +98,7 @@ def sft_rows(rollouts: Sequence[Rollout], model: str | None, min_score: float = 
 def rl_rows(rollouts: Sequence[Rollout], model: str | None) -> list[Row]:
     """Return one row for each reply: `{"prompt", "completion", "reward", "task", "candidate", "model"}`.
 
-    The prompt is what was said before, the reward the score of the whole rollout.
+    The prompt is the conversation so far, the reward the score of the whole rollout.
     """
     return [
         {
@@ -117,10 +117,10 @@ def rl_rows(rollouts: Sequence[Rollout], model: str | None) -> list[Row]:
 
 
 def preference_rows(rollouts: Sequence[Rollout], model: str | None) -> list[Row]:
-    """Return pairs of rollouts at the same task, of which one scored more: `{"chosen", "rejected", …}`.
+    """Return pairs of rollouts of the same task with different scores: `{"chosen", "rejected", …}`.
 
-    Each attempt that is not among the best at its task is paired with one of the best, if possible with one that was asked
-    in the same words (`same_prompt`). Rollouts of several contexts are left out.
+    Each rollout that is not among the best of its task is paired with one of the best, if possible with one that has
+    the same prompt (`same_prompt`). Rollouts with several contexts are excluded.
     """
     by_task: dict[str, list[Rollout]] = {}
     for rollout in rollouts:
@@ -155,7 +155,7 @@ def _prompt(rollout: Rollout) -> list[Row]:
 FORMS: Mapping[str, Callable[[Sequence[Rollout], str | None], list[Row]]] = MappingProxyType(
     {"sft": sft_rows, "rl": rl_rows, "preference": preference_rows}
 )
-"""Name of a form of training data to what makes its rows."""
+"""Forms of training data: name to the function that makes the rows."""
 
 
 def _contexts(messages: Sequence[Message]) -> Iterator[list[Row]]:
@@ -166,7 +166,7 @@ def _contexts(messages: Sequence[Message]) -> Iterator[list[Row]]:
             if _replied(context):
                 yield context
             context = []
-        # Two replies in a row: the second one is a program's own words.
+        # Two replies in a row: the program wrote the second.
         if not (message.role == before == "assistant"):
             context.append(_chat(message))
         before = message.role

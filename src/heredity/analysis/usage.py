@@ -1,7 +1,7 @@
 """Token accounting from the event streams of coding agents (EvoPolicyGym, appendix C.2).
 
-Both formats are JSON lines. A line that is not JSON, or not an event known here, is skipped: agents print other things
-too, and a killed agent leaves a torn last line. What a stream does not say stays None, never zero.
+Both formats are JSON lines. Lines that are not JSON or not a known event are skipped: agents print other things too,
+and a killed agent leaves a truncated last line. Values missing from a stream stay None, never zero.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from heredity.errors import UnknownNameError
+from heredity._core.errors import UnknownNameError
 from heredity.records.agent_events import TokenUsageData
 from heredity.results.agents import AgentAccounts, TokenDifference, Tokens
 
 BROKER = "broker"
-"""The source of what a broker counted, call by call, beside what an agent says itself."""
+"""Source name of a broker's count per call, as opposed to an agent's report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +24,10 @@ class TokenUsage:
     """Tokens and cost of one or more agent sessions; None is unknown.
 
     Attributes:
-        input_tokens: input that was not read from, nor written to, a cache.
-        cache_tokens: input read from a cache, and input written to one.
-        output_tokens: output, reasoning included.
-        cost_usd: cost in US dollars as the agent reports it.
+        input_tokens: input neither read from nor written to a cache.
+        cache_tokens: input read from or written to a cache.
+        output_tokens: output, including reasoning.
+        cost_usd: cost in US dollars as reported by the agent.
     """
 
     input_tokens: int | None = None
@@ -37,7 +37,7 @@ class TokenUsage:
 
     @property
     def tokens(self) -> int | None:
-        """All of them together."""
+        """Sum of all tokens."""
         parts = (self.input_tokens, self.cache_tokens, self.output_tokens)
         return None if self.input_tokens is None or self.output_tokens is None else sum(part or 0 for part in parts)
 
@@ -52,12 +52,12 @@ class TokenUsage:
 
     @classmethod
     def from_json(cls, data: TokenUsageData) -> TokenUsage:
-        """Read what `to_json` gave."""
+        """Parse the output of `to_json`."""
         return cls(data["input_tokens"], data["cache_tokens"], data["output_tokens"], data["cost_usd"])
 
     @classmethod
     def of(cls, tokens: Tokens | None) -> TokenUsage:
-        """Return what results say of the usage; without any, all of it is unknown."""
+        """Return the usage for results; all unknown without entries."""
         if tokens is None:
             return cls()
         return cls(tokens.input_tokens, tokens.cache_tokens, tokens.output_tokens, tokens.cost_usd)
@@ -73,7 +73,7 @@ class TokenUsage:
 
 
 def total_usage(parts: Iterable[TokenUsage]) -> TokenUsage:
-    """Return the sum; a field that is unknown in any part is unknown in the sum."""
+    """Return the sum; a field unknown in any part is unknown in the sum."""
     usages = list(parts)
     if not usages:
         return TokenUsage()
@@ -84,20 +84,20 @@ def total_usage(parts: Iterable[TokenUsage]) -> TokenUsage:
 
 
 def best_known(by_source: Mapping[str, Sequence[TokenUsage]]) -> TokenUsage:
-    """Return what was used: as the broker counted it if there is one, or else as the agents say themselves."""
+    """Return the usage counted by the broker if there is one, else the usage reported by the agents."""
     if by_source.get(BROKER):
         return total_usage(by_source[BROKER])
     return total_usage(usage for entries in by_source.values() for usage in entries)
 
 
 def accounts(by_source: Mapping[str, Sequence[TokenUsage]]) -> AgentAccounts | None:
-    """Set what an agent says that it used beside what the broker counted.
+    """Compare an agent's reported usage with the broker's count.
 
     Args:
         by_source: the entries of each source; `"broker"` is the broker's.
 
     Returns:
-        The sums of each source, and the agent's tokens less the broker's. None unless there are both.
+        The sums of each source, and the agent's tokens minus the broker's. None unless both exist.
     """
     own = [usage for source, entries in by_source.items() if source != BROKER for usage in entries]
     if not own or not by_source.get(BROKER):
@@ -120,10 +120,10 @@ def _less(a: int | None, b: int | None) -> int | None:
 def claude_code_usage(lines: Iterable[str]) -> TokenUsage:
     """Read the usage from a Claude Code stream (`--output-format stream-json`).
 
-    A process ends with a `result`: its `modelUsage` has the tokens of all models, those of sub-agents too, and they and the cost
-    are sums over all processes of the session that ended so (one that is continued keeps its name). `usage`, which older
-    versions have alone, is the process's own. One that was killed has no `result`: then the last usage of each message is
-    summed (a message is streamed several times, its usage growing), and the cost is unknown.
+    A process ends with a `result`. Its `modelUsage` has the tokens of all models, including sub-agents. These and the
+    cost are sums over all processes of the session that ended this way (a continued session keeps its name). `usage`,
+    the only field in older versions, covers one process. A killed process has no `result`: the last usage of each
+    message is then summed (a message is streamed several times with growing usage), and the cost is unknown.
     """
     sessions: dict[str, _ClaudeSession] = {}
     for event in _events(lines):
@@ -132,7 +132,7 @@ def claude_code_usage(lines: Iterable[str]) -> TokenUsage:
 
 
 class _ClaudeSession:
-    """What the processes of one session have said of their usage."""
+    """Usage reported by the processes of one session."""
 
     def __init__(self) -> None:
         self._whole: TokenUsage | None = None
@@ -157,12 +157,12 @@ class _ClaudeSession:
                 self._messages[str(fields.get("id", len(self._messages)))] = counts
 
     def parts(self) -> list[TokenUsage]:
-        """Return what adds up to the usage of the session."""
+        """Return the parts that sum to the usage of the session."""
         self._settle()
         return [*([self._whole] if self._whole else self._ended), *self._killed]
 
     def _settle(self) -> None:
-        """End a process: what its messages said after its last result stands for a result that it has not given."""
+        """End a process: its messages after the last result stand in for a missing result."""
         self._ended += [self._last] if self._last else []
         self._killed += self._messages.values()
         self._last, self._messages = None, {}
@@ -171,8 +171,8 @@ class _ClaudeSession:
 def codex_usage(lines: Iterable[str]) -> TokenUsage:
     """Read the usage from a Codex stream (`codex exec --json`): the last completed turn of each thread.
 
-    A turn's counts are those of its thread since it started, not of the turn alone, so turns are not summed. Codex
-    counts cached input inside its input, so it is taken out here; its output holds the reasoning. It reports no cost.
+    A turn's counts cover its thread since the start, so turns are not summed. Codex counts cached input as input, so it
+    is subtracted here; its output includes reasoning. It does not report cost.
     """
     threads: dict[str, TokenUsage] = {}
     thread = ""
@@ -194,7 +194,7 @@ def recognised_usage(lines: Iterable[str]) -> tuple[str, TokenUsage] | None:
     """Read the usage from an event stream of any known format.
 
     Returns:
-        The format's name and the usage, or None if no format says anything.
+        The format's name and the usage, or None if no format matches.
     """
     kept = list(lines)
     for name, read in _READERS.items():
@@ -212,7 +212,7 @@ def stream_usage(agent: str, lines: Iterable[str]) -> TokenUsage:
         lines: the stream, line by line.
 
     Raises:
-        UnknownNameError: if the agent's format is not known.
+        UnknownNameError: if the agent's format is unknown.
     """
     if agent not in _READERS:
         raise UnknownNameError("agent event stream", agent, _READERS)
@@ -230,7 +230,7 @@ def _claude_counts(usage: dict[str, Any], names: Sequence[str], cost: float | No
 
 
 def _values(models: Any) -> list[dict[str, Any]]:
-    """Return what a mapping says of each model."""
+    """Return the usage of each model in a mapping."""
     if not isinstance(models, dict):
         return []
     return [value for value in cast("dict[str, Any]", models).values() if isinstance(value, dict)]
@@ -246,7 +246,7 @@ def _events(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
             yield event
 
 
-_MOST = 1 << 63  # an agent may write any number
+_MOST = 1 << 63  # agents may write any number
 
 
 def _count(value: Any) -> int | None:

@@ -1,7 +1,7 @@
 """Tables of scores in worlds: AutoEnv's table 3, with intervals.
 
-A score is the total reward over the level's certified bound: at most 1, negative where a world takes away. Every world weighs
-the same, whatever it pays.
+A score is the total reward divided by the level's certified upper bound: at most 1, negative if a world gives
+penalties. All worlds weigh the same, regardless of their rewards.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from heredity.analysis.bounds import SHARE, share
 from heredity.analysis.statistics import Floats, evolver_mean
 
 GROUPS = ("binary", "accumulative", "full", "partial", "aligned", "inverse")
-"""The columns of table 3, before the average; each world is in one of every two."""
+"""Columns of table 3 before the average; each world is in one of each pair."""
 
 PUBLISHED: Mapping[str, tuple[float, ...]] = {
     "GPT-4o-mini": (7.96, 15.97, 12.65, 11.48, 12.36, 10.58, 11.96, 29.79),
@@ -27,24 +27,24 @@ PUBLISHED: Mapping[str, tuple[float, ...]] = {
     "DeepSeek-V3.1": (34.63, 33.38, 35.66, 32.82, 32.68, 38.63, 34.01, 26.93),
     "Gemini-2.5-Flash": (43.89, 34.93, 46.84, 34.10, 38.95, 41.02, 39.41, 24.32),
 }
-"""Table 3 as AutoEnv's authors published it: accuracy in % by `GROUPS` and on average, then steps; measured by them, not here."""
+"""Table 3 as published by AutoEnv's authors, not measured here: accuracy in % by `GROUPS` and on average, then steps."""
 RELEASED = 36
-"""Worlds of the release, numbered from 1: on these alone published figures are to be compared with."""
+"""Worlds of the release, numbered from 1; compare published figures only on these."""
 
 
 def world_table(rows: Sequence[Mapping[str, Any]], groups: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     """Tabulate episodes.
 
     Args:
-        rows: an episode each: `world`, `level`, `run`, `score`, `steps`, and `status`, `cost_usd` and `unread` where they are
+        rows: one per episode: `world`, `level`, `run`, `score`, `steps`, and `status`, `cost_usd` and `unread` if
             known.
-        groups: each world to those of `GROUPS` that it is in.
+        groups: each world to its groups in `GROUPS`.
 
     Returns:
-        `groups` (each group, and `average`, to mean score, interval and number of worlds), `std` (of the average, over runs;
-        None for one run), `steps` (mean), `cost_usd` (total; None if a part of it is unknown), `episodes`, `failed` (how many
-        ended in each status but `"ok"`), `unread` (how many replies held no action), `runs`, and `worlds` (the same for
-        each world).
+        `groups` (each group, and `average`, to mean score, interval and number of worlds), `std` (of the average, over
+        runs; None for one run), `steps` (mean), `cost_usd` (total; None if a part of it is unknown), `episodes`,
+        `failed` (count by status other than `"ok"`), `unread` (number of replies without an action), `runs`, and
+        `worlds` (the same for each world).
     """
     names = [name for name in groups if any(row["world"] == name for row in rows)]
     tables = {name: _scores([row for row in rows if row["world"] == name]) for name in names}

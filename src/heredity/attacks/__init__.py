@@ -1,4 +1,4 @@
-"""Attacks on the sandbox: what `heredity doctor --attack` runs, and what the tests demand to fail."""
+"""Attacks on the sandbox: `heredity doctor --attack` runs them, and the tests require that all fail."""
 
 from heredity.attacks.contract import Attack
 from heredity.attacks.suite import ATTACKS, attempt_all, run_attacks

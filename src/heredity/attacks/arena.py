@@ -1,7 +1,7 @@
-"""`HeredityArena-v0`: an environment made to be attacked.
+"""`HeredityArena-v0`: an environment built as a target for attacks.
 
-One unit of reward per step, a secret in its state, and a flag in `info` for an action that its space does not hold.
-Importing this module registers it with gymnasium, as every family of environments does.
+It gives one unit of reward per step, holds a secret in its state, and flags in `info` any action outside its space.
+Importing this module registers it with gymnasium, as for every family of environments.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from heredity.environments.spaces import describe_space
+from heredity.kinds.policy.environments.spaces import describe_space
 from heredity.tasks import TasksetInfo
 
 ARENA_ID = "HeredityArena-v0"
@@ -22,7 +22,7 @@ STEPS = 4
 
 
 def state_secret(seed: int) -> str:
-    """Return the secret that the arena's state holds in the episode of a seed."""
+    """Return the secret in the arena's state for the episode of a seed."""
     return "CANARY-" + hashlib.sha256(f"arena {seed}".encode()).hexdigest()[:32]
 
 
@@ -61,7 +61,7 @@ class Arena(gymnasium.Env[np.ndarray, Any]):
         return self._observation(), {}
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        """Count a step, and say whether the action was one."""
+        """Count a step and flag invalid actions."""
         self._step += 1
         plain = type(action) in (int, str, dict, np.ndarray) and self.action_space.contains(action)
         return self._observation(), 1.0, False, self._step >= STEPS, {"foreign": not plain}

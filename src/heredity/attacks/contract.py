@@ -1,4 +1,4 @@
-"""What an attack is: a short hostile program, and how it has to be stopped."""
+"""Definition of an attack: a short hostile program, and the ways it must be stopped."""
 
 from __future__ import annotations
 
@@ -10,28 +10,30 @@ from pathlib import Path
 from heredity.resources import SourceTree
 
 PRINTED = 1 << 18
-"""Characters of stdout and of stderr that are kept of an attack's episode."""
+"""Characters of stdout and of stderr kept from an attack's episode."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """One attempt to escape, to cheat or to do damage.
+    """One attempt to escape, cheat or do damage.
 
-    It has succeeded if the host sees a planted secret in what came out, a connection, a changed file, a dead process, a
-    thread that is still there, a reward that was not earned, an action that its space does not hold, or blame that is not
-    the candidate's; or if the program says that something worked which must not, by a word that only it was given.
+    It succeeds if the host sees a planted secret in its output, a connection, a changed file, a dead process, a
+    surviving thread, an unearned reward, an action outside the space, or a failure attributed to something other than
+    the candidate. It also succeeds if the program reports that something forbidden worked, with a word given only to
+    it.
 
     Attributes:
         name: unique, such as `"read-shadow"`.
-        category: what it goes for.
-        what: one line.
-        program: `policy.py`; beside it lie `kit.py` and `target.json`.
+        category: target of the attack.
+        what: description, one line.
+        program: `policy.py`; `kit.py` and `target.json` are in the same folder.
         files: further files of the program.
         action: the arena's action space: `"discrete"`, `"box"`, `"text"` or `"dict"`.
-        rounds: episodes played at the same time, for each round in turn.
+        rounds: number of concurrent episodes in each successive round.
         limits: fields of `Limits` that differ from the suite's.
-        stopped_by: statuses it may end with; empty allows every one but a timeout.
-        submit: how its files become a program, where the attack is in that: gets a folder, a secret's path and the plain files.
+        stopped_by: allowed statuses; empty allows all except a timeout.
+        submit: turns its files into a program, for attacks on that step; gets a folder, a secret's path and the plain
+            files.
     """
 
     name: str
@@ -47,16 +49,16 @@ class Attack:
 
 
 TIMEOUTS = frozenset({"rollout_timeout", "init_timeout"})
-"""Statuses of a program that was stopped by the clock."""
+"""Statuses of a program stopped by a timeout."""
 
 
 def policy(act: str = "return 0", *, top: str = "", init: str = "", reset: str = "") -> str:
     """Return a `policy.py` around the lines of an attack.
 
     Args:
-        act: lines of `act(self, obs)`, where `self.t` counts calls from 1; an action of 0 follows.
-        top: lines run when the module is imported.
-        init: lines of the constructor, which has `obs_space`, `action_space` and `env_meta`.
+        act: lines of `act(self, obs)`, where `self.t` counts calls from 1; it then returns the action 0.
+        top: lines run on import.
+        init: lines of the constructor, with access to `obs_space`, `action_space` and `env_meta`.
         reset: lines of `reset(self, episode_index)`.
     """
     bodies = [textwrap.indent(textwrap.dedent(part).strip() or "pass", " " * 8) for part in (init, reset, act)]

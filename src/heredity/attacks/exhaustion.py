@@ -1,4 +1,4 @@
-"""Attacks by quantity: memory, disk, output, descriptors, threads and time without end."""
+"""Exhaustion attacks: unlimited memory, disk, output, descriptors, threads and time."""
 
 from __future__ import annotations
 
@@ -145,14 +145,14 @@ ATTACKS = (
     _flood("page-flood", "maps 2 GB, private and shared", _PAGES),
     _flood(
         "raise-limits",
-        "raises its own limits, and its neighbours'",
+        "raises its resource limits and those of other processes",
         "import resource\nfor what in range(16):\n    works(resource.setrlimit, what, (-1, -1)); wins('prlimit64', 0, what, struct.pack('<QQ', 2**64 - 1, 2**64 - 1), 0)\n"
         "    for pid in (1, TARGET['sibling_pid'], TARGET['host_pid']):\n        wins('prlimit64', pid, what, struct.pack('<QQ', 1, 1), 0)",
     ),
-    _flood("disk-flood", "fills its scratch folder and all that is behind it", _DISK),
-    _flood("sparse-files", "makes files, and its own output, larger than any disk", _SPARSE),
+    _flood("disk-flood", "fills its scratch folder and the disk behind it", _DISK),
+    _flood("sparse-files", "makes files and its output larger than any disk", _SPARSE),
     _flood("file-flood", "makes a hundred thousand files", _FILES),
-    _flood("deep-folders", "nests folders deeper than whoever clears them away can follow", _DEEP),
+    _flood("deep-folders", "nests folders too deep for clean-up to follow", _DEEP),
     _flood(
         "output-flood",
         "prints without end",
@@ -188,7 +188,7 @@ ATTACKS = (
     Attack(
         "slow-steps",
         "exhaustion",
-        "takes almost as long as it may for each act, again and again",
+        "takes almost the full time limit for every act",
         policy("time.sleep(0.6)"),
         limits={"episode_s": 0.5},
         stopped_by=TIMEOUTS,

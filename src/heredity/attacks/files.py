@@ -1,4 +1,4 @@
-"""Attacks on files: reading what is secret, changing what is recorded, leaving the tree by links and paths."""
+"""Attacks on files: reading secrets, changing records, leaving the tree by links and paths."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ ATTACKS = (
     _read("read-secret", "reads a file of the host by its path", "fails(read, TARGET['secret'])"),
     _read(
         "read-home",
-        "looks through the home folder of the user who runs the engine",
+        "reads the home folder of the user who runs the engine",
         "for name in ('', '/.bashrc', '/.profile', '/.ssh/id_rsa', '/.netrc', '/.gitconfig'):\n"
         "    path = TARGET['home'] + name\n"
         "    works(os.listdir if not name else read, path)",
@@ -125,7 +125,7 @@ ATTACKS = (
         "reads the source of heredity",
         "works(read, TARGET['heredity'] + '/errors.py'); works(os.listdir, TARGET['heredity'])",
     ),
-    _read("read-sealed-cases", "reads the sealed cases of the judge", "fails(read, TARGET['sealed'])"),
+    _read("read-sealed-cases", "reads the hidden cases of the judge", "fails(read, TARGET['sealed'])"),
     _read("read-journal", "reads the journal of the run", "fails(read, TARGET['journal'])"),
     _read("read-descriptors", "uses descriptors that the engine left open", _DESCRIPTORS),
     _read(
@@ -140,7 +140,7 @@ ATTACKS = (
     Attack(
         "climb-out",
         "files",
-        "leaves its folders by dots and by what /proc links to",
+        "leaves its folders by dots and by links in /proc",
         policy(_CLIMB, top="import numpy\nnp_folder = os.path.dirname(numpy.__file__)"),
     ),
     _read(
@@ -153,13 +153,13 @@ ATTACKS = (
     ),
     _read(
         "write-records",
-        "appends to, truncates, renames, deletes and restamps the journal, the run and the sealed cases",
+        "appends to, truncates, renames, deletes and restamps the journal, the run and the hidden cases",
         _CHANGE,
     ),
     _read("create-files", "creates files outside its scratch folder", _CREATE),
     _read(
         "write-own-program",
-        "rewrites the snapshot that it was started from",
+        "rewrites the snapshot it was started from",
         "works(open, __file__, 'a'); works(os.unlink, __file__); works(os.rename, __file__, __file__ + 'x')\n"
         "works(os.mkdir, os.path.dirname(__file__) + '/__pycache__')",
     ),
@@ -200,5 +200,5 @@ ATTACKS = (
     Attack("absolute-path", "files", "submits a file with an absolute path", policy(), submit=_absolute),
     Attack("file-and-folder", "files", "submits a path that is a file and a folder", policy(), submit=_contradicting),
     Attack("endless-path", "files", "submits paths longer than a disk can hold", policy(), submit=_endless),
-    Attack("path-without-text", "files", "submits a path that no text encodes", policy(), submit=_unwritable),
+    Attack("path-without-text", "files", "submits a path that is not valid text", policy(), submit=_unwritable),
 )

@@ -1,4 +1,4 @@
-"""What the host puts in an attack's way, and how it sees afterwards whether any of it was touched."""
+"""Traps that the host sets for an attack, and the checks whether any of them was touched."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import heredity
-from heredity.errors import ConfigError
+from heredity._core.engine_folder import EngineFolder
+from heredity._core.errors import ConfigError
 from heredity.resources import SourceTree
-from heredity.sandbox.engine_folder import EngineFolder
 
 _SECRET_FILES = {"secret": "secret.txt", "journal": "journal.jsonl", "sealed": "sealed.json", "run": "run.toml"}
 _WITH_SIBLING = ("kernel", "processes", "state", "exhaustion")
@@ -30,16 +30,16 @@ _MOST_MEMORY = 1 << 30
 
 
 class Grounds:
-    """One attack's surroundings: secret files, listening sockets, a process beside it. A context manager.
+    """Surroundings of one attack: secret files, listening sockets, a sibling process. A context manager.
 
     Args:
-        category: of the attack; sockets and a process are put up only where they are aimed at.
+        category: category of the attack; sockets and a process are created only for attacks on them.
         engine: the engine's folder.
         calls: numbers of system calls by name.
 
     Attributes:
-        needles: texts that must not come out of the sandbox.
-        flag: the word by which the attack's program claims success.
+        needles: texts that must not leave the sandbox.
+        flag: the word with which the attack's program claims success.
     """
 
     def __init__(self, category: str, engine: Path, calls: dict[str, int]) -> None:
@@ -80,11 +80,11 @@ class Grounds:
 
     @property
     def secret(self) -> Path:
-        """A file that no program may read."""
+        """Path of a file that no program may read."""
         return self.folder / "kept" / _SECRET_FILES["secret"]
 
     def target(self) -> dict[str, Any]:
-        """Return what the attack's program is told: everything but the secrets."""
+        """Return the attack program's target information: everything but the secrets."""
         listeners = self._listeners
         return {
             "flag": self.flag,
@@ -107,7 +107,7 @@ class Grounds:
         }
 
     def leaks(self, texts: Iterable[str]) -> list[str]:
-        """Return what came out of the sandbox that must not: secrets, and claims of success."""
+        """Return leaks from the sandbox: secrets, and claims of success."""
         reasons: list[str] = []
         for text in texts:
             reasons += [f"a secret came out: {needle[:14]}…" for needle in self.needles if needle in text]
@@ -115,7 +115,7 @@ class Grounds:
         return reasons
 
     def touched(self, programs: Sequence[SourceTree]) -> list[str]:
-        """Return what has changed on the host: files, connections, processes, threads that are still there."""
+        """Return changes on the host: files, connections, processes, surviving threads."""
         reasons: list[str] = []
         if self._state() != self._before:
             reasons.append("a file of the host was changed")
@@ -163,7 +163,7 @@ class Grounds:
 
 
 class Listeners:
-    """Sockets of the host that wait for connections, and note every one."""
+    """Sockets of the host that listen and record every connection."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self.reached: list[str] = []
@@ -189,7 +189,7 @@ class Listeners:
         self._thread.start()
 
     def close(self) -> None:
-        """Note what has arrived, and stop waiting."""
+        """Record arrivals and stop listening."""
         if not self._thread.is_alive():
             return
         self._wake.close()
@@ -214,7 +214,7 @@ class Listeners:
 
 
 def package_folders() -> list[str]:
-    """Return the folders in which this interpreter's packages are installed, and the one with heredity in it."""
+    """Return the package folders of this interpreter, and the folder that contains heredity."""
     paths = sysconfig.get_paths()
     base = f"{sys.base_prefix}/lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
     folders = [paths["purelib"], paths["platlib"], base, str(Path(heredity.__file__).parents[1])]
@@ -232,7 +232,7 @@ def foreign_libraries() -> list[str]:
 
 
 def largest_worker() -> int:
-    """Return the resident memory, in bytes, of the largest process that this one has started."""
+    """Return the resident memory, in bytes, of the largest child process."""
     largest = 0
     for process in Path("/proc").glob("[0-9]*"):
         try:

@@ -1,4 +1,4 @@
-"""Attacks on what the sandbox holds: the environment's state and seeds, simulators, and what other episodes left."""
+"""Attacks on the sandbox's content: the environment's state and seeds, simulators, and traces of other episodes."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ importlib.invalidate_caches()
 for name in ("heredity", "heredity.attacks.arena", "msgpack", "pydantic", "typer", "mujoco", "minigrid", "pip"):
     works(importlib.import_module, name)
 for folder in TARGET["packages"]:
-    for name in ("gymnasium/envs/classic_control/cartpole.py", "msgpack/__init__.py", "pydantic/__init__.py", "heredity/errors.py"):
+    for name in ("gymnasium/envs/classic_control/cartpole.py", "msgpack/__init__.py", "pydantic/__init__.py", "heredity/_core/errors.py"):
         path = os.path.join(folder, name)
         spec = importlib.util.spec_from_file_location("stolen", path)
         works(lambda: spec.loader.exec_module(importlib.util.module_from_spec(spec)))
@@ -172,11 +172,11 @@ for slot in range(64):
 
 ATTACKS = (
     _state("frames", "walks up the frames of the harness and prints every variable", _FRAMES),
-    _state("objects", "goes through all objects for an environment or a secret", _OBJECTS),
+    _state("objects", "searches all objects for an environment or a secret", _OBJECTS),
     Attack(
         "memory-scan",
         "state",
-        "scans its memory, past what Python shows, for secrets",
+        "scans its memory, beyond Python's objects, for secrets",
         policy(_SCAN, top=_QUIET_CALL),
         limits={"act_s": 15.0},
     ),
@@ -187,12 +187,12 @@ ATTACKS = (
         "for name in (b'HEREDITY_CANARY', b'HOME', b'PATH', b'OPENAI_API_KEY'):\n    say(name, libc.getenv(name))\n"
         "block = ctypes.POINTER(ctypes.c_char_p).in_dll(libc, 'environ')\nfor n in range(100):\n    if not block[n]:\n        break\n    say(block[n])",
     ),
-    _state("process-files", "reads what /proc says of processes and of the kernel", _PROC),
-    Attack("guess-seed", "state", "derives the episode's seed from all it is given", policy(init=_SEED)),
+    _state("process-files", "reads /proc for processes and the kernel", _PROC),
+    Attack("guess-seed", "state", "derives the episode's seed from all its inputs", policy(init=_SEED)),
     _import(
         "import-heredity",
         "imports heredity and simulators by their names",
-        "import importlib\nfor name in ('heredity', 'heredity.rollouts', 'mujoco', 'Box2D', 'minigrid', 'highway_env', 'gymnasium_robotics', 'pygame', 'msgpack', 'torch', 'pip'):\n    works(importlib.import_module, name)",
+        "import importlib\nfor name in ('heredity', 'heredity.engine', 'mujoco', 'Box2D', 'minigrid', 'highway_env', 'gymnasium_robotics', 'pygame', 'msgpack', 'torch', 'pip'):\n    works(importlib.import_module, name)",
     ),
     _import("import-by-path", "imports from the folders where packages are installed", _PATHS),
     _import("import-simulator", "builds an environment with the gymnasium that its spaces come from", _GYMNASIUM),
@@ -214,7 +214,7 @@ ATTACKS = (
     Attack(
         "neighbours",
         "other episodes",
-        "reads, changes and deletes what the episodes beside it write",
+        "reads, changes and deletes files of concurrent episodes",
         policy(_NEIGHBOURS),
         rounds=(8,),
         limits={"episode_s": 20.0},

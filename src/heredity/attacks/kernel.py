@@ -1,4 +1,4 @@
-"""Attacks on the kernel's interface: calls that a program which only computes has no use for."""
+"""Attacks on the kernel's interface: calls that a purely computing program never needs."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ ATTACKS = (
     ),
     _calls(
         "memory-files",
-        "runs code from a file that exists in memory only",
+        "runs code from a file that exists only in memory",
         "wins('memfd_create', b'x', 0); wins('memfd_secret', 0)",
     ),
     _calls(
@@ -120,7 +120,7 @@ ATTACKS = (
     ),
     _calls(
         "process-control",
-        "turns its own restrictions off by prctl and seccomp",
+        "turns off its restrictions by prctl and seccomp",
         "for option in (4, 8, 21, 22, 23, 24, 28, 36, 38, 47, 53, 59, 0x59616d61):\n    wins('prctl', option, 0 if option in (22, 38) else 1, 0, 0, 0)\n"
         "wins('seccomp', 1, 0, struct.pack('<HxxxxxxQ', 0, 0)); wins('modify_ldt', 0, 0, 0)",
     ),
@@ -132,7 +132,7 @@ ATTACKS = (
     ),
     _calls(
         "file-watches",
-        "watches what happens to the host's files",
+        "watches the host's files",
         "wins('inotify_init'); wins('inotify_init1', 0); wins('fanotify_init', 0, 0)\nimport fcntl\n"
         "folder = fails(os.open, '/usr/lib', os.O_RDONLY)\nworks(fcntl.fcntl, 3, 1026, 63)",
     ),
@@ -157,7 +157,7 @@ ATTACKS = (
     ),
     _calls(
         "timers-and-events",
-        "makes timers, events and signals by descriptors and by itself",
+        "makes timers, events and signals, with and without descriptors",
         "wins('timer_create', 0, 0, bytes(8)); wins('setitimer', 0, bytes(32), 0); wins('alarm', 1); wins('eventfd2', 0, 0)\n"
         "wins('signalfd4', -1, bytes(8), 8, 0); wins('timerfd_create', 1, 0); wins('epoll_create1', 0)",
     ),

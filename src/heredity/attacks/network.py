@@ -1,4 +1,4 @@
-"""Attacks by the network: reaching the host, other machines and other processes."""
+"""Network attacks: reaching the host, other machines and other processes."""
 
 from __future__ import annotations
 

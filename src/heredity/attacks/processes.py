@@ -1,4 +1,4 @@
-"""Attacks by processes, threads and signals: starting what outlives an episode, ending what must not end."""
+"""Attacks by processes, threads and signals: outliving an episode, killing other processes."""
 
 from __future__ import annotations
 

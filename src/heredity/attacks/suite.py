@@ -1,4 +1,4 @@
-"""`run_attacks`: every attack against the sandbox, for real, judged by what the host sees."""
+"""`run_attacks`: runs every attack against the real sandbox, judged by the host's observations."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from heredity._core.engine_folder import EngineFolder
+from heredity._core.errors import ConfigError, UnknownNameError
 from heredity.attacks import exhaustion, files, inside, kernel, network, processes, wire
 from heredity.attacks.arena import STEPS, arena, state_secret
 from heredity.attacks.contract import PRINTED, TIMEOUTS, Attack
 from heredity.attacks.grounds import Grounds
-from heredity.errors import ConfigError, UnknownNameError
+from heredity.engine.runner import Job
+from heredity.engine.trajectory import Trajectory
+from heredity.kinds.policy.runner import EpisodeRunner
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.contract import Job
-from heredity.rollouts.episode.runner import EpisodeRunner
-from heredity.rollouts.trajectory import Trajectory
-from heredity.sandbox.engine_folder import EngineFolder
 from heredity.sandbox.limits import Limits
 from heredity.tasks import Task
 
@@ -40,7 +40,7 @@ ATTACKS: tuple[Attack, ...] = (
 LIMITS = Limits(
     init_s=8.0, act_s=5.0, episode_s=15.0, memory_bytes=256 << 20, scratch_bytes=1 << 20, output_bytes=PRINTED
 )
-"""What an attack may use where it does not say otherwise."""
+"""Default limits of an attack."""
 
 _AT_ONCE = 6
 _MORE_TIME = (2, 6)
@@ -49,7 +49,7 @@ _VARIABLE = "HEREDITY_CANARY"
 _SLACK_S = 20.0
 
 RunnerFactory = Callable[[Path], EpisodeRunner]
-"""Makes the engine under attack, with its files in the folder it is given."""
+"""Makes the engine under attack, with its files in the given folder."""
 
 
 def run_attacks(
@@ -61,16 +61,17 @@ def run_attacks(
     """Run attacks against the sandbox of this machine.
 
     Args:
-        runner_factory: makes the engine under attack; by default one with every layer of isolation.
-        names: which attacks; all by default.
-        on_attempt: told each attempt as it ends.
+        runner_factory: makes the engine under attack (default one with every layer of isolation).
+        names: names of attacks (default all).
+        on_attempt: called with each attempt as it ends.
 
     Returns:
         `{"tried": int, "succeeded": int, "attempts": [{"name", "category", "what", "outcome", "detail", "succeeded"}]}`
-        in the order of `ATTACKS`. `outcome` is how its episodes ended, or `"refused"` where it did not become a program.
+        in the order of `ATTACKS`. `outcome` is the status of its episodes, or `"refused"` if it was rejected as a
+        program.
 
     Raises:
-        UnknownNameError: if there is no attack of a name.
+        UnknownNameError: if a name is not an attack.
         IsolationError: if this machine cannot isolate policies.
     """
     return asyncio.run(attempt_all(runner_factory, names, on_attempt=on_attempt))
@@ -82,7 +83,7 @@ async def attempt_all(
     *,
     on_attempt: Callable[[dict[str, Any]], None] | None = None,
 ) -> dict[str, Any]:
-    """Do what `run_attacks` does, inside a running event loop."""
+    """Run attacks as `run_attacks` does, inside a running event loop."""
     chosen = _chosen(names)
     gate = asyncio.Semaphore(_AT_ONCE)
     with EngineFolder() as engine, _planted_variable() as canary:
@@ -116,7 +117,7 @@ def _chosen(names: Iterable[str] | None) -> list[Attack]:
 
 @contextmanager
 def _planted_variable() -> Generator[str]:
-    # The environment workers inherit it, the zygotes must not.
+    # The environment workers must inherit it, the zygotes must not.
     os.environ[_VARIABLE] = canary = "CANARY-" + secrets.token_hex(16)
     try:
         yield canary
@@ -132,7 +133,7 @@ class _Siege:
         self._calls = _call_numbers()
 
     async def attempt(self, attack: Attack) -> dict[str, Any]:
-        """Make one attack, again with more time where a busy machine gave it too little, and judge it."""
+        """Run and judge one attack; retry with more time if a busy machine gave it too little."""
         limits = replace(LIMITS, **attack.limits)
         outcome, detail, reasons = await self._once(attack, limits)
         for factor in _MORE_TIME:
@@ -189,7 +190,7 @@ class _Siege:
 
 
 def judge(attack: Attack, trajectory: Trajectory, limits: Limits) -> list[str]:
-    """Return what is wrong with an episode that was attacked: rewards, blame, limits that did not hold."""
+    """Return the faults of an attacked episode: rewards, failure source, exceeded limits."""
     reasons: list[str] = []
     if trajectory.failure_source not in ("none", "candidate"):
         message = trajectory.failure.message if trajectory.failure else ""
@@ -216,7 +217,7 @@ def _texts(trajectory: Trajectory) -> Sequence[str]:
 def _call_numbers() -> dict[str, int]:
     try:
         import pyseccomp
-    except (ImportError, RuntimeError, OSError):  # no libseccomp: no names, and no sandbox to attack either
+    except (ImportError, RuntimeError, OSError):  # without libseccomp there are no names, but also no sandbox to attack
         return {}
     names = _mentioned_calls()
     return {name: int(pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, name)) for name in names}

@@ -1,4 +1,4 @@
-"""Attacks on the protocol: forged frames, hostile actions, a harness rewritten from within, and shifted blame."""
+"""Attacks on the protocol: forged frames, hostile actions, a harness rewritten from within, and shifted failure sources."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How many durable messages a team's bus carries, and that nobody on it can stop the others.
+"""Throughput of durable messages on a team's bus, and isolation of its participants from each other's faults.
 
-The baseline is the same conversation over bare `asyncio.Queue`s, with nothing recorded, in the same run: everybody asks their
-neighbour, who answers. On the bus each request and each answer is synced to disk before it is delivered.
+The baseline is the same conversation over bare `asyncio.Queue`s without recording, in the same run: each participant
+asks its neighbour, which answers. On the bus each request and answer is synced to disk before delivery.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import statistics
 import time
 from typing import Any
 
-from heredity.sandbox.engine_folder import EngineFolder
+from heredity._core.engine_folder import EngineFolder
 from heredity.team import Bus, Context, Kind, Message, Participant, open_record
 from heredity.team.messages import Outcome
 
@@ -19,16 +19,17 @@ _TEXT = "a line of what one agent tells another, of about the usual length of a 
 
 
 def measure(participants: int = 50, messages: int = 10_000, repeats: int = 3) -> dict[str, Any]:
-    """Return messages per second of the bus and of bare queues, and who finished beside participants that misbehave.
+    """Return messages per second of the bus and of bare queues, and the participants that finished despite faulty ones.
 
     Args:
-        participants: how many take part; each has several requests under way.
-        messages: requests and answers of each repeat.
-        repeats: how often each side is timed, in turns.
+        participants: number of participants; each has several requests in flight.
+        messages: requests and answers per repeat.
+        repeats: number of timings of each side, alternating.
 
     Returns:
-        `messages_per_s`, the median; `queues_per_s`, of the baseline; `ratio_to_queues`, the median over pairs; and `faults`:
-        how many neighbours of one that hangs, one that raises and one that floods had all their answers.
+        `messages_per_s`, the median; `queues_per_s`, of the baseline; `ratio_to_queues`, the median over pairs; and
+        `faults`: the number of neighbours of a hanging, a raising and a flooding participant that got all their
+        answers.
     """
     pairs = [
         (asyncio.run(_bus(participants, messages)), asyncio.run(_queues(participants, messages)))
@@ -94,7 +95,7 @@ async def _queues(participants: int, messages: int) -> float:
 
 
 async def _faults(participants: int) -> dict[str, Any]:
-    """Let one hang, one raise and one flood, and count who of the others had all answers."""
+    """Make one hang, one raise and one flood, and count the others that got all answers."""
     with EngineFolder() as folder, open_record(folder / "team") as record:
         async with Bus(record, timeout=60) as bus:
             good = [f"p{i}" for i in range(participants - 3)]

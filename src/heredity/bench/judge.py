@@ -1,7 +1,7 @@
-"""How many verdicts the judge of programs gives in a second: a small compiled program on a small case, all cores at work.
+"""Verdicts per second of the program judge: a small compiled program on a small case, on all cores.
 
-A verdict here is that of one case: a sandbox of its own, the program, its answer read and compared. The baseline is the same
-binary on the same input without a sandbox, as many at a time.
+A verdict here covers one case: a new sandbox, the program, and its answer read and compared. The baseline is the same
+binary on the same input without a sandbox, with the same concurrency.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from pathlib import Path
 from subprocess import PIPE, Popen
 from typing import Any
 
-from heredity.rollouts.code.judge import Judge
-from heredity.rollouts.code.verdicts import Tests, Verdict
-from heredity.sandbox.engine_folder import EngineFolder
+from heredity._core.engine_folder import EngineFolder
+from heredity.kinds.code.judge import Judge
+from heredity.kinds.code.languages import LANGUAGES
+from heredity.kinds.code.problem import problem
+from heredity.kinds.code.verdicts import Tests, Verdict
 from heredity.sandbox.native import NativeRuns
-from heredity.tasks.code.languages import LANGUAGES
-from heredity.tasks.code.problem import problem
 
 PROBLEM, LANGUAGE = "two-gates", "cpp"
 
 
 def measure(seconds: float = 3.0, repeats: int = 3, workers: int | None = None) -> dict[str, Any]:
-    """Time both sides in turns and return the figures; rates are medians.
+    """Time both sides alternately and return the figures; rates are medians.
 
     Args:
-        seconds: about how long each side is timed in each repeat.
-        repeats: how often each side is timed.
-        workers: most programs at a time; one per core by default.
+        seconds: approximate time for each side in each repeat.
+        repeats: number of timings of each side.
+        workers: maximum concurrent programs (default one per core).
 
     Raises:
-        ConfigError: if there is no g++.
+        ConfigError: if g++ is missing.
     """
     return asyncio.run(_measure(seconds, repeats, workers or len(os.sched_getaffinity(0))))
 
@@ -53,7 +53,7 @@ async def _measure(seconds: float, repeats: int, workers: int) -> dict[str, Any]
             compiled_s = time.monotonic() - began
             binary = await asyncio.to_thread(_binary, folder)
             count = 8 * workers
-            for _ in range(repeats + 1):  # The first says how many fill the time.
+            for _ in range(repeats + 1):  # The first run calibrates the number that fills the time.
                 before = _processor_s()
                 rates["verdicts"].append(await _rate(judge, source, count, workers))
                 used = _processor_s() - before
@@ -90,11 +90,11 @@ async def _rate(judge: Judge, source: str, count: int, workers: int) -> float:
 
 
 def _processor_s() -> float:
-    """Return the processor seconds of this process, of what it started, and of all that those have waited for, to some 10 ms."""
+    """Return the CPU seconds of this process, its children, and all processes they have waited for, to about 10 ms."""
     ticks = 0
     for child in Path("/proc/self/task").glob("*/children"):
         for pid in child.read_text().split():
-            # After the name, which is in brackets: user and system time, its own and that of those it waited for.
+            # After the name in brackets: user and system time of the process, then of those it waited for.
             ticks += sum(map(int, Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:15]))
     return time.process_time() + ticks / os.sysconf("SC_CLK_TCK")
 

@@ -1,7 +1,7 @@
-"""Kill a deterministic run with SIGKILL at random instants, resume it until it is done, and compare it with one left alone.
+"""Kills a deterministic run with SIGKILL at random instants, resumes it until done, and compares it with an undisturbed one.
 
-Both are real `heredity run` processes on the same hidden cases. What must be equal: every submission with its scores, every
-charge, every validation score, the selected checkpoint and the held-out scores. Times and the count of resumes differ.
+Both are real `heredity run` processes on the same hidden cases. All submissions with their scores, charges, validation
+scores, the selected checkpoint and the held-out scores must be equal. Times and the number of resumes differ.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from heredity.errors import HostError
-from heredity.evolution.registry import METHODS
-from heredity.ids import generator
+from heredity._core.engine_folder import EngineFolder
+from heredity._core.errors import HostError
+from heredity._core.ids import generator
+from heredity.methods.registry import METHODS
 from heredity.records import read_journal
 from heredity.records.events import MODEL_CALLED, SUBMISSION_ADMITTED, SUBMISSION_COMPLETED
-from heredity.sandbox.engine_folder import EngineFolder
 
 SUITE = """
 [run]
@@ -40,9 +40,9 @@ heldout = 8
 [engine]
 workers = 1
 """
-"""The suite that is killed."""
+"""The suite to kill."""
 _TIMED = frozenset({"seconds", "wall_seconds", "resumes", "at_s", "clock_s", "suite_id", "packages"})
-"""What depends on the clock."""
+"""Fields that depend on the clock."""
 
 
 def measure(
@@ -52,22 +52,22 @@ def measure(
     notify: Callable[[str], object] = len,
     suite_text: str = SUITE,
 ) -> dict[str, Any]:
-    """Kill runs until `kills` have been dealt, resuming each until it is done.
+    """Kill runs `kills` times in total, resuming each until it is done.
 
     Args:
-        kills: how many SIGKILLs in all.
+        kills: total number of SIGKILLs.
         method: the deterministic method to run.
-        seed: seeds the instants.
-        notify: is given a line after every run.
-        suite_text: the suite that is run, TOML with `{method}` in it.
+        seed: seed of the instants.
+        notify: called with a line after every run.
+        suite_text: the suite to run, as TOML that contains `{method}`.
 
     Returns:
-        kills, runs, differing (how many ended otherwise than the one left alone), differences (the first of each),
-        episodes_charged and seconds_left_alone.
+        kills, runs, differing (number of runs that ended differently from the undisturbed one), differences (the first
+        of each), episodes_charged and seconds_left_alone.
 
     Raises:
-        UnknownNameError: if there is no such method.
-        HostError: if a run fails without having been killed.
+        UnknownNameError: if the method is unknown.
+        HostError: if a run fails without being killed.
     """
     METHODS.load(method)
     rng = generator(seed, "kills")
@@ -102,7 +102,7 @@ def measure(
 
 
 def facts(suite: Path) -> dict[str, Any]:
-    """Return what must not depend on kills: metrics without times, charges, calls of models, and how often each was made."""
+    """Return the results that kills must not change: metrics without times, charges, and model calls with their counts."""
     runs = sorted((suite / "runs").iterdir())
     events = [event for run in runs for event in read_journal(run / "journal.jsonl")]
     admitted = [e.data for e in events if e.kind == SUBMISSION_ADMITTED.name]
@@ -133,7 +133,7 @@ def _kill_until_done(config: Path, suite: Path, rng: np.random.Generator, second
 
 def _start(config: Path, suite: Path) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "heredity", "run", str(config), "--out", str(suite), "--json"]
-    # What a killed process leaves in the folder for temporary files goes when the benchmark's own folder does.
+    # Temporary files of killed processes are deleted with the benchmark's folder.
     scratch = config.parent / "tmp"
     scratch.mkdir(exist_ok=True)
     log = config.parent / f"{suite.parent.parent.name}.log"
@@ -164,7 +164,7 @@ def _without_times(value: Any) -> Any:
 
 
 def first_difference(expected: Any, actual: Any, where: str = "") -> str:
-    """Return where two JSON values first differ, and how."""
+    """Return the first difference of two JSON values."""
     if isinstance(expected, dict) and isinstance(actual, dict) and expected.keys() == actual.keys():
         for key in expected:
             if expected[key] != actual[key]:

@@ -1,9 +1,9 @@
-"""How fast every metric of a run is recomputed from its task results, and how much memory that takes.
+"""Speed and memory of recomputing every metric of a run from its task results.
 
-The run is made up here from a named seed: a split of 20,000 tasks, a train batch of a hundred tasks after another, and an
-assessment of update-validation and replay now and then. Each measurement is a process of its own, so that its peak is its
-own; in the same process, a plain polars group-by reads the same file and takes the mean score and the success rate of each
-view at each evaluation point.
+The run is synthetic, from a named seed: a split of 20,000 tasks, train batches of a hundred tasks, and occasional
+assessments of update-validation and replay. Each measurement runs in a separate process for a separate memory peak. In
+the same process, a plain polars group-by reads the same file and computes the mean score and success rate of each view
+at each evaluation point.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heredity.ids import generator
+from heredity._core.engine_folder import EngineFolder
+from heredity._core.ids import generator
 from heredity.protocols.harness_evolution.analysis import (
     harness_metrics,
     inspect_split,
@@ -28,7 +29,6 @@ from heredity.protocols.harness_evolution.analysis import (
     read_split,
     read_task_index,
 )
-from heredity.sandbox.engine_folder import EngineFolder
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,17 +44,18 @@ FORMATS = ("parquet", "jsonl")
 
 
 def measure(rows: int = ROWS, repeats: int = 3) -> dict[str, Any]:
-    """Return how fast the metrics of a run are recomputed from each format.
+    """Return the speed of recomputing a run's metrics from each format.
 
     Args:
-        rows: task results of the run.
-        repeats: how often each is measured; figures are medians.
+        rows: number of task results of the run.
+        repeats: number of measurements of each; figures are medians.
 
     Returns:
-        For each format in `results`: `rows_per_s`, from opening the file to the last metric; `bytes_per_row`, the peak of
-        resident memory above that before reading, over rows; `read_share`, of the time; `baseline_rows_per_s`, the plain
-        group-by; `ratio`, its time over ours (higher is better). At the top those of Parquet; `inspect_s`, reading and
-        checking a split of 20,000 tasks; `load`, of the machine before and after (processes waiting per core).
+        For each format in `results`: `rows_per_s`, from opening the file to the last metric; `bytes_per_row`, the
+        increase to peak resident memory per row; `read_share`, the share of time spent reading; `baseline_rows_per_s`,
+        the plain group-by; `ratio`, its time over ours (higher is better). At the top level: the figures of Parquet;
+        `inspect_s`, reading and checking a split of 20,000 tasks; `load`, machine load before and after (waiting
+        processes per core).
     """
     load = [_load()]
     with EngineFolder() as folder:
@@ -96,7 +97,7 @@ def _child(path: Path) -> dict[str, float]:
 
 
 def measure_file(path: Path) -> dict[str, float]:
-    """Recompute every metric of a file of task results, and time it, its memory and the plain group-by."""
+    """Recompute every metric of a file of task results, and measure its time and memory and the plain group-by."""
     _plain(path, head=1)
     before = _resident("VmRSS")
     started = time.perf_counter()
@@ -175,7 +176,7 @@ def _attributes(task: int) -> dict[str, str]:
 
 
 def run_parts(rows: int) -> Iterator[pl.DataFrame]:
-    """Yield the task results of a run with SEAGym's fields, part by part: validation, training, replay, held-out views."""
+    """Yield the task results of a run with SEAGym's fields: validation, training, replay, held-out views."""
     left = rows
     for part in _run_parts():
         yield part.head(left)
@@ -185,7 +186,7 @@ def run_parts(rows: int) -> Iterator[pl.DataFrame]:
 
 
 def _run_parts() -> Iterator[pl.DataFrame]:
-    """Yield a run without end; the held-out views come first, so that a short one has them too."""
+    """Yield an endless run; held-out views come first, so that short runs include them."""
     draws = generator(0, "bench", "metrics")
     train, val, test = (np.arange(*ends) for ends in ((0, 12_000), (12_000, 15_000), (15_000, TASKS)))
     for view, tasks in (("id_test", test[:4_000]), ("ood_test", test[4_000:])):

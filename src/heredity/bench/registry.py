@@ -1,7 +1,7 @@
-"""How fast the store of versions is, synced to disk at every operation, and whether it slows down as it grows.
+"""Speed of the version store, synced to disk at every operation, and its slowdown with size.
 
 The baseline is a bare SQLite insert of the same content in the same run, on the same disk, in WAL mode with
-`synchronous=FULL`. Both sides, at every size, take turns, one operation each, so that a slow disk is slow for all.
+`synchronous=FULL`. Both sides, at every size, alternate by single operations, so a slow disk is slow for all.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from heredity.ids import generator
+from heredity._core.engine_folder import EngineFolder
+from heredity._core.ids import generator
 from heredity.resources import Draft, Number, Registry, SourceTree, Store, Version
 from heredity.resources.store_file import connect
-from heredity.sandbox.engine_folder import EngineFolder
 
 SIZES = (1_000, 10_000, 100_000)
 OPERATIONS = ("register", "update", "get", "list")
@@ -28,14 +28,14 @@ def measure(sizes: tuple[int, ...] = SIZES, operations: int = 200) -> dict[str, 
     """Return operations per second for each number of versions, spread over 100 prompts of some 400 characters.
 
     Args:
-        sizes: how many versions the store holds before anything is timed, from the smallest.
-        operations: how often each operation is timed.
+        sizes: numbers of versions in the store before timing, in ascending order.
+        operations: number of timings of each operation.
 
     Returns:
         `results.<size>` with `registers_per_s`, `updates_per_s`, `gets_per_s`, `lists_per_s` (of all 100) and
-        `bare_inserts_per_s`, operations over the time they took in all, `register_ratio`, registers over bare inserts
-        (higher is better), and `median_register_ratio`, the same of median times; `register_ratio`, the lowest of all sizes;
-        `slowdown`, the rate at the largest size over that at the smallest, the median over pairs that were timed in turn.
+        `bare_inserts_per_s` (operations over total time), `register_ratio`, registers over bare inserts (higher is
+        better), and `median_register_ratio`, the same for median times; `register_ratio`, the lowest of all sizes;
+        `slowdown`, the rate at the largest size over that at the smallest, as the median over consecutive pairs.
     """
     with EngineFolder() as folder, ExitStack() as stack:
         stores = [stack.enter_context(_opened(folder / str(size), size)) for size in sizes]
@@ -57,7 +57,7 @@ def measure(sizes: tuple[int, ...] = SIZES, operations: int = 200) -> dict[str, 
 
 @contextmanager
 def _opened(folder: Path, size: int) -> Generator[dict[str, Callable[[int], Any]]]:
-    """Make a store of so many versions, and a bare database beside it; give what is timed of them, by name."""
+    """Make a store with a number of versions and a bare database; yield the timed operations by name."""
     with Store(folder / "resources.sqlite") as store, closing(connect(folder / "bare.db")) as bare:
         bare.execute("PRAGMA journal_mode = WAL")
         bare.execute("CREATE TABLE contents (id INTEGER PRIMARY KEY, data BLOB NOT NULL)")
@@ -76,10 +76,10 @@ def _opened(folder: Path, size: int) -> Generator[dict[str, Callable[[int], Any]
 
 
 def _times(stores: Sequence[Mapping[str, Callable[[int], Any]]], operations: int) -> list[dict[str, list[float]]]:
-    """Time every operation of every store in turns, in one direction and then in the other: a busy disk is so for all of them."""
+    """Time every operation of every store, alternating the order, so that a busy disk affects all equally."""
     times = [{name: list[float]() for name in calls} for calls in stores]
     places = range(len(stores))
-    # Before the registers, which make the list longer.
+    # Before the registers, which lengthen the list.
     for names in (["list"], ["bare_insert", "register", "update", "get"]):
         for i in range(operations):
             for name in names:

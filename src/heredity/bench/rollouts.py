@@ -1,10 +1,11 @@
-"""How long sandboxed, recorded rollouts take against the plain loop that steps the same policy in one process.
+"""Time of sandboxed, recorded rollouts against a plain loop that steps the same policy in one process.
 
-The baseline is what anyone would write: `gymnasium.make`, `reset`, `act`, `step`, no isolation and no record. Ours runs the same
-policy confined, on all cores, checks every action, records every step as columns and writes them to synced blobs. Two modes
-are measured: `lockstep` (a policy process plays a batch of episodes side by side) and `isolated` (a fresh process for each
-episode, which is the default of a run). `floor_ratio` is what the machine allows at all: the plain loop in one process per
-core, each with its share of the episodes, over the plain loop in one; cores that share a physical core give little.
+The baseline is the obvious loop: `gymnasium.make`, `reset`, `act`, `step`, without isolation or recording. Ours
+confines the same policy, uses all cores, checks every action, records every step as columns and writes them to synced
+blobs. Two modes are measured: `lockstep` (a policy process plays a batch of episodes concurrently) and `isolated` (a
+fresh process per episode, the default of a run). `floor_ratio` is the limit of the machine: the plain loop in one
+process per core, each with its share of the episodes, over the plain loop in one. Cores that share a physical core add
+little.
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Self
 
-from heredity.environments.taskset import make_from_spec
+from heredity._core.engine_folder import EngineFolder
+from heredity._core.workers import process_pool
+from heredity.engine.runner import Job
+from heredity.engine.trajectory import Trajectory, encode_many
+from heredity.kinds.policy.environments.taskset import make_from_spec
+from heredity.kinds.policy.runner import EpisodeRunner
 from heredity.records.blobs import BlobStore
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.contract import Job
-from heredity.rollouts.episode.runner import EpisodeRunner
-from heredity.rollouts.trajectory import Trajectory, encode_many
-from heredity.sandbox.engine_folder import EngineFolder
 from heredity.sandbox.limits import Limits
 from heredity.tasks import Taskset
 from heredity.tasks.registry import taskset
-from heredity.workers import process_pool
 
 BALANCE = """
 class Policy:
@@ -98,8 +99,8 @@ def measure(repeats: int = 5, cases: tuple[Case, ...] = CASES) -> dict[str, Any]
     """Run every case in both modes and return the figures.
 
     Args:
-        repeats: how often each side is timed, in turn; the ratio is the median of the pairs.
-        cases: what to run.
+        repeats: number of timings of each side, alternating; the ratio is the median of the pairs.
+        cases: measurements to run.
     """
     return asyncio.run(_measure(repeats, cases))
 
@@ -169,7 +170,7 @@ async def _ours(runner: EpisodeRunner, jobs: list[Job], blobs: BlobStore) -> flo
 
 
 class _RawLoop:
-    """The baseline: the same policy, seeds and environment in one plain loop."""
+    """Baseline: the same policy, seeds and environment in one plain loop."""
 
     def __init__(self, case: Case) -> None:
         tasks = taskset(f"gymnasium/{case.environment}")

@@ -1,8 +1,8 @@
-"""How long a one-episode submission takes over HTTP: admitted, sandboxed, recorded, synced, published, answered.
+"""Latency of a one-episode submission over HTTP: admitted, sandboxed, recorded, synced, published, answered.
 
-Every layer of a real run is in it: the HTTP server, the session with its journal (each line synced before it counts), a
-fresh confined process for the policy, CartPole, the trajectory's blob and the feedback folder on disk. The baseline is the
-same policy and episode in a plain loop in this process.
+It includes every layer of a real run: the HTTP server, the session with its journal (each line synced before it
+counts), a fresh confined process for the policy, CartPole, the trajectory's blob and the feedback folder on disk. The
+baseline is the same policy and episode in a plain loop in this process.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
+from heredity._core.engine_folder import EngineFolder
+from heredity._core.http import serve
+from heredity.agents.app import SessionApp
+from heredity.agents.terms import Briefing, RunTerms
+from heredity.agents.workspace import Workspace
 from heredity.bench.rollouts import BALANCE
-from heredity.environments.taskset import make_from_spec
-from heredity.evolution import Budget
-from heredity.judging.cases import HiddenCases
-from heredity.judging.session import Session, SessionRules
+from heredity.engine.starter_policy import starter_program
+from heredity.kinds.policy.environments.taskset import make_from_spec
+from heredity.kinds.policy.runner import EpisodeRunner
+from heredity.methods import Budget
 from heredity.records import Committer, RunFolder
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.episode.runner import EpisodeRunner
-from heredity.rollouts.episode.starter import starter_program
-from heredity.sandbox.engine_folder import EngineFolder
-from heredity.server.app import SessionApp
-from heredity.server.serve import serve
-from heredity.server.terms import Briefing, RunTerms
-from heredity.server.workspace import Workspace
+from heredity.session.cases import HiddenCases
+from heredity.session.session import Session, SessionRules
 from heredity.tasks.registry import taskset
 
 _BRIEFING = Briefing(lambda _: "", lambda _: "", SourceTree({}))
@@ -39,7 +39,7 @@ _BRIEFING = Briefing(lambda _: "", lambda _: "", SourceTree({}))
 def measure(submissions: int = 200) -> dict[str, Any]:
     """Submit one CartPole episode at a time and return the figures, times in milliseconds.
 
-    Two programs are submitted: the uniformly random starter, which is what a first submission is like (`p50_ms`), and a
+    Two programs are submitted: the uniformly random starter, like a typical first submission (`p50_ms`), and a
     controller that balances for all 500 steps (`full_episode.p50_ms`).
     """
     starter = starter_program(taskset("gymnasium/CartPole-v1").info.public)

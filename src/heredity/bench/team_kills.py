@@ -1,8 +1,8 @@
-"""Kill a team at random instants and let it go on: what it did twice, and whether it comes to the same answer.
+"""Kills a team at random instants and resumes it, to count repeated actions and changed answers.
 
-The team plans in rounds, agents call tools that leave a line in a file, one of which must not be called twice, and the team mends
-a prompt of its own on the way, with versions in a store. A child does the task and is killed with SIGKILL after a random
-time; another child goes on in the same folder until it is done.
+The team plans in rounds. Agents call tools that append a line to a file; one tool must not be called twice. The team
+also repairs one of its prompts, with versions in a store. A child process does the task and is killed with SIGKILL
+after a random time; another child resumes in the same folder until it is done.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from heredity.actors.contract import ProvidedTool, Solving
-from heredity.actors.solver import Solver
-from heredity.gateway import Reply, Request, ToolCall, ToolSpec
-from heredity.gateway.scripted import Scripted
-from heredity.ids import generator
+from heredity._core.engine_folder import EngineFolder
+from heredity._core.ids import generator
+from heredity.engine.actor import ProvidedTool, Solving
+from heredity.engine.solver import Solver
+from heredity.models import Reply, Request, ToolCall, ToolSpec
+from heredity.models.scripted import Scripted
 from heredity.records import read_journal
 from heredity.resources import Candidate, SourceTree
 from heredity.resources.store import Store
-from heredity.sandbox.engine_folder import EngineFolder
 from heredity.team.agent import SubAgent, TeamTool
 from heredity.team.design import EvolutionDesign, TeamParts, read_team
 from heredity.team.events import EFFECT_DONE
@@ -44,16 +44,16 @@ _VARIABLE = "prompt/worker:prompt.md"
 
 
 def measure(kills: int = 100, seed: int = 0) -> dict[str, Any]:
-    """Kill a team `kills` times, each in a task of its own, and return what was seen.
+    """Kill a team `kills` times, each in a new task, and return the counts.
 
     Args:
-        kills: how often; an instant that comes too late is drawn again.
-        seed: of the instants.
+        kills: number of kills; an instant after the end of the task is redrawn.
+        seed: seed of the instants.
 
     Returns:
-        `kills`; `twice`: calls of tools that were made although they were recorded as done; `sent_twice`: calls of the tool that
-        must not be repeated which were made twice; `other_answers` and `other_versions`: tasks that came to another answer, or to
-        another lineage, than the one that was not killed; `by_progress`: kills by the tenth of the journal that there was.
+        `kills`; `twice`: tool calls repeated although recorded as done; `sent_twice`: repeated calls of the tool that
+        must not be repeated; `other_answers` and `other_versions`: tasks with an answer or a lineage that differs from
+        the undisturbed task's; `by_progress`: kills by progress, in tenths of the journal.
     """
     draws = generator(seed, "bench", "team-kills")
     tally: dict[str, Any] = {"kills": 0, "twice": 0, "sent_twice": 0, "other_answers": 0, "other_versions": 0}
@@ -82,7 +82,7 @@ def measure(kills: int = 100, seed: int = 0) -> dict[str, Any]:
 
 
 def _killed(folder: Path, after: float) -> bool:
-    """Let a child do the task and kill it some seconds after it has begun; whether it was still at work."""
+    """Run the task in a child and kill it some seconds after its start; return True if it was still working."""
     child, began = _child(folder, 0)
     select.select([began], [], [], 60)
     os.close(began)
@@ -101,7 +101,7 @@ def _finish(folder: Path, process: int) -> None:
 
 
 def _child(folder: Path, process: int) -> tuple[int, int]:
-    """Fork a child that does the task, and return it with a pipe that it writes to when it begins."""
+    """Fork a child that does the task, and return it with a pipe that it writes to when it starts."""
     folder.mkdir(exist_ok=True)
     reader, writer = os.pipe()
     child = os.fork()
@@ -158,7 +158,7 @@ def _agent(made: TeamParts, name: str, tools: tuple[TeamTool, ...]) -> SubAgent:
 
 
 def _plan(request: Request) -> str:
-    """Plan rounds of steps, each after the one before; the last round sends, and the answer is what was written."""
+    """Plan rounds of sequential steps; the last round sends, and the answer is the written text."""
     observation = request.messages[-1].content
     number = int(observation.partition("after ")[2].partition(" rounds")[0])
     if number == _ROUNDS:
@@ -174,7 +174,7 @@ def _plan(request: Request) -> str:
 
 
 def _work(request: Request) -> Reply | str:
-    """Call the tool that the step names; as long as the prompt does not say how, in a wrong form first."""
+    """Call the step's tool; first in a wrong form while the prompt does not define the right one."""
     asked = next(m.content for m in request.messages if m.role == "user").splitlines()[0]
     tool, _, what = asked.partition(" ")
     results = [m.content for m in request.messages if m.role == "tool"]
@@ -218,7 +218,7 @@ def _recorded(folder: Path) -> set[str]:
 
 
 def _answer(folder: Path) -> tuple[str, list[Any]]:
-    """Return the answer, and what the prompt became with the texts of its versions."""
+    """Return the answer, and the final prompt with the texts of its versions."""
     with Store(folder / "versions.db", create=False) as store:
         versions = [store.tree(v).text("prompt.md") for v in store.list("prompt", "worker")]
         head = store.tree(store.get("prompt", "worker")).text("prompt.md")

@@ -1,4 +1,4 @@
-"""`heredity bench view`: how long a folder of many rollouts takes to open, and its lists to answer."""
+"""`heredity bench view`: time to open a folder with many rollouts and to query its lists."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from heredity.errors import RecordError
+from heredity._core.engine_folder import EngineFolder
+from heredity._core.errors import RecordError
 from heredity.experiments.indexing import keeping_index
+from heredity.pages.live.index import Index, open_index
 from heredity.records import RunFolder
 from heredity.records.events import CANDIDATE, RUN_STARTED, SUBMISSION_ADMITTED, SUBMISSION_COMPLETED, OutcomeData
 from heredity.records.journal import Line
 from heredity.resources import Candidate, SourceTree
-from heredity.sandbox.engine_folder import EngineFolder
-from heredity.view.index import Index, open_index
 
 RUNS, OUTCOMES = 10, 50
 _ASKED = 60
 
 
 def measure(rollouts: int, repeats: int = 5) -> dict[str, Any]:
-    """Write a suite, and time what a viewer waits for.
+    """Write a suite and measure a viewer's waiting times.
 
     Args:
-        rollouts: of the suite, shared out over ten runs.
-        repeats: how often it is opened; the figure is the median.
+        rollouts: number of rollouts in the suite, split over ten runs.
+        repeats: number of openings; the figure is the median.
 
     Returns:
-        rollouts; `open_ms`, from a server that has not seen the folder to the whole page of its runs and the first rows of a run's
-        rollouts, by requests, with the index that whoever ran the suite has kept; `open_slowest_ms`; `open_cpu_ms`, what of it was
-        computing; `rows_ms` and `rows_p95_ms`, a hundred rows from anywhere, in any order; `catch_up_ms`, after one more
-        submission; `index_s` and `index_cpu_s`, to make the index of a folder that has none; `start_ms`, from the command to the
-        printed address; `index_mb` and `journals_mb`, sizes; `load`, of the machine.
+        rollouts; `open_ms`, from a fresh server to the full page of runs and the first rows of a run's rollouts, by
+        requests, with the index kept while the suite ran; `open_slowest_ms`; `open_cpu_ms`, the CPU time in it;
+        `rows_ms` and `rows_p95_ms`, a hundred rows from random places, in any order; `catch_up_ms`, after one more
+        submission; `index_s` and `index_cpu_s`, to index a folder without an index; `start_ms`, from the command to the
+        printed address; `index_mb` and `journals_mb`, sizes; `load`, load of the machine.
     """
     with EngineFolder() as home:
         folder = home / "many"
@@ -80,14 +80,14 @@ def measure(rollouts: int, repeats: int = 5) -> dict[str, Any]:
 
 
 def _indexed(folder: Path) -> int:
-    """Return how many rollouts the index of a folder has, while it is kept."""
+    """Return the number of rollouts in the index of a folder."""
     with contextlib.suppress(RecordError), open_index(folder) as index:
         return index.rows("SELECT count(*) FROM rollouts")[0][0]
     return 0
 
 
 def write_suite(folder: Path, rollouts: int) -> None:
-    """Write the journals of a suite with so many rollouts, as runs write them, without trajectories."""
+    """Write the journals of a suite with a number of rollouts, as runs do, without trajectories."""
     for number in range(RUNS):
         share = rollouts // RUNS + (number < rollouts % RUNS)
         run = folder / "runs" / f"run-{number}"
@@ -165,10 +165,10 @@ def _started_data(number: int) -> Any:
 
 
 async def _opened(folder: Path) -> tuple[float, float]:
-    """Return the seconds, and those of computing, from a server that knows nothing of a folder to both pages."""
-    from heredity.view.app import ViewApp
-    from heredity.view.place import Place
-    from heredity.view.serving import serve_view
+    """Return the wall and CPU seconds from a fresh server to both pages."""
+    from heredity.pages.live.app import ViewApp
+    from heredity.pages.live.place import Place
+    from heredity.pages.live.serving import serve_view
 
     began = time.perf_counter(), time.process_time()
     async with serve_view(ViewApp(Place.of(folder), None, {})) as address:
@@ -178,10 +178,10 @@ async def _opened(folder: Path) -> tuple[float, float]:
 
 
 async def _rows(folder: Path, count: int) -> list[float]:
-    """Return the seconds that a hundred rows take from random places of a list, in each of its orders."""
-    from heredity.view.app import ViewApp
-    from heredity.view.place import Place
-    from heredity.view.serving import serve_view
+    """Return the seconds for a hundred rows from random places of a list, in each sort order."""
+    from heredity.pages.live.app import ViewApp
+    from heredity.pages.live.place import Place
+    from heredity.pages.live.serving import serve_view
 
     draw, times = random.Random("heredity-bench-view-rows"), list[float]()
     async with serve_view(ViewApp(Place.of(folder), None, {})) as address:
@@ -208,7 +208,7 @@ def _get(address: str, page: str) -> bytes:
 
 
 def _started(folder: Path, clock: Callable[[], float] = time.perf_counter) -> float:
-    """Return the seconds from the command to its address."""
+    """Return the seconds from the command to its printed address."""
     began = clock()
     command = [sys.executable, "-m", "heredity", "view", str(folder), "--port", "0", "--no-browser"]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:

@@ -1,7 +1,8 @@
-"""How fast worlds in rules alone are beside those of the library that they repeat: steps with what is seen, in processor time.
+"""Speed of worlds written only in rules against their originals in the library: steps with observations, in CPU time.
 
-Both play the same actions on the same levels, in turn, so that they do the same and other work on the machine slows both. A step
-reads an action, follows the rules and renders the text. `ratio` is the median over rounds of the rules' speed over the library's.
+Both play the same actions on the same levels, alternating, so that other load on the machine slows both. A step reads
+an action, applies the rules and renders the text. `ratio` is the median over rounds of the rules' speed over the
+library's.
 """
 
 from __future__ import annotations
@@ -13,23 +14,23 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from heredity.ids import generator
-from heredity.worlds.actions import sample_action
-from heredity.worlds.skins import look
-from heredity.worlds.world import World, world
+from heredity._core.ids import generator
+from heredity.kinds.world.actions import sample_action
+from heredity.kinds.world.skins import look
+from heredity.kinds.world.world import World, world
 
 RULES = Path(str(files("heredity.library") / "rules"))
-"""Worlds of the library written again in rules alone, a folder each."""
+"""Worlds of the library rewritten only in rules, a folder each."""
 EPISODES = 30
-"""In a round."""
+"""Steps in a round."""
 
 
 def measure(rounds: int = 7, names: Sequence[str] = ()) -> dict[str, Any]:
     """Time worlds in both forms.
 
     Args:
-        rounds: how often each side is timed; ratios are medians of pairs.
-        names: the worlds; all that are written again if not given.
+        rounds: number of timings of each side; ratios are medians of pairs.
+        names: the worlds (default all rewritten ones).
     """
     rows = {name: _compare(name, rounds) for name in names or sorted(folder.name for folder in RULES.iterdir())}
     ratios = [row["ratio"] for row in rows.values()]
@@ -49,7 +50,7 @@ def _compare(name: str, rounds: int) -> dict[str, Any]:
     scripts = [[sample_action(rng, kinds).to_json() for _ in range(most)] for _ in range(EPISODES)]
     times: list[tuple[float, float]] = []
     steps = 0
-    for _ in range(rounds + 1):  # the first warms up
+    for _ in range(rounds + 1):  # the first round warms up
         steps, by_hand = _play(own, levels, scripts)
         again, by_rules = _play(twin, levels, scripts)
         assert steps == again, f"{name}: the two end differently"
@@ -66,12 +67,12 @@ def _compare(name: str, rounds: int) -> dict[str, Any]:
 
 
 def _lines(text: str) -> int:
-    """Return how many lines are not empty."""
+    """Return the number of nonempty lines."""
     return sum(bool(line.strip()) for line in text.splitlines())
 
 
 def _play(played: World, levels: Sequence[Any], scripts: Sequence[Sequence[Any]]) -> tuple[int, float]:
-    """Return the steps of some episodes and the seconds of the processor that they took."""
+    """Return the steps of some episodes and their CPU seconds."""
     skin, steps, spent = played.description.skin, 0, 0.0
     for number, script in enumerate(scripts):
         episode = played.start(levels[number % len(levels)].data)

@@ -1,8 +1,8 @@
-"""How fast worlds are: steps and resets of `WorldEnv` with the text skin, against a loop that does next to nothing.
+"""Speed of worlds: steps and resets of `WorldEnv` with the text skin, against a trivial loop.
 
-A step checks an action, applies the rules, and renders what is seen. The actions are drawn beforehand, well typed but blind.
-The baseline is the same loop over an environment of a few bare lines (count, compare, format a text), timed in turn with every
-world: `ratio` is how many times longer a step of the world takes than one of it.
+A step checks an action, applies the rules, and renders the observation. The actions are drawn in advance, well typed
+but random. The baseline is the same loop over an environment of a few lines (count, compare, format a text), timed
+alternately with every world. `ratio` is the time of a world's step over the baseline's.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from heredity.worlds.env import WorldEnv
-from heredity.worlds.world import sound_worlds
+from heredity.kinds.world.env import WorldEnv
+from heredity.kinds.world.world import sound_worlds
 
 SECONDS = 0.3
 _ACTIONS = 512
@@ -23,8 +23,8 @@ def measure(seconds: float = SECONDS, names: Sequence[str] | None = None) -> dic
     """Time every world.
 
     Args:
-        seconds: how long each world is stepped, and again reset.
-        names: the worlds; all if not given.
+        seconds: time for steps, and again for resets, of each world.
+        names: the worlds (default all).
     """
     results = {name: _world(name, seconds) for name in names or sound_worlds()[0]}
     rows = list(results.values())
@@ -55,7 +55,7 @@ def _world(name: str, seconds: float) -> dict[str, float]:
 
 
 def _steps(env: Any, actions: Sequence[Any], levels: Sequence[dict[str, Any]], seconds: float) -> float:
-    """Return the seconds of one step, resets not counted."""
+    """Return the seconds of one step, excluding resets."""
     count, elapsed, episode = 0, 0.0, 0
     while elapsed < seconds:
         env.reset(options=levels[episode % len(levels)])
@@ -79,7 +79,7 @@ def _resets(env: WorldEnv, levels: Sequence[dict[str, Any]], seconds: float) -> 
 
 
 class _Bare:
-    """As little as an environment can do."""
+    """A minimal environment."""
 
     def __init__(self) -> None:
         self._t = 0

@@ -1,1 +1,1 @@
-"""The command line: thin faces over the public API."""
+"""Command-line interface: a thin layer over the public API."""

@@ -1,4 +1,4 @@
-"""`heredity agents`: the programs of coding agents, in the versions that Heredity knows how to start."""
+"""`heredity agents`: install and check coding agents, in the versions that Heredity can start."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from heredity._core.errors import UnknownNameError
+from heredity.agents.launchers.programs import Program, agents_folder
+from heredity.agents.launchers.registry import programs
 from heredity.cli.whole_help import WholeHelp
-from heredity.errors import UnknownNameError
-from heredity.launchers.programs import Program, agents_folder
-from heredity.launchers.registry import programs
-from heredity.reports.fitted import FittedTable
+from heredity.pages.report.fitted import FittedTable
 
 app = typer.Typer(cls=WholeHelp, no_args_is_help=True, rich_markup_mode=None)
 
@@ -21,7 +21,7 @@ JsonOutput = Annotated[bool, typer.Option("--json", help="Print JSON instead of 
 
 @app.command("list")
 def list_agents(*, as_json: JsonOutput = False) -> None:
-    """List them, with their versions, and where they are installed.
+    """List the agents, their versions and where they are installed.
 
     Example: heredity agents list
     """
@@ -41,7 +41,7 @@ def list_agents(*, as_json: JsonOutput = False) -> None:
 def install(
     name: Annotated[str, typer.Argument(help="claude-code, codex or mini-swe-agent.", show_default=False)],
 ) -> None:
-    """Install a coding agent: takes minutes, and downloads hundreds of megabytes from npm or PyPI.
+    """Install a coding agent. This takes minutes and downloads hundreds of megabytes from npm or PyPI.
 
     Example: heredity agents install codex
     """
@@ -53,11 +53,11 @@ def install(
 
 @app.command("check")
 def check(
-    name: Annotated[str | None, typer.Argument(help="Name of an agent (default: all that are installed).")] = None,
+    name: Annotated[str | None, typer.Argument(help="Name of an agent (default: all installed ones).")] = None,
     *,
     as_json: JsonOutput = False,
 ) -> None:
-    """Start each agent once and check its version; exit with 1 if one fails, or none is installed.
+    """Start each agent once and check its version; exit with 1 if one fails or none is installed.
 
     Example: heredity agents check codex
     """

@@ -1,4 +1,4 @@
-"""What takes long says so on stderr: bars and spinners in a terminal, a line now and then elsewhere."""
+"""Progress on stderr: bars and spinners in a terminal, an occasional line elsewhere."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 _SILENT_S = 6.0
-"""Seconds without a word. With the start of Python on a busy machine they stay under ten."""
+"""Seconds between heartbeats. With Python's start-up on a busy machine, the first comes within ten."""
 _QUIET = threading.Event()
-"""Set while a command runs that was told to show no progress."""
+"""Set while a command runs with progress turned off."""
 _ACTIVITIES: list[Callable[[], str]] = []
-"""What is going on, the innermost last: each gives the line that says so, `""` where something else shows it."""
+"""Current activities, innermost last. Each returns its status line, or `""` if something else displays it."""
 
 
 @contextmanager
 def heartbeat(name: str, *, quiet: bool = False) -> Generator[None]:
-    """Say every few seconds what a command is at, so that none is silent for long.
+    """Print a status line every few seconds, so that no command is silent for long.
 
     Args:
-        name: the command's, for what has no activity of its own.
-        quiet: say nothing.
+        name: the command's name, for commands without an activity.
+        quiet: print nothing.
     """
     ended, started = threading.Event(), time.monotonic()
 
     def say() -> None:
         while not ended.wait(_SILENT_S):
-            if line := _ACTIVITIES[-1]() if _ACTIVITIES else f"{name}: at work, {_since(started)}":
+            if line := _ACTIVITIES[-1]() if _ACTIVITIES else f"{name}: at work, {_elapsed(started)}":
                 sys.stderr.write(line + "\n")
                 sys.stderr.flush()
 
@@ -50,10 +50,11 @@ def heartbeat(name: str, *, quiet: bool = False) -> Generator[None]:
 
 @contextmanager
 def activity(line: Callable[[], str] = lambda: "") -> Generator[None]:
-    """Name what is going on for the heartbeat.
+    """Set the status line of the heartbeat.
 
     Args:
-        line: gives what it says; without one, nothing: for what shows itself how far it is, or waits to be used.
+        line: returns the line. By default nothing is printed: the activity displays its own progress, or waits for
+            requests.
     """
     _ACTIVITIES.append(line)
     try:
@@ -63,7 +64,7 @@ def activity(line: Callable[[], str] = lambda: "") -> Generator[None]:
 
 
 def ask_person(question: str, default: str = "") -> str:
-    """Return what a person answers, without a word until then."""
+    """Ask a person and return the answer; the heartbeat pauses meanwhile."""
     import typer
 
     with activity():
@@ -72,10 +73,10 @@ def ask_person(question: str, default: str = "") -> str:
 
 @contextmanager
 def working(what: str) -> Generator[None]:
-    """Say what is being done while it takes, and for how long: a spinner in a terminal, lines elsewhere."""
+    """Show an activity and its elapsed time: a spinner in a terminal, lines elsewhere."""
     started = time.monotonic()
-    if not _watched():
-        with activity(lambda: f"{what}, {_since(started)}"):
+    if not _in_terminal():
+        with activity(lambda: f"{what}, {_elapsed(started)}"):
             yield
         return
     from rich.console import Console
@@ -89,12 +90,12 @@ def working(what: str) -> Generator[None]:
 
 @contextmanager
 def bar(what: str, total: int) -> Generator[Callable[[], None]]:
-    """Show how far something is; call what this gives once for each part that is done."""
+    """Show a progress bar; call the yielded function once for each finished part."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
     from rich.table import Column
 
-    done, started, watched = [0], time.monotonic(), _watched()
+    done, started, watched = [0], time.monotonic(), _in_terminal()
     columns = (
         TextColumn("{task.description}", table_column=Column()),
         BarColumn(bar_width=None),
@@ -108,13 +109,13 @@ def bar(what: str, total: int) -> Generator[Callable[[], None]]:
             done[0] += 1
             progress.advance(task)
 
-        with activity(lambda: "" if watched else f"{what}: {done[0]} of {total}, {_since(started)}"):
+        with activity(lambda: "" if watched else f"{what}: {done[0]} of {total}, {_elapsed(started)}"):
             yield advance
 
 
-def _watched() -> bool:
+def _in_terminal() -> bool:
     return sys.stderr.isatty() and not _QUIET.is_set()
 
 
-def _since(started: float) -> str:
+def _elapsed(started: float) -> str:
     return f"{time.monotonic() - started:.0f} s"

@@ -11,12 +11,12 @@ from heredity.cli.whole_help import WholeHelp
 app = typer.Typer(cls=WholeHelp, no_args_is_help=True, rich_markup_mode=None)
 
 _JSON = typer.Option(False, "--json", help="Print the figures as JSON.")
-_REPEATS = typer.Option(5, "--repeats", min=1, help="How often each side is timed; ratios are medians of pairs.")
+_REPEATS = typer.Option(5, "--repeats", min=1, help="Timings of each side; ratios are medians of pairs.")
 
 
 @app.command()
 def rollouts(json_output: bool = _JSON, repeats: int = _REPEATS) -> None:
-    """Time sandboxed, recorded rollouts against the plain single-process loop with the same policy.
+    """Time sandboxed, recorded rollouts against a plain single-process loop with the same policy.
 
     Example: heredity bench rollouts --json
     """
@@ -55,11 +55,11 @@ def submit(
 
 @app.command("kills")
 def kills(
-    count: int = typer.Option(200, "--kills", min=1, help="How many SIGKILLs to deal."),
-    method: str = typer.Option("parametric", "--method", help="The deterministic method to run."),
+    count: int = typer.Option(200, "--kills", min=1, help="Number of SIGKILLs to send."),
+    method: str = typer.Option("parametric", "--method", help="Deterministic method to run."),
     json_output: bool = _JSON,
 ) -> None:
-    """Kill a run at random instants, resume it, and compare it with one left alone.
+    """Kill a run at random instants, resume it, and compare it with an undisturbed run.
 
     Example: heredity bench kills --kills 20 --method parametric
     """
@@ -76,7 +76,8 @@ def kills(
 
 @app.command("registry")
 def registry(
-    json_output: bool = _JSON, repeats: int = typer.Option(400, "--repeats", min=20, help="Operations of each kind.")
+    json_output: bool = _JSON,
+    repeats: int = typer.Option(400, "--repeats", min=20, help="Number of operations of each kind."),
 ) -> None:
     """Time durable operations on resources at 1,000, 10,000 and 100,000 versions against a bare SQLite insert.
 
@@ -96,10 +97,12 @@ def registry(
 @app.command("worlds")
 def worlds(
     json_output: bool = _JSON,
-    seconds: float = typer.Option(0.3, "--seconds", min=0.01, help="How long each world is stepped."),
-    rounds: int = typer.Option(7, "--rounds", min=1, help="How often worlds in rules are timed beside Python."),
+    seconds: float = typer.Option(0.3, "--seconds", min=0.01, help="Seconds for which each world is stepped."),
+    rounds: int = typer.Option(
+        7, "--rounds", min=1, help="Timings of each world written in rules and of its Python version."
+    ),
 ) -> None:
-    """Time steps and resets of every world against a loop that does next to nothing; worlds in rules alone beside Python.
+    """Time steps and resets of every world against a nearly empty loop, and worlds in rules against Python.
 
     Example: heredity bench worlds --seconds 0.5
     """
@@ -124,10 +127,10 @@ def worlds(
 @app.command("metrics")
 def metrics(
     json_output: bool = _JSON,
-    rows: int = typer.Option(1_000_000, "--rows", min=1_000, help="Task results of the run."),
-    repeats: int = typer.Option(3, "--repeats", min=1, help="How often each format is measured; figures are medians."),
+    rows: int = typer.Option(1_000_000, "--rows", min=1_000, help="Number of task results in the run."),
+    repeats: int = typer.Option(3, "--repeats", min=1, help="Measurements of each format; figures are medians."),
 ) -> None:
-    """Time recomputing every metric of a run of harness evolution, and weigh its memory, against a plain group-by.
+    """Time recomputing every metric of a harness evolution run, and its memory, against a plain group-by.
 
     Example: heredity bench metrics --rows 100000
     """
@@ -146,11 +149,11 @@ def metrics(
 @app.command("bus")
 def bus(
     json_output: bool = _JSON,
-    participants: int = typer.Option(50, "--participants", min=4, help="How many take part."),
-    messages: int = typer.Option(10_000, "--messages", min=100, help="Requests and answers of each repeat."),
-    repeats: int = typer.Option(3, "--repeats", min=1, help="How often each side is timed; figures are medians."),
+    participants: int = typer.Option(50, "--participants", min=4, help="Number of participants."),
+    messages: int = typer.Option(10_000, "--messages", min=100, help="Requests and replies in each repeat."),
+    repeats: int = typer.Option(3, "--repeats", min=1, help="Timings of each side; figures are medians."),
 ) -> None:
-    """Time durable messages between the participants of a team against bare queues, beside some who misbehave.
+    """Time durable messages between the participants of a team, some of them faulty, against bare queues.
 
     Example: heredity bench bus --participants 8 --messages 1000
     """
@@ -168,10 +171,10 @@ def bus(
 @app.command("judge")
 def judge(
     json_output: bool = _JSON,
-    seconds: float = typer.Option(3.0, "--seconds", min=0.1, help="About how long each side is timed in each repeat."),
-    repeats: int = typer.Option(3, "--repeats", min=1, help="How often each side is timed; figures are medians."),
+    seconds: float = typer.Option(3.0, "--seconds", min=0.1, help="Approximate seconds per side and repeat."),
+    repeats: int = typer.Option(3, "--repeats", min=1, help="Timings of each side; figures are medians."),
 ) -> None:
-    """Time verdicts on small cases of a compiled program, all cores at work, against the bare program.
+    """Time verdicts on small cases of a compiled program, with all cores busy, against the bare program.
 
     Example: heredity bench judge --seconds 5
     """
@@ -188,10 +191,10 @@ def judge(
 @app.command("view")
 def view(
     json_output: bool = _JSON,
-    rollouts: int = typer.Option(100_000, "--rollouts", min=1_000, help="Rollouts of the suite that is opened."),
-    repeats: int = typer.Option(5, "--repeats", min=1, help="How often it is opened; the figure is the median."),
+    rollouts: int = typer.Option(100_000, "--rollouts", min=1_000, help="Number of rollouts in the suite."),
+    repeats: int = typer.Option(5, "--repeats", min=1, help="Number of openings; the figure is their median."),
 ) -> None:
-    """Time opening a folder of many rollouts in `heredity view`, and rows from anywhere in its lists.
+    """Time opening a folder of many rollouts in `heredity view`, and reading rows anywhere in its lists.
 
     Example: heredity bench view --rollouts 100000
     """
@@ -207,7 +210,7 @@ def view(
 def _table(title: str, columns: list[str], rows: list[list[str]]) -> None:
     from rich.console import Console
 
-    from heredity.reports.fitted import FittedTable
+    from heredity.pages.report.fitted import FittedTable
 
     left = sum(column in ("case", "mode", "figure") for column in columns)
     Console().print(FittedTable.plain(columns, rows, left=left, caption=title))

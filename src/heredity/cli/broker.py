@@ -1,4 +1,4 @@
-"""`heredity broker`: language models for other programs on this machine, without keys."""
+"""`heredity broker`: serve language models to other programs on this machine, which need no keys."""
 
 from __future__ import annotations
 
@@ -15,34 +15,32 @@ from heredity.cli.columns import columns
 from heredity.cli.signals import InterruptedRunError, run_interruptibly
 
 if TYPE_CHECKING:
-    from heredity.gateway.gateway import Gateway
-    from heredity.gateway.settings import GatewaySettings
-    from heredity.server.broker import BrokerApp
+    from heredity.models.broker import BrokerApp
+    from heredity.models.gateway import Gateway
+    from heredity.models.settings import GatewaySettings
 
 
 def broker(
     models: Annotated[
         list[str],
-        typer.Option("--model", help="A model, such as openai/gpt-5; repeat for more. The first answers to any name."),
+        typer.Option("--model", help="Model, such as openai/gpt-5; repeat for more. Unknown names get the first."),
     ],
-    config: Annotated[
-        Path | None, typer.Option("--config", help="A TOML file whose [gateway] section is used.")
-    ] = None,
+    config: Annotated[Path | None, typer.Option("--config", help="TOML file with a [gateway] section.")] = None,
     port: Annotated[int, typer.Option("--port", help="TCP port on 127.0.0.1; 0 takes a free one.")] = 0,
-    socket: Annotated[Path | None, typer.Option("--socket", help="Make a Unix socket besides.")] = None,
-    tokens: Annotated[int | None, typer.Option("--tokens", help="Most tokens, input and output.")] = None,
-    cost: Annotated[float | None, typer.Option("--cost", help="Most US dollars.")] = None,
-    calls: Annotated[int | None, typer.Option("--calls", help="Most calls.")] = None,
+    socket: Annotated[Path | None, typer.Option("--socket", help="Path of an additional Unix socket.")] = None,
+    tokens: Annotated[int | None, typer.Option("--tokens", help="Limit of tokens, input and output together.")] = None,
+    cost: Annotated[float | None, typer.Option("--cost", help="Limit of the cost, in US dollars.")] = None,
+    calls: Annotated[int | None, typer.Option("--calls", help="Limit of calls.")] = None,
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a line at the start, one at the end.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: one line at the start, one at the end.")] = False,
 ) -> None:
-    """Serve language models to other programs on this machine, without keys and within limits, until Ctrl-C.
+    """Serve language models, without keys and within limits, to other programs on this machine until Ctrl-C.
 
     Example: heredity broker --model openai/gpt-5-mini --cost 2.5
     """
-    from heredity.gateway.gateway import Gateway
-    from heredity.gateway.settings import GatewaySettings
-    from heredity.server.broker import Account, BrokerApp, Limits
+    from heredity.models.broker import Account, BrokerApp, Limits
+    from heredity.models.gateway import Gateway
+    from heredity.models.settings import GatewaySettings
 
     gateway = Gateway(_settings(config) if config else GatewaySettings())
     served = {name: gateway.model(name) for name in models}
@@ -58,13 +56,13 @@ def broker(
 
 def _settings(path: Path) -> GatewaySettings:
     from heredity.experiments.config import read_toml
-    from heredity.gateway.settings import GatewaySettings
+    from heredity.models.settings import GatewaySettings
 
     return GatewaySettings.of(read_toml(path).get("gateway", {}), f"{path}: [gateway]")
 
 
 async def _serve(app: BrokerApp, gateway: Gateway, port: int, socket: Path | None, as_json: bool) -> None:
-    from heredity.server.broker import environment, serve_broker
+    from heredity.models.broker import environment, serve_broker
 
     account = app.ledgers[0].account
     async with gateway, serve_broker(app, port=port, socket=socket) as at:
@@ -81,7 +79,7 @@ async def _serve(app: BrokerApp, gateway: Gateway, port: int, socket: Path | Non
 
 
 def usage_table(used: Mapping[str, Any]) -> str:
-    """Return what an account used as text, one line for each model; `+?` marks a sum that lacks what is unknown."""
+    """Format an account's usage, one line for each model; `+?` marks a sum with an unknown part."""
     lines: list[tuple[str, ...]] = [("model", "calls", "failed", "abandoned", "input", "output", "USD")]
     for name, tally in [*used["models"].items(), ("total", used)]:
         counts = (str(tally[count]) for count in ("calls", "failed", "abandoned"))

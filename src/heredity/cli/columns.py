@@ -1,4 +1,4 @@
-"""Tables as plain lines, which stay whole in a pipe and on a narrow screen."""
+"""Plain-text tables that remain readable in pipes and on narrow screens."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Sequence
 
 LEAST_ROOM = 20
-"""Fewer characters than these are no room for a text."""
+"""Minimum width of a text column, in characters."""
 
 
 def columns(
@@ -18,13 +18,14 @@ def columns(
     most: int | None = None,
     less: Sequence[str] = (),
 ) -> str:
-    """Return a table: words to the left, numbers to the right; a column of numbers is one whose cells begin like numbers.
+    """Format a table. A column whose cells begin like numbers is right-aligned, any other left-aligned.
 
-    The last column is broken between words where the table is wider than `width` characters: by default those of the
-    terminal, and any number where there is none. No other column is broken, so what is copied from one is whole; with `most`,
-    one that is longer in the last but one has what follows on the next line. Where it is still too wide, columns of `less` are
-    left out, the first before the second, and named below. Where even that is too wide, each row becomes a block with one value
-    on a line.
+    If the table is wider than `width`, the last column wraps between words. The default width is the terminal's, or
+    unlimited without a terminal. No other column wraps, so copied cells are whole. With `most`, a longer cell of the
+    last
+    column but one pushes the rest of its row onto the next line. If the table is still too wide, the columns in `less`
+    are
+    left out, in that order, and listed below. As a last resort each row becomes a block with one value per line.
     """
     width = width or _terminal()
     left_out: list[str] = []
@@ -40,7 +41,7 @@ def columns(
 
 
 def wrapped(text: str) -> str:
-    """Return a text broken between words as wide as the terminal, and as one line where there is none."""
+    """Wrap a text between words at the terminal's width; without a terminal, return one line."""
     width = _terminal()
     return text if width is None else textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
 
@@ -50,12 +51,12 @@ def _terminal() -> int | None:
 
 
 def _extent(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
-    """Return how wide a table is if nothing of it is broken."""
+    """Return the width of a table without line breaks."""
     return sum(max(len(line[column]) for line in (heads, *rows)) for column in range(len(heads))) + 2 * (len(heads) - 1)
 
 
 def _too_wide(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int | None, most: int | None) -> bool:
-    """Return whether a table is too wide although its last column, where that holds words, is broken."""
+    """Report whether a table is too wide even if its last column wraps, which only a column of words does."""
     if width is None or not rows:
         return False
     lines = [heads, *rows]
@@ -68,12 +69,12 @@ def _too_wide(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int | 
 
 
 def _numbers(rows: Sequence[Sequence[str]], column: int) -> bool:
-    """Return whether the cells of a column begin like numbers."""
+    """Report whether the cells of a column begin like numbers."""
     return any(row[column] for row in rows) and all(row[column][:1] in "-±.0123456789" for row in rows)
 
 
 def _blocks(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int | None) -> str:
-    """Return each row as a block: its first cell, then a line for each other cell that holds something."""
+    """Format each row as a block: its first cell, then one line for each other cell that is not empty."""
     assert width is not None
     lines: list[str] = []
     for row in rows:

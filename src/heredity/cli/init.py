@@ -1,4 +1,4 @@
-"""`heredity init`: a small project of one's own to begin with, one for each use."""
+"""`heredity init`: write a small starter project, one kind for each use."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from pathlib import Path
 
 import typer
 
+from heredity._core.errors import ConfigError, UnknownNameError
 from heredity.cli import completion
-from heredity.errors import ConfigError, UnknownNameError
 
 
 def init(
     kind: str = typer.Argument(
         "",
-        help="policy, prompts, harness, post-training, worlds or program; without it, they are listed.",
+        help="policy, prompts, harness, post-training, worlds or program (default: list them).",
         autocompletion=completion.projects,
     ),
-    folder: Path | None = typer.Argument(None, help="Where to write it: a folder that is empty or not there (KIND)."),
+    folder: Path | None = typer.Argument(None, help="Folder to write, new or empty (default: KIND)."),
     json_output: bool = typer.Option(False, "--json", help="Print JSON instead of text."),
 ) -> None:
-    """Write a small project that runs as it is: a configuration, something of one's own, a test, a README.
+    """Write a small project that runs as it is: a configuration, your own part, a test, a README.
 
     Example: heredity init policy my-policy
     """
@@ -34,8 +34,8 @@ def init(
         raise UnknownNameError("kind of project", kind, offered)
     target = folder or Path(kind)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise ConfigError(f"{target} is there already, and not empty; name another folder: heredity init {kind} FOLDER")
-    written = _copied(offered[kind], target)
+        raise ConfigError(f"{target} exists and is not empty; give another folder: heredity init {kind} FOLDER")
+    written = _copy_files(offered[kind], target)
     if json_output:
         typer.echo(json.dumps({"kind": kind, "folder": str(target), "files": written}, indent=1))
         return
@@ -64,8 +64,8 @@ def _list(offered: dict[str, Path], *, json_output: bool) -> None:
         typer.echo("\nheredity init KIND FOLDER writes one")
 
 
-def _copied(source: Path, target: Path) -> list[str]:
-    """Copy a project's files, none of what running Python left beside them; return their names."""
+def _copy_files(source: Path, target: Path) -> list[str]:
+    """Copy a project's files without Python's caches; return their names."""
     names = sorted(
         str(path.relative_to(source))
         for path in source.rglob("*")

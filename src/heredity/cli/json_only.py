@@ -1,4 +1,4 @@
-"""Standard output of commands with `--json`: it is JSON, whatever packages, environments and programs print meanwhile."""
+"""Standard output of commands with `--json`: only JSON, even if packages, environments and programs print."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import typer
 
 
 def asks_for_json(arguments: Sequence[str]) -> bool:
-    """Return whether a command line has `--json` among the command's own options."""
+    """Report whether a command line has `--json` among the command's options."""
     own = list(arguments)
     return "--json" in (own[: own.index("--")] if "--" in own else own)
 
 
 @contextmanager
 def reserved_stdout() -> Generator[None]:
-    """Leave standard output to what commands echo; what anything else prints, in this process or below it, goes to stderr."""
+    """Reserve standard output for what commands echo; other output, also of child processes, goes to stderr."""
     before, echo = sys.stdout, typer.echo
     with ExitStack() as stack:
         kept = before
-        with suppress(OSError, ValueError):  # closed, or no descriptor: nothing else writes to it
+        with suppress(OSError, ValueError):  # closed, or without a descriptor: nothing else writes to it
             before.flush()
             if before.fileno() == 1:
                 kept = stack.enter_context(os.fdopen(os.dup(1), "w", encoding="utf-8", errors="surrogateescape"))

@@ -1,4 +1,4 @@
-"""Progress of a suite in a terminal: a live table, or one line per change where nobody is watching live."""
+"""Progress of a suite: a live table in a terminal, one line per change elsewhere."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _STYLES = {
 }
 _BAR = 12
 _FRAME = 2
-"""Lines of the screen that are neither runs nor what stands above the table: names of columns, and the cursor's."""
+"""Screen lines that hold no run, below the header: the column names and the cursor."""
 _LEAST_FOLDER = 14
-"""Fewer characters are no room for the folder beside what stands above the table."""
+"""Minimum width for the folder next to the header, in characters."""
 _ENDED = ("done", "failed", "paused")
 
 
 class Live:
-    """A table of the runs, refreshed four times a second."""
+    """Table of the runs, refreshed four times a second."""
 
     def __init__(self, runs: Sequence[RunProgress], folder: Path, words: Words = POLICIES) -> None:
         self._runs, self._folder, self._words = runs, folder, words
@@ -50,7 +50,7 @@ class Live:
 
     @staticmethod
     def suits() -> bool:
-        """Return whether somebody is watching: stderr is a terminal."""
+        """Report whether stderr is a terminal."""
         return sys.stderr.isatty()
 
     def __enter__(self) -> Self:
@@ -65,7 +65,7 @@ class Live:
         self._activity.__exit__(kind, error, trace)
 
     def changed(self, run: RunProgress) -> None:
-        """Leave it to the next refresh."""
+        """No-op; the next refresh shows the change."""
 
     def _render(self) -> RenderableType:
         seconds = time.monotonic() - self._started
@@ -90,19 +90,19 @@ class Live:
         return Group(title, _table(columns, width), *([_name(wait, "yellow")] if wait else []))
 
     def _wait(self) -> str:
-        """Return what a run waits for, if one does."""
+        """Return the reason for which a run waits, or `""`."""
         waits = [run.wait for run in self._runs if run.wait and run.wait_ends > time.monotonic()]
         return " ".join(waits[0].split()) if waits else ""
 
     def _head(self, rest: int, seconds: float) -> str:
-        """Return how far all runs are, of which `rest` are not shown."""
+        """Return the progress of all runs, with the number of hidden ones, `rest`."""
         done = sum(r.state in _ENDED for r in self._runs)
         more = f", {rest} not shown" if rest else ""
-        counted = f"{done} of {len(self._runs)} runs{more}, {_counted(self._runs, self._words)}"
-        return f"{counted}, {seconds:.0f} s{_left(self._runs, seconds)}"
+        counted = f"{done} of {len(self._runs)} runs{more}, {_count_rollouts(self._runs, self._words)}"
+        return f"{counted}, {seconds:.0f} s{_time_left(self._runs, seconds)}"
 
     def _visible(self, room: int) -> Sequence[RunProgress]:
-        """Return the runs that fit on the screen: all, or those at work, then failed, ended last, and waiting ones."""
+        """Return the runs that fit on the screen: all, or first active, then failed, last ended and waiting ones."""
         if len(self._runs) <= room:
             return self._runs
         order = {"evolving": 0, "judging": 0, "failed": 1, "paused": 1, "stopped": 1, "done": 2, "waiting": 3}
@@ -111,13 +111,13 @@ class Live:
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A column of the table.
+    """Column of the table.
 
     Attributes:
         head: its name.
         cells: from top to bottom.
-        least: its least width, where cells have none of their own.
-        gives_way: which columns are left out first on a narrow screen: those of the highest number; 0 for those that stay.
+        least: minimum width if the cells have none.
+        gives_way: order in which columns are left out on a narrow screen, highest number first; 0 for those that stay.
         names: whether cells may be cut.
         right: whether it holds figures.
     """
@@ -131,18 +131,18 @@ class _Column:
 
     @property
     def width(self) -> int:
-        """The least width in which its head and its figures stand whole."""
+        """Minimum width that shows its head and its figures whole."""
         cells = () if self.names else (len(cell.plain) for cell in self.cells if isinstance(cell, Text))
         return max([len(self.head), *cells, *((self.least,) if self.names or self.gives_way == 4 else ())])
 
     @property
     def wanted(self) -> int:
-        """The width in which nothing of it is cut."""
+        """Width that cuts nothing."""
         return max([self.width, *(len(cell.plain) for cell in self.cells if isinstance(cell, Text))])
 
 
 def _table(columns: Sequence[_Column], width: int) -> Table:
-    """Return as many columns as stand whole, the more telling ones first; names are cut at the end."""
+    """Return the columns that fit, the most important first; names are cut at the end."""
     shown = list(columns)
     while sum(column.width + 2 for column in shown) - 2 > width and any(column.gives_way for column in shown):
         shown.remove(max(shown, key=lambda column: column.gives_way))
@@ -163,13 +163,13 @@ def _figure(value: float | None) -> Text:
     return Text("" if value is None else f"{value:.4g}")
 
 
-def _left(runs: Sequence[RunProgress], elapsed: float) -> str:
+def _time_left(runs: Sequence[RunProgress], elapsed: float) -> str:
     left = seconds_left(runs, elapsed)
     return "" if left is None or all(run.seconds for run in runs) else f", about {duration(left)} left"
 
 
-def _counted(runs: Sequence[RunProgress], words: Words) -> str:
-    """Say how many rollouts there were, those that judge by themselves."""
+def _count_rollouts(runs: Sequence[RunProgress], words: Words) -> str:
+    """Format the number of rollouts, with judging ones counted apart."""
     trained = sum(run.trained for run in runs)
     judging = sum(run.rollouts for run in runs) - trained
     return f"{trained} {words.rollouts}{f' + {judging} judging' if judging else ''}"
@@ -180,7 +180,7 @@ def _name(text: str, style: str = "") -> Text:
 
 
 class Lines:
-    """One line on stderr for each run that ends and each wait, and with every heartbeat how far all are."""
+    """Prints to stderr: one line for each run that ends and each wait, and the overall progress with every heartbeat."""
 
     def __init__(self, runs: Sequence[RunProgress], words: Words = POLICIES) -> None:
         self._runs, self._words = runs, words
@@ -201,18 +201,18 @@ class Lines:
         if not self._runs:
             return f"preparing, {seconds:.0f} s"
         ended = sum(run.state in _ENDED for run in self._runs)
-        rollouts = _counted(self._runs, self._words)
-        return f"{ended} of {len(self._runs)} runs, {rollouts}, {seconds:.0f} s{_left(self._runs, seconds)}"
+        rollouts = _count_rollouts(self._runs, self._words)
+        return f"{ended} of {len(self._runs)} runs, {rollouts}, {seconds:.0f} s{_time_left(self._runs, seconds)}"
 
     def changed(self, run: RunProgress) -> None:
-        """Say that a run has ended, or what it waits for."""
+        """Report a run that has ended or waits."""
         if run.wait:
             sys.stderr.write(f"{run.id}: {' '.join(run.wait.split())}\n")
             run.wait = ""
         if run.state in _ENDED:
             ended = sum(r.state in _ENDED for r in self._runs)
             heldout = "" if run.heldout is None else f"  held-out {run.heldout:.6g}"
-            left = _left(self._runs, time.monotonic() - self._started)
+            left = _time_left(self._runs, time.monotonic() - self._started)
             line = (
                 f"[{ended}/{len(self._runs)}] {run.id}  {run.state}  {run.seconds:.1f} s{heldout}{left}  {run.message}"
             )
@@ -220,5 +220,5 @@ class Lines:
 
 
 def watcher_for(runs: Sequence[RunProgress], folder: Path, words: Words) -> Live | Lines:
-    """Return what shows the runs of a suite here: a live table in a terminal, lines elsewhere."""
+    """Return the display of a suite's runs: a live table in a terminal, lines elsewhere."""
     return Live(runs, folder, words) if Live.suits() else Lines(runs, words)

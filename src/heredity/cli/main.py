@@ -1,4 +1,4 @@
-"""`heredity`: the command line. Errors are one line on stderr and an exit code that is not 0."""
+"""`heredity`: the command line. An error is one line on stderr and a non-zero exit code."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ from contextlib import nullcontext
 import typer
 
 from heredity import __version__
-from heredity.cli import agents, bench, code, env, resources, sites, suites, tasks, team, workspace, worlds
-from heredity.cli.annotate import annotate
+from heredity._core.errors import CandidateError, HeredityError, clean
+from heredity.cli import agents, bench, resources, sites, suites, tasks, team, workspace
 from heredity.cli.bars import heartbeat
 from heredity.cli.broker import broker
 from heredity.cli.doctor import doctor
-from heredity.cli.evaluate import evaluate
-from heredity.cli.evolve import evolve
 from heredity.cli.init import init
 from heredity.cli.json_only import asks_for_json, reserved_stdout
 from heredity.cli.plan import plan
@@ -29,10 +27,18 @@ from heredity.cli.trace import trace
 from heredity.cli.verify import verify
 from heredity.cli.view import view
 from heredity.cli.whole_help import WholeHelp
-from heredity.errors import CandidateError, HeredityError, clean
+from heredity.kinds.checkpoint.commands import audit
+from heredity.kinds.code import commands as code
+from heredity.kinds.container.commands import check
+from heredity.kinds.policy.commands import env
+from heredity.kinds.program.commands.evolve import evolve
+from heredity.kinds.world.commands import worlds
+from heredity.protocols.harness_evolution.commands.annotate import annotate
+from heredity.protocols.harness_evolution.commands.evaluate import evaluate
+from heredity.protocols.world_generation.commands import generate
 
 _UNDECODED = re.compile(r"[^\s\"']{0,200}[\udc80-\udcff][^\s\"']{0,200}")
-"""Around a byte of a file's name that is not UTF-8, as Python decodes it."""
+"""Surrogates with which Python decodes bytes of a file name that are not UTF-8."""
 
 EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130
@@ -64,16 +70,19 @@ app.command()(schema)
 app.command()(broker)
 app.command()(workspace.submit)
 app.command()(workspace.finish)
-app.add_typer(suites.app, name="suites", help="Suites that are installed: list, show; `heredity run NAME` runs one.")
+app.add_typer(suites.app, name="suites", help="Installed suites: list, show; `heredity run NAME` runs one.")
 app.add_typer(env.app, name="env", help="Environments: list, check, play.")
+tasks.app.command()(check)
+tasks.app.command()(audit)
 app.add_typer(tasks.app, name="tasks", help="Tasksets: list, show.")
 app.add_typer(
     resources.app, name="resources", help="Versions of prompts, agents, tools, environments, memories, models."
 )
 app.add_typer(agents.app, name="agents", help="Coding agents: list, install, check.")
 app.add_typer(code.app, name="code", help="Programming problems: list, show, judge, check.")
+worlds.app.command()(generate)
 app.add_typer(worlds.app, name="worlds", help="Worlds: list, show, play, levels, verify, bench, audit.")
-app.add_typer(sites.app, name="sites", help="Small webs that questions are about: list, serve, write.")
+app.add_typer(sites.app, name="sites", help="Small websites for web questions: list, serve, write.")
 app.add_typer(team.app, name="team", help="Teams of agents: run, resume, replay.")
 app.add_typer(bench.app, name="bench", help="Benchmarks of the hot paths, each as a ratio to a baseline.")
 
@@ -86,7 +95,7 @@ def _version(version: bool = typer.Option(False, "--version", help="Print the ve
 
 
 def main() -> None:
-    """Run the command line and exit with its code, which is not 0 where its output could not be written."""
+    """Run the command line and exit with its code, or with another non-zero one if the output cannot be written."""
     code: str | int | None = 0
     try:
         _main()
@@ -95,7 +104,9 @@ def main() -> None:
     try:
         sys.stdout.flush()
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python flushes once more, and says so
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+        )  # otherwise Python flushes again and reports the error
         if not code:
             typer.echo(f"heredity: the output cannot be written: {error.strerror}", err=True)
             code = EXIT_USAGE
@@ -104,7 +115,7 @@ def main() -> None:
 
 def _main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
-        sys.stdout.reconfigure(errors="surrogateescape")  # a file's name need not be text
+        sys.stdout.reconfigure(errors="surrogateescape")  # file names need not be valid UTF-8
     arguments = sys.argv[1:]
     name = " ".join(["heredity", *itertools.takewhile(lambda word: word.isidentifier(), arguments[:2])])
     try:
@@ -130,21 +141,21 @@ def _main() -> None:
 
 
 def explanation(error: BaseException) -> str | None:
-    """Return what went wrong; None for what is no error of the user or the machine, but of the program.
+    """Return the error message of a user's or the machine's error; None for a bug in Heredity.
 
-    It is one line, unless it holds the traceback of a user's own program.
+    The message is one line, unless it holds the traceback of a user's program.
     """
     if isinstance(error, BaseExceptionGroup):
         lines = [explanation(inner) for inner in _leaves(error)]  # pyright: ignore[reportUnknownArgumentType]
         messages = dict.fromkeys(line for line in lines if line is not None)
         return None if None in lines else "; ".join(messages)
     if isinstance(error, CandidateError):
-        # The author of a program needs its traceback, lines and all.
+        # The author of a program needs the whole traceback.
         return str(error)
     if isinstance(error, HeredityError):
         return " ".join(str(error).splitlines())
     if isinstance(error, UnicodeEncodeError) and (path := _UNDECODED.search(error.object)):
-        return f"the name {clean(path[0])} is not UTF-8, and records hold UTF-8 alone; rename it, or work elsewhere"
+        return f"the name {clean(path[0])} is not UTF-8, which records require; rename it, or use another folder"
     if isinstance(error, OSError):
         return f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
     return None

@@ -1,4 +1,4 @@
-"""`heredity plan`: how many seeds and held-out cases it takes to tell two entries apart, and what they cost."""
+"""`heredity plan`: how many seeds and held-out cases distinguish two entries, and at which cost."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from heredity.errors import ConfigError
+from heredity._core.errors import ConfigError
 
 if TYPE_CHECKING:
     from heredity.analysis.planning import Pilot
@@ -16,26 +16,18 @@ if TYPE_CHECKING:
 
 def plan(
     source: str = typer.Argument(
-        help="A suite's folder, whose runs are the pilot; or a suite (name or TOML) with --pilot.",
+        help="Folder of a suite, whose runs are the pilot; or a suite (name or TOML) with --pilot.",
     ),
-    pilot: Path | None = typer.Option(None, "--pilot", help="The folder of earlier runs to plan a suite by."),
-    between: str = typer.Option(
-        "", "--between", help='Two entries, such as "gepa vs random"; by default the two best.'
-    ),
-    taskset: str = typer.Option("", "--taskset", help="Plan for one taskset, in its own units; by default for all."),
+    pilot: Path | None = typer.Option(None, "--pilot", help="Folder of earlier runs to use as the pilot."),
+    between: str = typer.Option("", "--between", help='Two entries, such as "gepa vs random" (default: the two best).'),
+    taskset: str = typer.Option("", "--taskset", help="Plan for one taskset, in its units (default: all)."),
     effect: float | None = typer.Option(
-        None, "--effect", help="The difference to be seen; by default the smallest that the pilot's size finds."
+        None, "--effect", help="Difference to detect (default: the smallest that the pilot's size detects)."
     ),
-    normalised: bool = typer.Option(
-        False, "--normalised", help="The effect on one taskset is one of normalised scores."
-    ),
-    power: float = typer.Option(0.8, "--power", help="How often a design finds the difference, between 0.5 and 1."),
-    tests: int | None = typer.Option(
-        None, "--tests", min=1, help="Tests in the family; by default those of the suite."
-    ),
-    out: Path | None = typer.Option(
-        None, "--out", help="Write a page with power curves into this file, such as plan.html."
-    ),
+    normalised: bool = typer.Option(False, "--normalised", help="The effect on one taskset is in normalised scores."),
+    power: float = typer.Option(0.8, "--power", help="Probability of detecting the difference, between 0.5 and 1."),
+    tests: int | None = typer.Option(None, "--tests", min=1, help="Tests in the family (default: those of the suite)."),
+    out: Path | None = typer.Option(None, "--out", help="File for a page with power curves, such as plan.html."),
     json_output: bool = typer.Option(False, "--json", help="Print the result as JSON and nothing else on stdout."),
 ) -> None:
     """Plan seeds and held-out cases from a pilot.
@@ -49,7 +41,7 @@ def plan(
     if not 0.5 < power < 1.0:
         raise ConfigError(f"--power {power:g} is not between 0.5 and 1; give a fraction such as 0.8")
     if effect is not None and not 0.0 < effect < float("inf"):
-        raise ConfigError(f"--effect {effect:g} is no difference to be seen; give a number above 0")
+        raise ConfigError(f"--effect is {effect:g}; give a number above 0")
     folder = _pilot_folder(source, pilot)
     read = read_pilot(folder)
     family = tests if tests is not None or pilot is None else _tests_of(source, one=bool(taskset))
@@ -61,8 +53,8 @@ def plan(
         return
     from rich.console import Console
 
-    from heredity.reports.plan_page import plan_page
-    from heredity.reports.terminal import render
+    from heredity.pages.report.plan_page import plan_page
+    from heredity.pages.report.terminal import render
 
     Console().print(render(plan_page(result)))
     if out is not None:
@@ -79,17 +71,17 @@ def _pilot_folder(source: str, pilot: Path | None) -> Path:
     if is_suite(Path(source)):
         return Path(source)
     if Path(source).is_dir():
-        raise ConfigError(f"{source} holds no suite; give the folder of one, such as runs/demo-20260101-120000")
+        raise ConfigError(f"{source} does not hold a suite; give a suite's folder, such as runs/demo-20260101-120000")
     file = suite_file(source)
     made = f"runs/{file.stem}-pilot"
     raise ConfigError(
-        f"{source} has not been run, and a plan takes a pilot: heredity run {source} --out {made} run.seeds=4, then heredity plan "
+        f"{source} has not been run, and a plan needs a pilot: heredity run {source} --out {made} run.seeds=4, then heredity plan "
         f"{made}; or give earlier runs with --pilot FOLDER"
     )
 
 
 def _tests_of(source: str, *, one: bool) -> int:
-    """Return how many tests between evolvers a suite will have, over all its tasksets or on single ones."""
+    """Return the number of tests between evolvers that a suite will have, over all its tasksets or on single ones."""
     import math
 
     from heredity.experiments.config import cells, load
@@ -109,7 +101,7 @@ def _pair(pilot: Pilot, between: str) -> tuple[str, str]:
         return pair_of(between, entries)
     if len(entries) < 2:
         raise ConfigError(
-            f"the pilot has one entry ({', '.join(entries)}), and a plan compares two; run it with another one"
+            f"the pilot has one entry ({', '.join(entries)}), and a plan compares two; add an entry and run it again"
         )
     table = standings({t.name: t.means for t in pilot.tasksets}, entries, {t.name: t.family for t in pilot.tasksets})
     first, second = sorted(entries, key=lambda entry: -(table[entry].rank_score or 0.0))[:2]
@@ -120,15 +112,15 @@ def _taskset(pilot: Pilot, name: str) -> str:
     fitting = [t.name for t in pilot.tasksets if t.name == name] or [t.name for t in pilot.tasksets if name in t.name]
     if name and len(fitting) != 1:
         raise ConfigError(
-            f"--taskset {name} fits {len(fitting)} tasksets; give one of {', '.join(t.name for t in pilot.tasksets)}"
+            f"--taskset {name} matches {len(fitting)} tasksets; give one of {', '.join(t.name for t in pilot.tasksets)}"
         )
     return fitting[0] if name else ""
 
 
 def _write(out: Path, result: object) -> None:
+    from heredity.pages.report import html
+    from heredity.pages.report.plan_page import plan_page
     from heredity.records.run_folder import write_atomic
-    from heredity.reports import html
-    from heredity.reports.plan_page import plan_page
     from heredity.results.planning import Plan
 
     assert isinstance(result, Plan)

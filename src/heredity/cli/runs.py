@@ -5,48 +5,53 @@ from __future__ import annotations
 import json
 import os
 import shlex
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
+from heredity._core.errors import clean
 from heredity.cli import completion
-from heredity.cli.signals import InterruptedRunError, run_interruptibly
-from heredity.errors import ConfigError, IsolationError, MissingExtraError, RecordError, RunLockedError, clean
+from heredity.cli.signals import InterruptedRunError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from heredity.configuration.config import Config
     from heredity.experiments.best import Winner
     from heredity.experiments.suite import SuiteResult
     from heredity.results.run import RunResults
     from heredity.results.suite import SuiteResults
 
 _JSON = typer.Option(False, "--json", help="Print the result as JSON and nothing else on stdout.")
-_QUIET = typer.Option(False, "--quiet", "-q", help="Show no progress; print the result alone.")
-_UNSAFE = typer.Option(False, "--unsafe", help="Run with the isolation that works here, rather than refuse.")
+_QUIET = typer.Option(False, "--quiet", "-q", help="Print the result without progress.")
+_UNSAFE = typer.Option(False, "--unsafe", help="Run with the isolation available here instead of refusing.")
 _LINES = 12
-"""Lines of a prompt that are printed; the rest is in its file."""
-_JOBS = typer.Option(None, "--jobs", min=1, help="Runs at the same time (engine.parallel_runs).")
+"""Number of lines of a prompt to print; its file has the rest."""
+_JOBS = typer.Option(None, "--jobs", min=1, help="Number of parallel runs (engine.parallel_runs).")
 
 
 def run(
     file: str = typer.Argument(
-        help="Configuration (TOML), one run or a suite with a matrix; or an installed suite's name.",
+        help="Configuration (TOML) of a run, or of a suite with a matrix; or the name of an installed suite.",
         autocompletion=completion.suites,
     ),
-    overrides: list[str] = typer.Argument(None, metavar="[KEY=VALUE]...", help="Such as budget.episodes=64."),
+    overrides: list[str] = typer.Argument(
+        None, metavar="[KEY=VALUE]...", help="Overrides, such as budget.episodes=64."
+    ),
     agent: str | None = typer.Option(
-        None, "--agent", help="Coding agent instead of the matrix: a name such as claude-code, a folder, or a command."
+        None, "--agent", help="Coding agent to run instead of the matrix: name such as claude-code, folder, or command."
     ),
-    folder: Path = typer.Option(Path("runs"), "--folder", help="Where suites are kept."),
-    out: Path | None = typer.Option(None, "--out", help="This suite's own folder; continued if it is there already."),
-    cases: Path | None = typer.Option(None, "--cases", help="Judge on the hidden cases of this suite, to compare."),
+    folder: Path = typer.Option(Path("runs"), "--folder", help="Parent folder of suites."),
+    out: Path | None = typer.Option(None, "--out", help="Folder of this suite; an existing one is continued."),
+    cases: Path | None = typer.Option(None, "--cases", help="Suite whose hidden cases to judge on, for comparison."),
     until: str = typer.Option(
-        "", "--until", help='Run these two entries seed after seed until told apart, such as "gepa vs random decided".'
+        "", "--until", help='Add seeds to these two entries until one is better, such as "gepa vs random decided".'
     ),
-    most_seeds: int | None = typer.Option(None, "--most-seeds", min=1, help="With --until: run no more seeds (32)."),
+    most_seeds: int | None = typer.Option(
+        None, "--most-seeds", min=1, help="With --until: maximum number of seeds (32)."
+    ),
     jobs: int | None = _JOBS,
     json_output: bool = _JSON,
     quiet: bool = _QUIET,
@@ -56,45 +61,28 @@ def run(
 
     Example: heredity run demo --until "parametric vs structural decided" --most-seeds 20
     """
-    from heredity.experiments.config import load
-    from heredity.experiments.sealed import adopt_cases
-    from heredity.experiments.sequence import begin, seeds_of
-    from heredity.experiments.suite import forget_unbegun, new_suite_folder, open_suite
-    from heredity.experiments.suites import suite_file
-    from heredity.launchers import agent_key
+    from heredity import _api
 
-    changes: dict[str, Any] = {} if agent is None else {f"evolver.{agent_key(agent)}": agent, "matrix": {}}
-    if jobs:
-        changes["engine.parallel_runs"] = jobs
-    if unsafe:
-        changes["engine.unsafe"] = True
-    config = load(suite_file(file), list(overrides or ()), changes)
-    if until:
-        changes["run.seeds"] = seeds_of(config.run.seeds, most_seeds)
-        config = load(suite_file(file), list(overrides or ()), changes)
-    elif most_seeds is not None:
-        raise ConfigError('--most-seeds goes with --until; add --until "A vs B decided", or set run.seeds')
-    suite = out if out is not None else new_suite_folder(folder, config)
-    fresh = not suite.exists()
-    require_all(config, suite, json_output=json_output)
-    if cases is not None:
-        adopt_cases(suite, cases)
-    try:
-        if until:
-            begin(suite, config, until)
-        result = execute(suite, open_suite(suite, config), silent=json_output or quiet)
-        _conclude(result, json_output=json_output)
-    except (ConfigError, MissingExtraError, IsolationError):
-        if fresh:
-            forget_unbegun(suite)
-        raise
+    with explained(json_output=json_output):
+        suite = _api.run(
+            file,
+            overrides or (),
+            agent=agent,
+            folder=folder,
+            out=out,
+            cases=cases,
+            until=until,
+            most_seeds=most_seeds,
+            jobs=jobs,
+            unsafe=unsafe,
+            progress=not (json_output or quiet),
+        )
+    _conclude(suite.result, json_output=json_output)
 
 
 def demo(
-    folder: Path = typer.Option(Path("runs"), "--folder", help="Where suites are kept."),
-    open_page: bool = typer.Option(
-        True, "--open/--no-open", help="Open the report in a browser, where there is a screen."
-    ),
+    folder: Path = typer.Option(Path("runs"), "--folder", help="Parent folder of suites."),
+    open_page: bool = typer.Option(True, "--open/--no-open", help="Open the report in a browser if there is a screen."),
     json_output: bool = _JSON,
     quiet: bool = _QUIET,
 ) -> None:
@@ -102,14 +90,10 @@ def demo(
 
     Example: heredity demo --no-open
     """
-    from heredity.experiments.config import load
-    from heredity.experiments.suite import new_suite_folder, open_suite
-    from heredity.experiments.suites import suite_file
+    from heredity import _api
 
-    config = load(suite_file("demo"))
-    suite = new_suite_folder(folder, config)
-    require_all(config, suite, json_output=json_output)
-    result = execute(suite, open_suite(suite, config), silent=json_output or quiet)
+    with explained(json_output=json_output):
+        result = _api.run("demo", folder=folder, progress=not (json_output or quiet)).result
     if open_page and not json_output and (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         import webbrowser
 
@@ -118,24 +102,23 @@ def demo(
 
 
 def resume(
-    suite: Path = typer.Argument(help="The suite's folder, such as runs/demo-20260101-120000."),
+    suite: Path = typer.Argument(help="Folder of the suite, such as runs/demo-20260101-120000."),
     jobs: int | None = _JOBS,
     json_output: bool = _JSON,
     quiet: bool = _QUIET,
 ) -> None:
-    """Continue an interrupted suite: nothing is run or charged twice.
+    """Resume an interrupted suite; nothing is run or charged twice.
 
     Example: heredity resume runs/demo-20260101-120000
     """
-    from heredity.experiments.suite import open_suite, with_jobs
+    from heredity import _api
 
-    config = open_suite(suite)
-    require_all(config, suite, json_output=json_output)
-    resumed = with_jobs(config, jobs) if jobs else config
-    _conclude(execute(suite, resumed, silent=json_output or quiet), json_output=json_output)
+    with explained(json_output=json_output):
+        resumed = _api.resume(suite, jobs=jobs, progress=not (json_output or quiet))
+    _conclude(resumed.result, json_output=json_output)
 
 
-def report(folder: Path = typer.Argument(help="A suite's or a run's folder."), json_output: bool = _JSON) -> None:
+def report(folder: Path = typer.Argument(help="Folder of a suite or a run."), json_output: bool = _JSON) -> None:
     """Rebuild metrics.json, report.md and report.html from the records.
 
     Example: heredity report runs/demo-20260101-120000
@@ -152,17 +135,17 @@ def report(folder: Path = typer.Argument(help="A suite's or a run's folder."), j
         show_winners(rebuilt.winners)
         typer.echo(f"report: {folder / 'report.html'}")
     for name, reason in rebuilt.unreadable.items():
-        _say(f"{name} was left out: {reason}")
+        _say(f"{name} left out: {reason}")
     if rebuilt.unreadable:
         raise typer.Exit(1)
 
 
 def compare(
-    folders: list[Path] = typer.Argument(help="Two or more suites or runs with the same hidden cases."),
-    out: Path | None = typer.Option(None, "--out", help="Write the comparison's metrics and report into this folder."),
+    folders: list[Path] = typer.Argument(help="Folders of two or more suites or runs with the same hidden cases."),
+    out: Path | None = typer.Option(None, "--out", help="Folder for the comparison's metrics and report."),
     json_output: bool = _JSON,
 ) -> None:
-    """Compare runs of several suites as one; only runs judged on the same hidden cases are paired.
+    """Compare the runs of several suites; only runs judged on the same hidden cases are paired.
 
     Example: heredity compare runs/first runs/second --out runs/both
     """
@@ -185,51 +168,23 @@ def compare(
         _say(note)
 
 
-def require_all(
-    config: Config, suite: Path, *, json_output: bool, reword: Callable[[str], str] = lambda line: line
-) -> None:
-    """Refuse what cannot run here, with everything that is missing, and say the notes on tasksets.
-
-    Args:
-        config: the suite's configuration.
-        suite: its folder.
-        json_output: print what is missing as JSON, too.
-        reword: puts a refusal into the words of the command.
-    """
-    from heredity.cli.bars import working
-    from heredity.experiments.preflight import PreflightError, require
+@contextmanager
+def explained(*, json_output: bool) -> Generator[None]:
+    """Say what is missing here, as JSON too, or how to go on after an interruption; exit with the code that says so."""
+    from heredity.experiments.preflight import PreflightError
 
     try:
-        with working("checking that everything it needs is here"):
-            notes = require(config, suite)
+        yield
     except PreflightError as error:
         if json_output:
-            typer.echo(json.dumps({"missing": [reword(line) for line in error.lines]}, ensure_ascii=False))
-        typer.echo(f"heredity: {reword(str(error))}", err=True)
+            typer.echo(json.dumps({"missing": error.lines}, ensure_ascii=False))
+        typer.echo(f"heredity: {error}", err=True)
         raise typer.Exit(2) from error
-    for note in notes:
-        _say(note)
-
-
-def execute(suite: Path, config: Config, *, silent: bool) -> SuiteResult:
-    """Run or continue a suite with its progress on stderr, unless silently; an interruption says how to go on."""
-    from heredity.cli.live import watcher_for
-    from heredity.experiments.progress import RunProgress, Silent
-    from heredity.experiments.results import report_of
-    from heredity.experiments.suite import run_suite
-
-    runs: list[RunProgress] = []
-    watcher = Silent() if silent else watcher_for(runs, suite, report_of(config.run.protocol).words)
-    try:
-        with watcher:
-            return run_interruptibly(run_suite(suite, config, watcher, runs))
-    except InterruptedRunError as error:
-        _say(f"interrupted; nothing is lost: heredity resume {shlex.quote(str(suite))}")
-        raise typer.Exit(error.code) from error
-    except RunLockedError:
-        raise
-    except RecordError as error:
-        raise RecordError(f"{error}; then: heredity resume {shlex.quote(str(suite))}") from error
+    except KeyboardInterrupt as error:
+        if not isinstance(error.__cause__, InterruptedRunError):
+            raise
+        _say(str(error))
+        raise typer.Exit(error.__cause__.code) from error
 
 
 def _conclude(result: SuiteResult, *, json_output: bool) -> None:
@@ -250,7 +205,7 @@ def _conclude(result: SuiteResult, *, json_output: bool) -> None:
 
 
 def say_problems(result: SuiteResult) -> None:
-    """Say on stderr what went wrong and how to go on; the exit code is 1 if a run did not end or its evolver failed."""
+    """Print on stderr what failed and how to continue; exit with 1 if a run did not end or its evolver failed."""
     from heredity.experiments.suite import REPORT
     from heredity.results.text import listed
 
@@ -270,7 +225,7 @@ def say_problems(result: SuiteResult) -> None:
 
 
 def show_winners(winners: Sequence[Winner]) -> None:
-    """Print where each winner's files are, and of prompts and other resources the texts that evolution changed."""
+    """Print the folder of each winner, and the prompts and other texts that evolution changed."""
     from heredity.results.text import clean, number, short_task
 
     for winner in winners:
@@ -295,7 +250,7 @@ def _show(metrics: RunResults | SuiteResults) -> None:
     from rich.console import Console
 
     from heredity.experiments.results import report_of
-    from heredity.reports import page_of
-    from heredity.reports.terminal import render
+    from heredity.pages.report import page_of
+    from heredity.pages.report.terminal import render
 
     Console().print(render(page_of(metrics, [], report_of(metrics.protocol))))

@@ -1,4 +1,4 @@
-"""`heredity schema`: JSON Schema of what is written and read: results, configurations, the journal, descriptions of worlds."""
+"""`heredity schema`: JSON Schema of results, configurations, the journal, cards and descriptions of worlds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 class Format(StrEnum):
-    """What there is a schema of."""
+    """Formats that have a schema."""
 
     results = "results"
     config = "config"
@@ -80,13 +80,13 @@ def card_schema() -> dict[str, Any]:
 
 def world_schema() -> dict[str, Any]:
     """Return the schema of a `world.yaml`, its rules and hooks included."""
-    from heredity.worlds.description import Description
+    from heredity.engine.kind import KINDS
 
-    return {**Description.model_json_schema(), "title": "world.yaml"}
+    return {**KINDS.load("world").schema(), "title": "world.yaml"}
 
 
 def _any_of(models: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of what is one of several models, each under its name."""
+    """Return the schema of a union of models, each under its name."""
     from pydantic import TypeAdapter
 
     schemas, shared = TypeAdapter.json_schemas(
@@ -114,7 +114,7 @@ def lines_schema(events: Mapping[str, type]) -> dict[str, Any]:
         "seq": {"type": "integer", "minimum": 0},
         "at": {"type": "number"},
         "chain": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
-        "format": {"const": FORMAT, "description": "In the first line alone."},
+        "format": {"const": FORMAT, "description": "Only in the first line."},
     }
     lines = [
         {

@@ -1,4 +1,4 @@
-"""`heredity sites`: small webs of our own that questions are about: list, serve, write."""
+"""`heredity sites`: small websites for web questions: list, serve, write."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from heredity.cli.whole_help import WholeHelp
 
 app = typer.Typer(cls=WholeHelp, no_args_is_help=True, rich_markup_mode=None)
 
-_NAME = Annotated[str, typer.Argument(help="A site, such as local-web.", show_default=False)]
+_NAME = Annotated[str, typer.Argument(help="Name of a site, such as local-web.", show_default=False)]
 
 
 @app.command("list")
 def listed() -> None:
-    """Print the names of the sites that are installed.
+    """Print the names of the installed sites.
 
     Example: heredity sites list
     """
-    from heredity.tasks.questions.sites import SITES
+    from heredity.engine.questions.sites import SITES
 
     for name in SITES.names():
         typer.echo(name)
@@ -30,13 +30,14 @@ def listed() -> None:
 
 @app.command()
 def serve(
-    name: _NAME, port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Where; 0 is any free one.")] = 0
+    name: _NAME,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="TCP port; 0 takes a free one.")] = 0,
 ) -> None:
-    """Serve a site on 127.0.0.1 until Ctrl-C; the first line that is printed is its address.
+    """Serve a site on 127.0.0.1 until Ctrl-C; the first line printed is its address.
 
     Example: heredity sites serve local-web --port 8000
     """
-    from heredity.tasks.questions.sites import SITES
+    from heredity.engine.questions.sites import SITES
 
     with activity(), SITES.load(name).serving(port) as address:
         typer.echo(f"http://{address}/")
@@ -49,14 +50,15 @@ def serve(
 
 @app.command()
 def write(
-    name: _NAME, folder: Annotated[Path, typer.Argument(help="Where to; made if it is not there.", show_default=False)]
+    name: _NAME,
+    folder: Annotated[Path, typer.Argument(help="Folder to write to; created if missing.", show_default=False)],
 ) -> None:
-    """Write the pages and documents of a site into a folder, and its questions with their answers as questions.jsonl.
+    """Write the pages and documents of a site into a folder, and its questions with answers as questions.jsonl.
 
     Example: heredity sites write local-web varnholm
     """
-    from heredity.errors import ConfigError
-    from heredity.tasks.questions.sites import SITES
+    from heredity._core.errors import ConfigError
+    from heredity.engine.questions.sites import SITES
 
     site = SITES.load(name)
     try:

@@ -1,4 +1,4 @@
-"""`heredity suites`: the suites that are installed, listed and shown."""
+"""`heredity suites`: list and show the installed suites."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ app = typer.Typer(cls=WholeHelp, invoke_without_command=True, rich_markup_mode=N
 def suites(
     context: typer.Context, as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False
 ) -> None:
-    """Suites that are installed: list, show. `heredity run NAME` runs one."""
+    """Installed suites: list, show. `heredity run NAME` runs one."""
     if context.invoked_subcommand is None:
         _list(as_json=as_json)
 
@@ -26,7 +26,7 @@ def suites(
 def list_suites(
     *, as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False
 ) -> None:
-    """List the suites that are installed, as `heredity suites` alone does.
+    """List the installed suites, as `heredity suites` alone does.
 
     Example: heredity suites list
     """
@@ -43,16 +43,16 @@ def _list(*, as_json: bool) -> None:
         rows = [{"name": name, "about": headline(file), "file": str(file)} for name, file in files.items()]
         typer.echo(json.dumps(rows, indent=1, ensure_ascii=False))
     else:
-        typer.echo(columns(("suite", "what it is for"), [(name, headline(file)) for name, file in files.items()]))
+        typer.echo(columns(("suite", "purpose"), [(name, headline(file)) for name, file in files.items()]))
 
 
 @app.command()
 def show(
     name: Annotated[
-        str, typer.Argument(help="A suite, such as demo.", show_default=False, autocompletion=completion.suites)
+        str, typer.Argument(help="Name of a suite, such as demo.", show_default=False, autocompletion=completion.suites)
     ],
 ) -> None:
-    """Print a suite's TOML: `heredity suites show demo > mine.toml` is a beginning of one's own.
+    """Print a suite's TOML; start your own with `heredity suites show demo > mine.toml`.
 
     Example: heredity suites show demo
     """

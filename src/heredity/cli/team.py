@@ -1,4 +1,4 @@
-"""`heredity team`: give a task to a team, go on with it, look at what was said."""
+"""`heredity team`: give a task to a team, resume it, and read its messages."""
 
 from __future__ import annotations
 
@@ -8,49 +8,109 @@ import json
 import re
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from heredity.cli.bars import ask_person
+from heredity._core.errors import ConfigError
+from heredity.cli.bars import activity, ask_person
 from heredity.cli.signals import InterruptedRunError, run_interruptibly
-from heredity.cli.team_serve import serve
 from heredity.cli.whole_help import WholeHelp
-from heredity.errors import ConfigError
 
 if TYPE_CHECKING:
     from heredity.team.plan import Plan
+    from heredity.team.serving.office import Office
     from heredity.team.team import TeamResult
+
+PORT = 8766
+
+
+def serve(
+    team: Annotated[Path, typer.Option("--team", help="Description of the team (TOML).")] = Path("team.toml"),
+    folder: Annotated[Path, typer.Option("--folder", help="Folder of tasks; unfinished ones are resumed.")] = Path(
+        "team-tasks"
+    ),
+    port: Annotated[int, typer.Option("--port", help="TCP port on 127.0.0.1; 0 takes a free one.")] = PORT,
+    token: Annotated[
+        str,
+        typer.Option(
+            "--token", envvar="HEREDITY_TOKEN", help="Token that requests must carry.", show_default="a new one"
+        ),
+    ] = "",
+    mcp: Annotated[
+        Literal["stdio", "http", "off"],
+        typer.Option("--mcp", help="MCP transport for its tools: stdin and stdout only, /mcp, or none."),
+    ] = "http",
+    a2a: Annotated[bool, typer.Option("--a2a/--no-a2a", help="Serve A2A at /a2a, with agent cards.")] = True,
+    at_once: Annotated[int, typer.Option("--at-once", help="Number of concurrent tasks.", min=1)] = 4,
+    model: Annotated[str, typer.Option("--model", help="Default model.")] = "",
+    *,
+    unsafe: Annotated[bool, typer.Option("--unsafe", help="Run programs with the isolation available here.")] = False,
+) -> None:
+    """Serve a team: tasks over HTTP with a page, as a language model, over MCP and A2A. Tasks survive restarts.
+
+    Example: heredity team serve --team office/team.toml
+    """
+    from heredity.team.serving.office import Office
+    from heredity.team.settings import load_team
+
+    office = Office(load_team(team, {"model": model} if model else None), folder, at_once=at_once, unsafe=unsafe)
+    try:
+        with activity():
+            run_interruptibly(_serve(office, port=port, token=token, mcp=mcp, a2a=a2a))
+    except InterruptedRunError as error:
+        raise typer.Exit(error.code) from error
+
+
+async def _serve(office: Office, *, port: int, token: str, mcp: str, a2a: bool) -> None:
+    if mcp == "stdio":
+        from heredity.team.serving.serving import serve_team_stdio
+
+        async with office:
+            await serve_team_stdio(office)
+        return
+    from heredity.pages.live.team import page_routes
+    from heredity.team.serving.serving import serve_team
+
+    async with office, serve_team(office, port=port, token=token, mcp=mcp == "http", a2a=a2a, more=page_routes) as door:
+        typer.echo(f"page: {door.page}")
+        typer.echo(f"tasks: {door.url}/tasks, as a model: {door.url}/v1")
+        if mcp == "http":
+            typer.echo(f"MCP: {door.url}/mcp")
+        if a2a:
+            typer.echo(f"A2A: {door.url}")
+        typer.echo(f"token: {door.token}")
+        waiting = sum(not run.over for run in office.runs.values())
+        if waiting:
+            typer.echo(f"resuming {waiting} unfinished tasks", err=True)
+        await asyncio.Event().wait()
+
 
 app = typer.Typer(cls=WholeHelp, no_args_is_help=True, rich_markup_mode=None)
 
 _JSON = typer.Option(False, "--json", help="Print the result as JSON and nothing else on stdout.")
-_APPROVE = typer.Option(False, "--approve", help="Stop before each round, to read and edit plan.md.")
-_LIVE = typer.Option(False, "--live", help="Draw the plan, who is at work, cost and time left while it goes on.")
-_UNSAFE = typer.Option(False, "--unsafe", help="Run programs with the isolation that works here, rather than refuse.")
+_APPROVE = typer.Option(False, "--approve", help="Stop before each round to read and edit plan.md.")
+_LIVE = typer.Option(False, "--live", help="Show the plan, active agents, cost and time left.")
+_UNSAFE = typer.Option(False, "--unsafe", help="Run programs with the isolation available here instead of refusing.")
 
 
 @app.command("run")
 def run(
-    task: str = typer.Argument(help="What the team is to do, in words."),
-    team: Path = typer.Option(Path("team.toml"), "--team", help="What the team consists of."),
-    more: list[Path] = typer.Argument(
-        None, metavar="[FILE]...", help="Files that belong to the task.", show_default=False
-    ),
-    files: list[Path] = typer.Option([], "--files", help="Files that belong to the task, one or more."),
-    model: str = typer.Option("", "--model", help="The model of whoever names none, in place of team.model."),
-    out: Path | None = typer.Option(
-        None, "--out", help="The folder to work in; by default a new one under team-runs/."
-    ),
+    task: str = typer.Argument(help="Task for the team, in words."),
+    team: Path = typer.Option(Path("team.toml"), "--team", help="Description of the team (TOML)."),
+    more: list[Path] = typer.Argument(None, metavar="[FILE]...", help="Files of the task.", show_default=False),
+    files: list[Path] = typer.Option([], "--files", help="Files of the task, one or more."),
+    model: str = typer.Option("", "--model", help="Default model, instead of team.model."),
+    out: Path | None = typer.Option(None, "--out", help="Folder to work in (default: a new one under team-runs/)."),
     answer: str = typer.Option(
-        "", "--answer", help="The right answer, where it is known: an evolving team keeps what it solved as a canary."
+        "", "--answer", help="Correct answer, if known: an evolving team keeps solved tasks as canaries."
     ),
     approve: bool = _APPROVE,
     live: bool = _LIVE,
     json_output: bool = _JSON,
     unsafe: bool = _UNSAFE,
 ) -> None:
-    """Give a task to a team and wait for the answer; the plan as it stands is in plan.md, drawn in plan.svg at the end.
+    """Give a task to a team and wait for the answer. plan.md has the current plan; plan.svg is drawn at the end.
 
     Example: heredity team run "When was the old bridge built?" --files report.pdf visits.xlsx
     """
@@ -60,12 +120,12 @@ def run(
 
     _check(approve=approve, live=live)
     if not task.strip():
-        raise ConfigError("the task is empty; say what the team is to do")
+        raise ConfigError("the task is empty; describe what the team should do")
     settings = load_team(team, {"model": model} if model else None)
     folder = out or Path("team-runs") / f"{time.strftime('%Y%m%d-%H%M%S')}-{_slug(task)}"
     if (folder / "task.json").exists():
         raise ConfigError(
-            f"{folder} holds a task already; go on with it with `heredity team resume {folder}`, or give another --out"
+            f"{folder} already holds a task; resume it with `heredity team resume {folder}`, or give another --out"
         )
     folder.mkdir(parents=True, exist_ok=True)
     kept = keep_files([*files, *(more or ())], folder / "files")
@@ -76,13 +136,13 @@ def run(
 
 @app.command("resume")
 def resume(
-    folder: Path = typer.Argument(help="The folder that `team run` worked in."),
+    folder: Path = typer.Argument(help="Folder that `team run` worked in."),
     approve: bool = _APPROVE,
     live: bool = _LIVE,
     json_output: bool = _JSON,
     unsafe: bool = _UNSAFE,
 ) -> None:
-    """Go on with a task that was stopped; what was said and done is not said and done again.
+    """Resume a task that was stopped; recorded messages and actions are not repeated.
 
     Example: heredity team resume team-runs/20260101-120000-when-was-the-old
     """
@@ -94,10 +154,8 @@ app.command("serve")(serve)
 
 
 @app.command("replay")
-def replay(
-    folder: Path = typer.Argument(help="The folder that `team run` worked in."), json_output: bool = _JSON
-) -> None:
-    """Show who said what to whom, in order, as it was recorded.
+def replay(folder: Path = typer.Argument(help="Folder that `team run` worked in."), json_output: bool = _JSON) -> None:
+    """Show the recorded messages in order, with sender and recipient.
 
     Example: heredity team replay team-runs/20260101-120000-when-was-the-old
     """
@@ -127,12 +185,12 @@ def replay(
 
 def _check(*, approve: bool, live: bool) -> None:
     if approve and live:
-        raise ConfigError("--live draws over what --approve asks; give one of them, or use `heredity team serve`")
+        raise ConfigError("--live hides the questions of --approve; give one of them, or use `heredity team serve`")
 
 
 def _work(folder: Path, *, approve: bool, live: bool, json_output: bool, unsafe: bool) -> None:
+    from heredity.agents.models import models_for_agent
     from heredity.results.text import clean
-    from heredity.server.agent_models import models_for_agent
     from heredity.team.assembly import work
     from heredity.team.bus import NOBODYS
     from heredity.team.settings import asked_of
@@ -141,7 +199,7 @@ def _work(folder: Path, *, approve: bool, live: bool, json_output: bool, unsafe:
     watch = _Progress(quiet=json_output)
 
     async def review(plan: Plan) -> Plan:
-        return await asyncio.to_thread(_edited, plan, folder)
+        return await asyncio.to_thread(_edit_plan, plan, folder)
 
     files = {name: folder / "files" / name for name in asked.files}
     how: dict[str, Any] = {"review": review if approve else None, "watch": watch, "unsafe": unsafe}
@@ -155,7 +213,7 @@ def _work(folder: Path, *, approve: bool, live: bool, json_output: bool, unsafe:
         try:
             result = run_interruptibly(work(asked.settings, folder, asked.task, files, **how))
         except (InterruptedRunError, *NOBODYS):
-            typer.echo(f"go on with: heredity team resume {folder}", err=True)
+            typer.echo(f"resume with: heredity team resume {folder}", err=True)
             raise
     _draw(folder)
     if json_output:
@@ -164,16 +222,16 @@ def _work(folder: Path, *, approve: bool, live: bool, json_output: bool, unsafe:
         typer.echo(
             clean(result.answer) if result.outcome == "ok" else f"no answer ({result.outcome}): {clean(result.error)}"
         )
-        typer.echo(f"plan: {folder / 'plan.md'}; all that was said: heredity team replay {folder}", err=True)
+        typer.echo(f"plan: {folder / 'plan.md'}; all messages: heredity team replay {folder}", err=True)
     if result.outcome != "ok":
         raise typer.Exit(1)
 
 
 def _draw(folder: Path) -> None:
-    """Draw the plan, and when its steps were under way, into the folder of a task."""
+    """Draw the plan and the timeline of its steps into a task's folder."""
+    from heredity.pages.live.team.charts import flow, standalone, timeline
     from heredity.team.team import write_whole
     from heredity.team.view import View
-    from heredity.view.team.charts import flow, standalone, timeline
 
     view = View.of(folder)
     if plan := view.plan_of(folder):
@@ -196,8 +254,8 @@ def _as_json(result: TeamResult, folder: Path) -> dict[str, Any]:
     }
 
 
-def _edited(plan: Plan, folder: Path) -> Plan:
-    """Let a person edit plan.md, until it can be carried out."""
+def _edit_plan(plan: Plan, folder: Path) -> Plan:
+    """Let a person edit plan.md until it is valid."""
     from heredity.team.plan import read_plan
 
     path = folder / "plan.md"
@@ -210,7 +268,7 @@ def _edited(plan: Plan, folder: Path) -> Plan:
 
 
 class _Progress:
-    """Says on stderr when a step starts or ends, and how many are left."""
+    """Prints to stderr when a step starts or ends, with the number of steps left."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
@@ -225,7 +283,7 @@ class _Progress:
         for step in changed:
             if not self._quiet and step.state != "pending":
                 outcome = " ".join((step.result or step.task).split())[:100]
-                line = f"round {len(plan.rounds)}, {over}/{len(plan.steps)} over: {step.id} ({step.agent}) {step.state}: {outcome}"
+                line = f"round {len(plan.rounds)}, {over}/{len(plan.steps)} done: {step.id} ({step.agent}) {step.state}: {outcome}"
                 typer.echo(clean(line), err=True)
 
 

@@ -1,4 +1,4 @@
-"""A task in a terminal while it is worked on: the plan with its states, who is at work, what was said, cost and time left."""
+"""Live display of a task in a terminal: plan with states, active agents, messages, cost and time left."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.live import Live as RichLive
 from rich.table import Table
 from rich.text import Text
 
-from heredity.gateway.gateway import Gateway
+from heredity.models.gateway import Gateway
 from heredity.results.text import clean, duration
 from heredity.team.plan import Plan
 from heredity.team.team import Team
@@ -20,15 +20,15 @@ from heredity.team.view import View
 _STYLES = {"done": "green", "failed": "red", "running": "yellow", "pending": "dim", "skipped": "dim"}
 _SAID = 8
 _LEAST_TASK = 12
-"""Fewer characters are no room for what a step is to do."""
+"""Minimum width of the column of tasks, in characters."""
 
 
 class TeamLive:
-    """A picture of a task, drawn anew four times a second until the block ends.
+    """Picture of a task, redrawn four times a second until the block ends.
 
     Args:
-        seconds: how long the task may take.
-        console: where it is drawn; stderr by default.
+        seconds: time limit of the task.
+        console: the console to draw on (default: stderr).
     """
 
     def __init__(self, seconds: float, console: Console | None = None) -> None:
@@ -53,11 +53,11 @@ class TeamLive:
         self._view.take(record.events)
 
     def planned(self, plan: Plan) -> None:
-        """Take the plan as it stands."""
+        """Take the current plan."""
         self._plan = plan
 
     def picture(self) -> RenderableType:
-        """Return what is drawn."""
+        """Return the picture."""
         view, now = self._view, time.time()
         used = now - (view.started or now)
         cost = "cost unknown" if view.used.cost_usd is None else f"${view.used.cost_usd:.4f}"
@@ -75,7 +75,7 @@ class TeamLive:
         ]
         heads = ("step", "agent", "state", "time", "task")
         widths = [max([len(head), *(len(row[i].plain) for row in rows)]) for i, head in enumerate(heads)]
-        # On a narrow screen tasks are left out, then names of agents cut: states and times stay whole.
+        # On a narrow screen tasks are dropped first, then agents' names are cut; states and times stay whole.
         room = self._console.width - sum(widths[:4]) - 2 * 4
         shown = 5 if room >= _LEAST_TASK else 4
         widths[4] = room

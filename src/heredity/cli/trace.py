@@ -1,4 +1,4 @@
-"""`heredity trace`: what took place in a run, step by step; exported to OpenTelemetry, or as training data."""
+"""`heredity trace`: show a run step by step, or export it to OpenTelemetry or as training data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heredity.errors import ConfigError, UnknownNameError
+from heredity._core.errors import ConfigError, UnknownNameError
 
 if TYPE_CHECKING:
     from heredity.analysis.span_tree import Node
@@ -18,22 +18,24 @@ OTLP = "otlp-json"
 
 
 def trace(
-    run: Annotated[Path, typer.Argument(help="A run's folder, or that of a suite of one run.", show_default=False)],
-    kind: Annotated[str, typer.Option("--kind", help="Only these kinds, such as model,tool.")] = "",
-    slowest: Annotated[int | None, typer.Option("--slowest", min=1, help="Only so many, the slowest first.")] = None,
-    rollout: Annotated[str, typer.Option("--rollout", help="Only rollouts of this task, such as train/3.")] = "",
-    depth: Annotated[int | None, typer.Option("--depth", min=1, help="How many levels; 3 of a whole run.")] = None,
+    run: Annotated[Path, typer.Argument(help="Folder of a run, or of a suite with one run.", show_default=False)],
+    kind: Annotated[str, typer.Option("--kind", help="Show only these kinds, such as model,tool.")] = "",
+    slowest: Annotated[int | None, typer.Option("--slowest", min=1, help="Show the N slowest.")] = None,
+    rollout: Annotated[str, typer.Option("--rollout", help="Show only rollouts of this task, such as train/3.")] = "",
+    depth: Annotated[
+        int | None, typer.Option("--depth", min=1, help="Number of levels (default for a whole run: 3).")
+    ] = None,
     export: Annotated[
         str, typer.Option("--export", metavar="FORM:FILE", help="Write otlp-json, sft, rl or preference to a file.")
     ] = "",
     min_score: Annotated[
-        float | None, typer.Option("--min-score", help="Of rollouts in sft; less is left out.", show_default="1")
+        float | None, typer.Option("--min-score", help="Minimum score of rollouts in sft.", show_default="1")
     ] = None,
     *,
-    full: Annotated[bool, typer.Option("--full", help="Every span, and texts in full.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Show every span, and texts in full.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
-    """Show what took place in a run: rounds, attempts, model calls, tools, commits; how long, and what they used.
+    """Show the rounds, rollouts, model calls, tools and commits of a run, their durations and usage.
 
     Example: heredity trace runs/mine --kind model --slowest 10
     """
@@ -41,7 +43,7 @@ def trace(
     if min_score is not None and not export.startswith("sft:"):
         raise ConfigError(f"--min-score {min_score:g} is for --export sft:FILE; leave it out")
     if export:
-        typer.echo(_exported(folder, export, 1.0 if min_score is None else min_score))
+        typer.echo(_export(folder, export, 1.0 if min_score is None else min_score))
         return
     from heredity.analysis.span_tree import selected, span_tree, totals
     from heredity.records.span_log import NAME, read_spans
@@ -66,7 +68,7 @@ def trace(
         show_totals(folder.name, totals(roots))
         show_tree(roots, depth or (None if full else 3), full=full, texts=full)
     if damaged:
-        typer.echo(f"{damaged} lines of {folder / NAME} are damaged and were left out", err=True)
+        typer.echo(f"{damaged} lines of {folder / NAME} are damaged and left out", err=True)
 
 
 def _run_of(folder: Path) -> Path:
@@ -78,8 +80,8 @@ def _run_of(folder: Path) -> Path:
     if len(runs) == 1:
         return runs[0]
     if runs:
-        raise ConfigError(f"{folder} is a suite of {len(runs)} runs; give one of them, such as {runs[0]}")
-    raise ConfigError(f"{folder} holds no run; give the folder of one, such as runs/SUITE/runs/RUN")
+        raise ConfigError(f"{folder} is a suite of {len(runs)} runs; give one, such as {runs[0]}")
+    raise ConfigError(f"{folder} does not hold a run; give a run's folder, such as runs/SUITE/runs/RUN")
 
 
 def _check(roots: Sequence[Node], kinds: Sequence[str], rollout: str) -> None:
@@ -99,7 +101,7 @@ def _row(node: Node) -> dict[str, Any]:
     return {**fields, "seconds": node.seconds, "self_seconds": node.self_seconds}
 
 
-def _exported(run: Path, export: str, min_score: float) -> str:
+def _export(run: Path, export: str, min_score: float) -> str:
     from heredity.analysis.training_data import FORMS, model_of, rollouts_of, sft_rows
     from heredity.records.run_folder import write_atomic
 
@@ -107,7 +109,7 @@ def _exported(run: Path, export: str, min_score: float) -> str:
     if form not in (OTLP, *FORMS) or not file:
         raise ConfigError(f"--export {export}: expected FORM:FILE, with one of {', '.join((OTLP, *FORMS))} as FORM")
     if form == OTLP:
-        return _exported_spans(run, Path(file))
+        return _export_spans(run, Path(file))
     rollouts, model = rollouts_of(run), model_of(run)
     rows = sft_rows(rollouts, model, min_score) if form == "sft" else FORMS[form](rollouts, model)
     lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
@@ -115,7 +117,7 @@ def _exported(run: Path, export: str, min_score: float) -> str:
     return f"{len(rows)} rows from {len(rollouts)} rollouts: {file}"
 
 
-def _exported_spans(run: Path, file: Path) -> str:
+def _export_spans(run: Path, file: Path) -> str:
     from heredity.analysis.otlp import to_otlp
     from heredity.records.run_folder import write_atomic
     from heredity.records.span_log import NAME, read_spans

@@ -1,4 +1,4 @@
-"""How traces look in a terminal, and as plain text where nobody is watching."""
+"""Traces in a terminal, or as plain text elsewhere."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
+from heredity._core.spans import Span
 from heredity.analysis.span_tree import Node, Total, problem_of, usage_of
-from heredity.gateway import Usage
-from heredity.gateway.contract import NOTHING_USED
-from heredity.reports.fitted import FittedTable
+from heredity.models import Usage
+from heredity.models.contract import NOTHING_USED
+from heredity.pages.report.fitted import FittedTable
 from heredity.results.text import DASH, amount, clean, duration, number, shorten
-from heredity.spans import Span
 
 _Line = tuple[int, Text]
-"""A level, from 0, and what stands there."""
+"""A level, from 0, and its text."""
 
 _ALIKE = 8
-"""How many spans of a name are shown inside of another one, unless all are asked for."""
+"""Number of spans of one name shown inside another span, unless all are requested."""
 _TEXT_CHARS, _FACT_CHARS = 400, 80
 _STYLES = {
     "model": "cyan",
@@ -33,7 +33,7 @@ _STYLES = {
     "run": "bold",
 }
 _OBJECTS = {"model": "model", "tool": "tool", "rollout": "task", "run": "run"}
-"""What a span of a kind is about, which is said beside its name."""
+"""Attribute that describes a span of each kind, shown next to its name."""
 _TEXTS = ("input", "arguments", "output", "text", "value", "extracted")
 _TOLD_APART = (
     "usage",
@@ -59,24 +59,24 @@ _USUAL = {
 
 
 def show_totals(name: str, totals: Mapping[str, Total]) -> None:
-    """Print what the spans of each kind come to."""
+    """Print the totals of each kind of span."""
     rows: list[list[str]] = []
     for kind, total in totals.items():
         times = (duration(total.seconds), duration(total.self_seconds))
-        rows.append([kind, str(total.count), str(total.problems or ""), *times, *_used(total.usage)])
+        rows.append([kind, str(total.count), str(total.problems or ""), *times, *_format_usage(total.usage)])
     console = Console()
     console.print(Text(clean(name), style="bold"), soft_wrap=True)
     heads = ("kind", "count", "failed", "time", "own time", "tokens in", "out", "cost")
     console.print(FittedTable.plain(heads, rows))
-    console.print(Text("Times are added up: what goes on at the same time counts each.\n", style="dim"))
+    console.print(Text("Times are sums: parallel spans count in full.\n", style="dim"))
 
 
 def show_tree(roots: Sequence[Node], depth: int | None, *, full: bool, texts: bool) -> None:
-    """Print spans with what took place inside of them.
+    """Print spans as a tree.
 
     Args:
-        roots: the topmost ones.
-        depth: how many levels; None for all.
+        roots: the topmost spans.
+        depth: number of levels; None for all.
         full: show every span, and texts in full.
         texts: show inputs and outputs.
     """
@@ -99,7 +99,7 @@ def show_tree(roots: Sequence[Node], depth: int | None, *, full: bool, texts: bo
 
 
 def show_list(roots: Sequence[Node], nodes: Sequence[Node], *, full: bool) -> None:
-    """Print spans one below the other, each with the time since the start of the trace and the start of its texts."""
+    """Print spans as a list, each with the time since the start of the trace and the beginning of its texts."""
     start = roots[0].span.start_ns if roots else 0
     lines: list[_Line] = []
     for node in nodes:
@@ -187,7 +187,7 @@ def _time(seconds: float) -> str:
 
 
 def _texts(span: Span, limit: int | None) -> Iterator[Text]:
-    """Yield the inputs and outputs of a span; short ones of a line are joined to one."""
+    """Yield the inputs and outputs of a span; short one-line texts share a line."""
     for key in _TEXTS:
         value = span.attributes.get(key)
         if value in (None, "", {}, []):
@@ -200,7 +200,7 @@ def _texts(span: Span, limit: int | None) -> Iterator[Text]:
         yield text.append(f"\n  {indented}" if "\n" in words else words, style="not dim")
 
 
-def _used(usage: Usage) -> list[str]:
+def _format_usage(usage: Usage) -> list[str]:
     if usage == NOTHING_USED:
         return ["", "", ""]
     cost = DASH if usage.cost_usd is None else f"${usage.cost_usd:.4g}"

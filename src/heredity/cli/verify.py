@@ -1,4 +1,4 @@
-"""`heredity verify`: what a published run or suite claims, checked without trusting its owner."""
+"""`heredity verify`: check the claims of a published run or suite without trusting its owner."""
 
 from __future__ import annotations
 
@@ -14,26 +14,24 @@ if TYPE_CHECKING:
 
 
 def verify(
-    folder: Path = typer.Argument(help="A run's or a suite's folder, as it was published."),
-    replay: bool = typer.Option(False, "--replay", help="Play candidates again on the opened cases, in the sandbox."),
+    folder: Path = typer.Argument(help="Folder of a run or a suite, as published."),
+    replay: bool = typer.Option(False, "--replay", help="Rerun candidates on the opened cases, in the sandbox."),
     sample: int | None = typer.Option(
-        None, "--sample", min=1, help="With --replay: so many rollouts of each run (all)."
+        None, "--sample", min=1, help="With --replay: number of rollouts of each run (all)."
     ),
     anchor: list[str] = typer.Option(None, "--anchor", help="git:REPO@COMMIT or tsr:FILE; repeat for more."),
-    authority: Path | None = typer.Option(
-        None, "--ca", help="Certificates (PEM) that a token's signer is checked with."
-    ),
-    card: Path | None = typer.Option(None, "--card", help="Write the card, with what was checked, to this file."),
+    authority: Path | None = typer.Option(None, "--ca", help="Certificates (PEM) to check a token's signer with."),
+    card: Path | None = typer.Option(None, "--card", help="File for the card with all checks."),
     statement: str = typer.Option(
-        "", "--print", metavar="commitment|head", help="Print what is to be anchored, and check nothing."
+        "", "--print", metavar="commitment|head", help="Print the statement to anchor, and check nothing."
     ),
     json_output: bool = typer.Option(False, "--json", help="Print the card as JSON and nothing else on stdout."),
 ) -> None:
-    """Check what a run or a suite claims: its journal, opened cases, blobs, scores and figures.
+    """Check the claims of a run or a suite: its journal, opened cases, blobs, scores and figures.
 
     Example: heredity verify runs/demo-20260101-120000 --replay --sample 20
     """
-    from heredity.errors import ConfigError
+    from heredity._core.errors import ConfigError
     from heredity.experiments.verification import anchors
     from heredity.experiments.verification.cards import save_card
     from heredity.experiments.verification.verify import Asked, cards_of
@@ -60,12 +58,12 @@ def verify(
 def _show(card: Card) -> None:
     from rich.console import Console
 
-    from heredity.reports.fitted import FittedTable
+    from heredity.pages.report.fitted import FittedTable
 
     console, rows = Console(), list[list[str]]()
     alike: dict[tuple[str, str, str], list[Check]] = {}
     for check in card.checks:
-        # What passed is told of all runs at once, what did not for each reason.
+        # Passed checks are grouped over all runs, failed ones by reason.
         alike.setdefault((check.name, check.status, "" if check.status == "passed" else check.reason), []).append(check)
     for (name, status, reason), checks in alike.items():
         runs = [check.run for check in checks if check.run]

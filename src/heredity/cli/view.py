@@ -1,4 +1,4 @@
-"""`heredity view`: runs and suites in a browser, while they go on and afterwards."""
+"""`heredity view`: show runs and suites in a browser, live and afterwards."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ PORT = 8767
 
 
 def view(
-    folder: Annotated[Path, typer.Argument(help="Of a suite, of a run, or of suites.")] = Path("runs"),
+    folder: Annotated[Path, typer.Argument(help="Folder of a suite, of a run, or of suites.")] = Path("runs"),
     port: Annotated[int, typer.Option("--port", help="TCP port on 127.0.0.1; 0 takes a free one.")] = PORT,
     token: Annotated[
         str,
         typer.Option(
             "--token",
             envvar="HEREDITY_TOKEN",
-            help="What addresses begin with; others see command lines: set the variable.",
+            help="Prefix of addresses; set the variable, as others can see command lines.",
             show_default="a new one",
         ),
     ] = "",
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open it in a browser.")] = True,
-    read_only: Annotated[bool, typer.Option("--read-only", help="Only look: nothing is started or stopped.")] = False,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Do not start or stop anything.")] = False,
 ) -> None:
     """Show runs and suites as pages: live progress, lineage, rollouts, model calls, traces, reports.
 
     Example: heredity view runs/demo-20260101-120000
     """
     from heredity.experiments.suites import headline, suites
-    from heredity.view.actions import Actions
-    from heredity.view.app import ViewApp
-    from heredity.view.place import Place
+    from heredity.pages.live.actions import Actions
+    from heredity.pages.live.app import ViewApp
+    from heredity.pages.live.place import Place
 
     if folder == Path("runs"):
-        # Where nothing has been run yet, the page is where one starts.
+        # Without runs, the page starts one.
         folder.mkdir(exist_ok=True)
     served = Place.of(folder)
     kept = served.folder.parent if served.single else served.folder
@@ -56,9 +56,9 @@ def view(
 
 
 async def _serve(app: object, port: int, token: str, *, browser: bool) -> None:
-    from heredity.sandbox.engine_folder import EngineFolder
-    from heredity.view.app import ViewApp
-    from heredity.view.serving import serve_view
+    from heredity._core.engine_folder import EngineFolder
+    from heredity.pages.live.app import ViewApp
+    from heredity.pages.live.serving import serve_view
 
     assert isinstance(app, ViewApp)
     async with serve_view(app, port=port, token=token) as address:
@@ -70,7 +70,7 @@ async def _serve(app: object, port: int, token: str, *, browser: bool) -> None:
 
 
 def leading_to(address: str, folder: Path) -> Path:
-    """Write a page that leads to an address, for this user alone: command lines of browsers are seen by all users of a machine."""
+    """Write a redirect to an address that only this user can read: all users see browsers' command lines."""
     path = folder / "open.html"
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         file.write(

@@ -1,4 +1,4 @@
-"""Help that lists commands with their whole first sentence: what is cut off with dots helps nobody."""
+"""Help that lists commands with their whole first sentence instead of cutting it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 
 _LONGEST = 10_000
 _WORDS = {"path": "PATH", "Path": "PATH", "str": "TEXT", "int": "NUMBER", "float": "NUMBER"}
-"""What help calls values, by their types in Python."""
+"""Names of values in help, by Python type."""
 
 
 def _in_words(display_type: Callable[[Any], str], ctx: Any) -> str:
@@ -21,10 +21,10 @@ def _in_words(display_type: Callable[[Any], str], ctx: Any) -> str:
 
 
 class WholeHelp(TyperGroup):
-    """A group of commands whose help wraps what each is for, instead of cutting it."""
+    """Group of commands whose help wraps descriptions instead of cutting them."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command, whose help names values in words and not by types of Python's."""
+        """Return a command whose help shows words instead of Python types."""
         command = super().get_command(ctx, cmd_name)
         for param in getattr(command, "params", ()):
             if isinstance(param.display_type, MethodType):

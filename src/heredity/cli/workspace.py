@@ -1,4 +1,4 @@
-"""`heredity submit` and `heredity finish` outside a sandbox: the same client that agents are given."""
+"""`heredity submit` and `heredity finish` outside a sandbox: the same client that agents get."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import typer
 from heredity.sandbox import guest_client
 
 _EPISODES = typer.Option(
-    "", help='Train cases: "0-3,7" (inclusive) or "0:2,4:8" (half-open). The fewest allowed by default.'
+    "", help='Train cases: "0-3,7" (inclusive) or "0:2,4:8" (half-open). Default: the fewest allowed.'
 )
 
 

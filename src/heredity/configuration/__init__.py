@@ -1,1 +1,1 @@
-"""The configuration of an experiment: sections with every key known, general ones here and a protocol's own in its folder."""
+"""The configuration of an experiment. Every key is known; general sections are here, a protocol's own in its folder."""

@@ -1,7 +1,7 @@
-"""A whole configuration, and one run of it.
+"""A complete configuration, and one run of it.
 
 config.limits.episode_s          # a general section
-config.of(ScheduleSection).gate  # one that only a protocol has, asked for by that protocol
+config.of(ScheduleSection).gate  # a protocol's own section, read by that protocol
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 
 from pydantic import Field, SerializerFunctionWrapHandler, create_model, model_serializer, model_validator
 
+from heredity._core.errors import ConfigError
+from heredity._core.plugins import located
 from heredity.configuration.sections import (
     BudgetSection,
     EngineSection,
@@ -34,15 +36,13 @@ from heredity.configuration.tools import (
     WebSection,
     check_servers,
 )
-from heredity.errors import ConfigError
-from heredity.gateway.settings import GatewaySettings
-from heredity.plugins import located
+from heredity.models.settings import GatewaySettings
 
 S = TypeVar("S", bound=Section)
 
 
 class Config(Section):
-    """A whole experiment; a protocol's sections stand beside these or, with more keys, in their place."""
+    """A complete experiment. A protocol adds sections, or replaces general ones by sections with more keys."""
 
     run: RunSection
     evolver: EvolverSection = Field(default_factory=EvolverSection)
@@ -74,8 +74,8 @@ class Config(Section):
         return self
 
     @model_serializer(mode="wrap")
-    def _dumped(self, dump: SerializerFunctionWrapHandler):  # no type is given: it would take the place of the schema
-        """Leave out what is about tools where there are none: such a run is told by what it was told by before there were any."""
+    def _dumped(self, dump: SerializerFunctionWrapHandler):  # no type annotation: it would replace the schema
+        """Omit the settings of tools if there are none, so that the digests of such runs stay the same."""
         dumped: dict[str, Any] = dump(self)
         for name, empty in (
             ("corpus", CorpusSection()),
@@ -94,20 +94,20 @@ class Config(Section):
 
     @property
     def tools(self) -> ToolSettings:
-        """The tools that solvers are given."""
+        """Tools for solvers."""
         sections = (self.corpus, self.web, self.search, self.mcp)
         return ToolSettings(tuple(self.solver.tools), *sections, sees=self.solver.pictures)
 
     @property
     def agent_tools(self) -> ToolSettings:
-        """The tools that an outside agent is given."""
+        """Tools for an outside agent."""
         return replace(self.tools, names=tuple(self.evolver.tools), key="evolver.tools", sees=False)
 
     def of(self, section: type[S]) -> S:
         """Return a section by its type.
 
         Raises:
-            ConfigError: if the configuration's protocol has none of this type.
+            ConfigError: if the configuration's protocol has no section of this type.
         """
         for value in self.sections().values():
             if isinstance(value, section):
@@ -116,7 +116,7 @@ class Config(Section):
 
     @classmethod
     def paths_in(cls) -> dict[str, Locate]:
-        """Return the dotted keys that may name files, `*` for any table, with what makes a value of one absolute."""
+        """Return the dotted keys that may name files, `*` for any table, with the function that makes a value absolute."""
         types = {name: field.annotation for name, field in cls.model_fields.items()}
         sections = {
             name: kind
@@ -128,7 +128,7 @@ class Config(Section):
         return {**keys, **servers, "gateway.cache": located}
 
     def conditions(self) -> dict[str, Any]:
-        """Return what the score of a candidate on a task hangs on, by dotted keys."""
+        """Return the settings that determine the score of a candidate on a task, by dotted keys."""
         keys = {f"{name}.{key}": v for name, part in self.sections().items() for key, v in part.conditions().items()}
         return {
             **keys,
@@ -137,16 +137,16 @@ class Config(Section):
         }
 
     def sections(self) -> dict[str, Section]:
-        """Return all sections that are Heredity's own kind, by name."""
+        """Return all of Heredity's own sections, by name."""
         values = {name: getattr(self, name) for name in type(self).model_fields}
         return {name: value for name, value in values.items() if isinstance(value, Section)}
 
 
 def config_type(sections: Mapping[str, type[Section]]) -> type[Config]:
-    """Return the configuration of a protocol that has these sections, by name.
+    """Return the configuration class of a protocol with these sections, by name.
 
     Raises:
-        ConfigError: if one takes the place of a general section without being one of its kind.
+        ConfigError: if one replaces a general section without being a subclass of it.
     """
     fields: dict[str, Any] = {}
     for name, section in sections.items():
@@ -168,7 +168,7 @@ class Cell:
         id: names its folder.
         taskset: its taskset.
         seed: its seed.
-        label: what the evolver is called in comparisons; tells matrix entries apart.
+        label: the evolver's name in comparisons; distinguishes matrix entries.
         config: the configuration with every choice made.
     """
 
@@ -180,5 +180,5 @@ class Cell:
 
     @property
     def evolver(self) -> EvolverSection:
-        """What evolves."""
+        """The evolver."""
         return self.config.evolver

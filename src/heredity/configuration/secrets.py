@@ -1,7 +1,7 @@
-"""Keys and tokens that a user wrote into a configuration: they stay out of every record, name and message.
+"""Keys and tokens in a user's configuration: they stay out of every record, name and message.
 
-A configuration is written into folders that are published. A secret reaches an agent by a variable of this process that
-`evolver.inherit` names; what was written in front of a command becomes such a variable.
+A configuration is copied into folders that are published. A secret reaches an agent through a variable of this
+process that `evolver.inherit` names; an assignment in front of a command becomes such a variable.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from heredity.errors import ConfigError, redacted
+from heredity._core.errors import ConfigError, redacted
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 _SECRET_NAME = re.compile(r"(?:^|[_-])(?:key|api[_-]?key|token|secret|password|passwd|credentials?)$", re.IGNORECASE)
 _LEADING = re.compile(
     r"""(?:([A-Za-z_][A-Za-z0-9_]*)=((?:'[^']*'|"[^"]*"|\\.|[^\s'"\\])*)|env|exec|nohup|time|command)(?:\s+|$)"""
 )
-"""What may stand before the name of a program."""
+"""Words that may precede the name of a program."""
 _BEFORE_PROGRAMS = ("env", "exec", "nohup", "time", "command")
 
 
 def words_of(command: str) -> list[str]:
-    """Return the words of a shell command, without quotes where they can be read."""
+    """Return the words of a shell command, unquoted if it can be parsed."""
     try:
         return shlex.split(command)
     except ValueError:
@@ -34,13 +34,13 @@ def words_of(command: str) -> list[str]:
 
 
 def program_of(command: str) -> str:
-    """Return the name of the program that a command starts: no path, no variable, no argument; `"agent"` where there is none."""
+    """Return the name of the program that a command starts, without path, variables or arguments; `"agent"` if there is none."""
     words = words_of(command)
     while words and (_ASSIGNMENT.fullmatch(words[0]) or words[0] in _BEFORE_PROGRAMS):
         words.pop(0)
     name = Path(words[0]).stem if words else ""
     if name.startswith("python"):
-        # Of an interpreter's arguments only what is surely a program: any other may be anything.
+        # After an interpreter, accept only what is certainly a program; other arguments may be anything.
         scripts = [Path(word).stem for word in words[1:] if word.endswith(".py")]
         modules = [Path(after).stem for word, after in itertools.pairwise(words) if word == "-m"]
         name = next(iter([*scripts, *modules]), "")
@@ -48,9 +48,10 @@ def program_of(command: str) -> str:
 
 
 def without_secrets(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a configuration, not yet checked, with no secret in the command of its agent.
+    """Return an unvalidated configuration without secrets in its agent's command.
 
-    `OPENAI_API_KEY=… my-agent` becomes `my-agent` with the variable in this process's environment and in `evolver.inherit`.
+    `OPENAI_API_KEY=… my-agent` becomes `my-agent` with the variable in this process's environment and in
+    `evolver.inherit`.
 
     Raises:
         ConfigError: if a secret is an argument, or anywhere else in the configuration.
@@ -77,10 +78,10 @@ def without_secrets(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def refuse_secrets(data: Mapping[str, Any]) -> None:
-    """Refuse a team's settings that hold a secret: they are kept in the folder of every task.
+    """Reject a team's settings that contain a secret: they are stored in the folder of every task.
 
     Raises:
-        ConfigError: names the key of the settings and what to do; it repeats no secret.
+        ConfigError: with the key of the setting and the remedy; the secret is not repeated.
     """
     servers: Any = data.get("mcp")
     for name, server in cast("Mapping[str, Any]", servers).items() if isinstance(servers, Mapping) else ():
@@ -95,7 +96,7 @@ def refuse_secrets(data: Mapping[str, Any]) -> None:
 
 
 def _moved(command: str, moved: dict[str, str]) -> str:
-    """Take assignments of secrets from the front of a command; return the rest as it was written."""
+    """Move assignments of secrets out of a command; return the rest verbatim."""
     rest, kept = command.lstrip(), ""
     while match := _LEADING.match(rest):
         name, value = match[1] or "", "".join(words_of(match[2] or ""))
@@ -151,7 +152,7 @@ def _refuse_secrets(value: Any, path: tuple[str, ...], where: str = _WHERE) -> N
 
 
 def _is_secret(path: tuple[str, ...]) -> bool:
-    """Return whether a key is that of a secret, in a table of what is sent or given as it stands."""
+    """Return True if a key holds a secret, in a table whose values are passed on as they are."""
     return (
         bool(path)
         and bool({"extra_body", "environment"} & set(path[:-1]))
@@ -160,5 +161,5 @@ def _is_secret(path: tuple[str, ...]) -> bool:
 
 
 def _is_assignment(path: tuple[str, ...], value: str) -> bool:
-    """Return whether a list of names of variables has one with its value."""
+    """Return True if a list of variable names has one with its value."""
     return path[-1:] == ("environment",) and _ASSIGNMENT.fullmatch(value) is not None

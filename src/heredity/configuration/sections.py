@@ -1,4 +1,4 @@
-"""The sections of a configuration: their keys, their types and their ranges."""
+"""The sections of a configuration: their keys, types and ranges."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from pydantic import (
     model_validator,
 )
 
-from heredity.bounds import MOST_BYTES, Cases, Count, Dollars, Parallel, Seconds, SecondsOrZero, Tokens
+from heredity._core.bounds import MOST_BYTES, Cases, Count, Dollars, Parallel, Seconds, SecondsOrZero, Tokens
+from heredity._core.errors import UnknownNameError
+from heredity._core.plugins import located
 from heredity.configuration.secrets import program_of
-from heredity.errors import UnknownNameError
-from heredity.plugins import located
 from heredity.results.coverage import COVERAGE
 from heredity.sandbox.containers.backends import BACKENDS
 from heredity.sandbox.limits import Limits
@@ -44,7 +44,7 @@ def _seeds(value: Any) -> int | list[int]:
     elif whole and 1 <= listed[0] <= _MOST_SEEDS:
         return listed[0]
     raise ValueError(
-        f"give how many seeds, 1 to {_MOST_SEEDS}, or a list of different seeds, each 0 or more and below 2**63"
+        f"give the number of seeds, 1 to {_MOST_SEEDS}, or a list of different seeds, each 0 or more and below 2**63"
     )
 
 
@@ -80,11 +80,11 @@ Options = Annotated[dict[str, Any], BeforeValidator(_plain_options)]
 
 
 Locate = Callable[[str, Path], str]
-"""Makes a value that may be a path absolute, as seen from a folder."""
+"""Makes a value that may be a path absolute, relative to a folder."""
 
 
 def _located_launcher(name: str, base: Path) -> str:
-    """A launcher is a name, or the path of a folder."""
+    """Make a launcher's path absolute; it is a name, or the path of a folder."""
     return located(name, base) if "/" in name else name
 
 
@@ -95,12 +95,12 @@ class Section(BaseModel):
     """Base of all sections: frozen, every key known, values of TOML's own types.
 
     Attributes:
-        paths: keys that may name files, with what makes a value of one absolute: it is seen from the file that the configuration
-            was read from, and a suite may be resumed from another folder than it was started in.
-        tasksets_in: keys that list tasksets; names of groups among them are written out.
-        varied: whether a matrix may vary its keys.
-        labelled: whether runs that differ in one of its keys have the key in their names, not its value alone.
-        indifferent: keys that leave the score of a candidate on a task as it is; `EVERY_KEY` says it of all.
+        paths: keys that may name files, with the function that makes a value absolute. Paths are relative to the
+            configuration file, since a suite may be resumed from another folder than it was started in.
+        tasksets_in: keys that list tasksets; names of groups among them are expanded.
+        varied: true if a matrix may vary its keys.
+        labelled: true if the names of runs that differ in one of its keys include the key, not its value alone.
+        indifferent: keys that do not affect the score of a candidate on a task; `EVERY_KEY` stands for all.
     """
 
     paths: ClassVar[Mapping[str, Locate]] = MappingProxyType({})
@@ -109,34 +109,34 @@ class Section(BaseModel):
     labelled: ClassVar[bool] = False
     indifferent: ClassVar[tuple[str, ...]] = ()
 
-    # TOML has types of its own, so "64" is a mistake and not a number.
+    # TOML is typed, so "64" is a mistake and not a number.
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
     def conditions(self) -> dict[str, Any]:
-        """Return the keys that the score of a candidate on a task hangs on."""
+        """Return the keys that determine the score of a candidate on a task."""
         every = self.indifferent == EVERY_KEY
         return {} if every else self.model_dump(exclude=set(self.indifferent), exclude_none=True)
 
     def agree(self, config: Config) -> None:
-        """Check what a section asks of the others.
+        """Check a section's requirements on the others.
 
         Raises:
-            ValueError: if they do not go together; the message names the keys.
+            ValueError: if they are incompatible; the message names the keys.
         """
 
 
 DEFAULT_PROTOCOL = "policy-evolution"
-"""The protocol of a configuration that names none."""
+"""Default protocol."""
 
 
 class RunSection(Section):
-    """`[run]`: what is run.
+    """`[run]`: the runs of the experiment.
 
     Attributes:
         protocol: the rules of the run: the name of a protocol.
-        tasksets: names of tasksets; each is run on its own.
-        seeds: how many seeds (0, 1, …), or a list of them.
-        name: what the suite is called; the file's name by default.
+        tasksets: names of tasksets; each one gets its own runs.
+        seeds: number of seeds (0, 1, …), or a list of them.
+        name: name of the suite; the file's name by default.
     """
 
     indifferent: ClassVar[tuple[str, ...]] = EVERY_KEY
@@ -155,35 +155,36 @@ class RunSection(Section):
 
 
 EVOLVER_KINDS = ("method", "agent", "launcher")
-"""Keys of `[evolver]` that say what it is; one of them is given."""
+"""Keys of `[evolver]` that select the evolver; at most one is set."""
 
 
 class EvolverSection(Section):
-    """`[evolver]`: what proposes candidates: a `method`, an outside `agent` command, or a `launcher`; parametric if none is given.
+    """`[evolver]`: proposes candidates: a `method`, an outside `agent` command, or a `launcher`; parametric if none is given.
 
     Attributes:
         method: name of a built-in or installed method.
-        agent: a command that is run as a coding agent, confined to its workspace.
-        launcher: a coding agent by name (`claude-code`, `codex`, `mini-swe-agent`), or the path of a folder with `start.sh`.
-        model: the gateway's model that an agent asks, through a broker; `gateway.execution` by default for a launcher.
-        prompt: what a launcher's agent is told first; by default, to do what AGENTS.md says.
-        name: what it is called in reports; by default the method's name or the command's program.
-        initial: folder of the program to start from; by default a neutral starter.
+        agent: command of a coding agent, which runs confined to its workspace.
+        launcher: a coding agent by name (`claude-code`, `codex`, `mini-swe-agent`), or the path of a folder with
+            `start.sh`.
+        model: the gateway's model that an agent uses, through a broker; `gateway.execution` by default for a launcher.
+        prompt: first prompt of a launcher's agent; by default, to follow AGENTS.md.
+        name: name in reports; by default the method's name or the command's program.
+        initial: folder of the start program; by default a neutral starter.
         options: the method's own options.
-        time_limit_s: an agent's wall time, over all its starts.
-        continue_turns: how often an agent is started in all, while budget is left; by default 128 times where its launcher lets it
-            go on with what it was at, and once where not.
-        continue_idle: how many starts in a row may submit nothing.
-        continue_wait_s: seconds before an agent that failed is started again; each further failure in a row doubles them.
-        end_grace_s: how long an agent may go on for after its budget is spent.
-        environment: variables an agent is given.
-        inherit: names of this process's variables an agent is given; nothing else is inherited.
+        time_limit_s: an agent's wall time in seconds, over all its starts.
+        continue_turns: maximum number of starts of an agent while budget is left; by default 128 if its launcher can
+            continue its session, and 1 otherwise.
+        continue_idle: maximum consecutive starts without a submission.
+        continue_wait_s: seconds before restarting an agent that failed; doubled with each further consecutive failure.
+        end_grace_s: seconds that an agent may go on after its budget is exhausted.
+        environment: variables set for an agent.
+        inherit: names of this process's variables passed to an agent; no others are inherited.
         read_only: folders of the host an agent needs for its own programs.
-        network: whether an agent may use the host's network.
+        network: true if an agent may use the host's network.
         devices: device files of the host an agent may use, such as `/dev/nvidia0`.
-        memory_bytes: most memory of an agent and all that it starts; half of the machine's by default.
-        disk_bytes: most disk that an agent's own files may take.
-        tools: what an agent may ask this process for, as `solver.tools`.
+        memory_bytes: maximum memory of an agent and its child processes; half of the machine's by default.
+        disk_bytes: maximum disk space of an agent's own files.
+        tools: tools that an agent may call in this process, as `solver.tools`.
     """
 
     indifferent: ClassVar[tuple[str, ...]] = EVERY_KEY
@@ -216,7 +217,7 @@ class EvolverSection(Section):
 
     @model_validator(mode="before")
     @classmethod
-    def _one_of(cls, given: Any) -> Any:
+    def _check_single_kind(cls, given: Any) -> Any:
         if not isinstance(given, Mapping):
             return given
         chosen: Mapping[str, Any] = given
@@ -231,26 +232,26 @@ class EvolverSection(Section):
     def _tools_of_agents(self) -> EvolverSection:
         if self.tools and not self.outside:
             raise ValueError(
-                f"tools: the method {self.method!r} asks no tools; leave them out, or give candidates theirs with solver.tools"
+                f"tools: the method {self.method!r} uses no tools; leave them out, or give candidates theirs with solver.tools"
             )
         return self
 
     @model_validator(mode="after")
-    def _named_apart(self) -> EvolverSection:
+    def _check_label(self) -> EvolverSection:
         if self.label.partition(" ")[0] == "reference":
             raise ValueError(
-                f"{self.label!r} is what runs are compared with; give this evolver another name, with evolver.name"
+                f"{self.label!r} is the name of a baseline; give this evolver another name, with evolver.name"
             )
         return self
 
     @property
     def outside(self) -> bool:
-        """Whether it is an outside agent."""
+        """True if it is an outside agent."""
         return self.method is None
 
     @property
     def label(self) -> str:
-        """What the evolver is called."""
+        """Name of the evolver."""
         if self.name:
             return self.name
         if self.method is not None:
@@ -265,14 +266,14 @@ class BudgetSection(Section):
     """`[budget]`: the bounded supply of feedback.
 
     Attributes:
-        episodes: train episodes of the whole run (paper: 128); of questions, attempts. `rollouts` is another name for it.
-        submissions: most submissions; no limit by default.
-        tokens: most tokens of the solver's and the method's models together; no limit by default.
-        cost_usd: most US dollars likewise; refused if a model's prices are unknown.
+        episodes: train episodes of the whole run (paper: 128); for questions, attempts. `rollouts` is an alias.
+        submissions: maximum submissions; no limit by default.
+        tokens: maximum tokens of the solver's and the method's models together; no limit by default.
+        cost_usd: maximum US dollars likewise; rejected if a model's prices are unknown.
         seconds: wall seconds of the evolver; no limit by default.
-        min_per_submit: fewest episodes of one submission.
-        max_per_submit: most episodes of one submission.
-        train_cases: how many train cases there are to choose from.
+        min_per_submit: minimum episodes per submission.
+        max_per_submit: maximum episodes per submission.
+        train_cases: number of train cases to choose from.
     """
 
     varied: ClassVar[bool] = True
@@ -298,30 +299,30 @@ class BudgetSection(Section):
         return self
 
     def agree(self, config: Config) -> None:
-        """Refuse a run that nothing bounds."""
+        """Reject a run without any bound."""
         if self.episodes is None:
-            raise ValueError("budget.episodes is missing; give how many episodes may be bought")
+            raise ValueError("budget.episodes is missing; give the number of episodes")
 
 
 class OpenBudgetSection(BudgetSection):
-    """`[budget]` of a protocol in which something else than episodes bounds a run, such as a schedule or its time.
+    """`[budget]` of a protocol that bounds a run by something other than episodes, such as a schedule or its time.
 
-    `episodes` have no limit by default, and `max_per_submit` is more than anybody asks for.
+    `episodes` have no limit by default, and `max_per_submit` is effectively unlimited.
     """
 
     episodes: Annotated[Count | None, Field(validation_alias=AliasChoices("episodes", "rollouts"))] = None
     max_per_submit: Count = 10_000
 
     def agree(self, config: Config) -> None:
-        """Ask for nothing: whatever bounds the run asks for it."""
+        """Require nothing: the protocol bounds the run."""
 
 
 class ViewsSection(Section):
-    """`[views]`: how many hidden cases a run is judged on.
+    """`[views]`: the numbers of hidden cases that judge a run.
 
     Attributes:
-        validation, heldout: pick the checkpoint, unused where commits do; and score it.
-        coverage: the share of scores that must be known to select by them, or to say which of two is better.
+        validation, heldout: cases that select the checkpoint, unused where commits do; and cases that score it.
+        coverage: share of scores that must be known to select by them, or to call one of two better.
     """
 
     indifferent: ClassVar[tuple[str, ...]] = EVERY_KEY
@@ -332,7 +333,7 @@ class ViewsSection(Section):
 
 
 class LimitsSection(Section):
-    """`[limits]`: what one episode may use; see `heredity.sandbox.limits.Limits`."""
+    """`[limits]`: limits of one episode; see `heredity.sandbox.limits.Limits`."""
 
     varied: ClassVar[bool] = True
 
@@ -345,26 +346,27 @@ class LimitsSection(Section):
     steps: Annotated[int, Field(ge=1, le=10**9)] | None = None
 
     def limits(self) -> Limits:
-        """Return the limits as the engine takes them."""
+        """Return the limits in the engine's form."""
         return Limits(**self.model_dump())
 
 
 class ModelLimitsSection(LimitsSection):
-    """`[limits]` of a protocol whose candidates ask a language model: one that reasons takes minutes for each reply."""
+    """`[limits]` of a protocol whose candidates call a language model: one that reasons takes minutes per reply."""
 
     episode_s: Seconds = 3600.0
 
 
 class EngineSection(Section):
-    """`[engine]`: how episodes are run. Nothing here changes a score, except `lockstep` for programs that keep module state.
+    """`[engine]`: execution of episodes. Scores do not depend on it, except on `lockstep` for programs that keep module state.
 
     Attributes:
         workers: environment workers; one per core by default.
         lockstep: episodes that share one policy process; 1 separates them.
-        parallel_runs: runs of a suite at the same time.
-        unsafe: run with the isolation that works here instead of refusing.
-        containers: what runs container tasks: `bubblewrap`, `docker` (also Podman), or what a package adds.
-        gpus: the GPUs that runs may lease, by number or UUID as nvidia-smi shows them; how many one has is its protocol's.
+        parallel_runs: concurrent runs of a suite.
+        unsafe: run with the isolation available here instead of refusing.
+        containers: backend for container tasks: `bubblewrap`, `docker` (also Podman), or one from an installed package.
+        gpus: the GPUs that runs may lease, by number or UUID as nvidia-smi shows them; the protocol sets the number
+            per run.
     """
 
     indifferent: ClassVar[tuple[str, ...]] = ("workers", "parallel_runs", "gpus")
@@ -378,11 +380,11 @@ class EngineSection(Section):
 
 
 class SuiteSection(Section):
-    """`[suite]`: what is added to the matrix.
+    """`[suite]`: additions to the matrix.
 
     Attributes:
-        baselines: true adds random, best-of-n and sequential; a list names others; false adds none. A single run adds none.
-            They are run under each condition that the matrix varies, such as the execution model.
+        baselines: true adds random, best-of-n and sequential; a list names others; false adds none. A single run adds
+            none. They run under each condition that the matrix varies, such as the execution model.
     """
 
     indifferent: ClassVar[tuple[str, ...]] = EVERY_KEY

@@ -1,4 +1,4 @@
-"""The section about how questions are attempted."""
+"""The section of settings for attempting questions."""
 
 from __future__ import annotations
 
@@ -6,22 +6,23 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from heredity.actors.contract import Solving
-from heredity.bounds import Count, Parallel, Seconds, Tokens
+from heredity._core.bounds import Count, Parallel, Seconds, Tokens
 from heredity.configuration.sections import Section
+from heredity.engine.actor import Solving
 
 _OF_TOOLS = ("tools", "pictures")
 
 
 class SolverSection(Section):
-    """`[solver]`: how a question is attempted; see `heredity.actors.contract.Solving`.
+    """`[solver]`: settings of attempts at questions; see `heredity.engine.actor.Solving`.
 
     Attributes:
-        seconds: wall seconds of a rollout; by default those of an episode (`limits.episode_s`), which bound it in any case.
-        concurrent: rollouts at the same time.
-        tools: what solvers of questions are given beside their own tools: some of `heredity.configuration.tools.TOOLS`, servers of
-            `[mcp]`, or single tools of these.
-        pictures: whether the model sees: with `browse` it may then look at pages.
+        seconds: wall seconds of a rollout; by default those of an episode (`limits.episode_s`), which is the limit in
+            any case.
+        concurrent: maximum concurrent rollouts.
+        tools: tools for solvers of questions in addition to their own: some of `heredity.configuration.tools.TOOLS`,
+            servers of `[mcp]`, or single tools of these.
+        pictures: true if the model has vision: with `browse` it may then look at pages.
     """
 
     indifferent: ClassVar[tuple[str, ...]] = ("concurrent",)
@@ -40,9 +41,9 @@ class SolverSection(Section):
     pictures: bool = False
 
     def conditions(self) -> dict[str, Any]:
-        """Return what a score hangs on; without tools, what it hung on before there were any."""
+        """Return the settings that determine a score; without tools, the same as before tools existed."""
         return {key: value for key, value in super().conditions().items() if key not in _OF_TOOLS or value}
 
     def solving(self, most: float) -> Solving:
-        """Return the settings as the solver takes them, where nothing may take more than `most` seconds."""
+        """Return the settings in the solver's form, with no timeout above `most` seconds."""
         return Solving(**self.model_dump(exclude={"concurrent", "seconds", *_OF_TOOLS}), seconds=self.seconds or most)

@@ -1,7 +1,7 @@
-"""Sections about tools: what of the web, of documents and of servers whoever answers questions may reach.
+"""Sections about tools: web, documents and servers for solvers and agents.
 
-They are the same in the configuration of a run, where `solver.tools` names the tools of solvers, and in a team.toml, where each
-agent names its own.
+They are the same in the configuration of a run, where `solver.tools` names the tools of solvers, and in a team.toml,
+where each agent names its own.
 
     [solver]
     tools = ["search", "read", "fetch", "notes"]
@@ -28,17 +28,17 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from heredity.bounds import Seconds
-from heredity.errors import ConfigError, UnknownNameError
-from heredity.plugins import located
+from heredity._core.bounds import Seconds
+from heredity._core.errors import ConfigError, UnknownNameError
+from heredity._core.plugins import located
 from heredity.sandbox.hosts import AllowedHosts
 
 SEARCH, READ, PYTHON, BROWSE, FETCH, SEARCH_WEB = "search", "read", "python", "browse", "fetch", "search-web"
 TOOLS = (SEARCH, READ, PYTHON, BROWSE, FETCH, SEARCH_WEB)
-"""Tools that a configuration names; servers of `[mcp]` are named beside them."""
+"""Built-in tools; a configuration may also name servers of `[mcp]`."""
 
 _READING, _REACHING, _ASKING = frozenset({SEARCH, READ}), frozenset({FETCH, BROWSE}), frozenset({SEARCH_WEB})
-"""Which tools need `[corpus]`, `[web]` and `[search]`."""
+"""Tools that need `[corpus]`, `[web]` and `[search]`."""
 
 
 def _located(path: str, base: Path) -> str:
@@ -49,8 +49,8 @@ class ToolSection(BaseModel):
     """Base of the sections about tools: frozen, every key known, values of TOML's own types.
 
     Attributes:
-        paths: keys that name files or folders, with what makes them absolute.
-        indifferent: keys that say how something is reached, and leave alone what is.
+        paths: keys that name files or folders, with the functions that make them absolute.
+        indifferent: keys that affect how something is reached, but not what is reached.
     """
 
     paths: ClassVar[Mapping[str, Callable[[str, Path], str]]] = MappingProxyType({})
@@ -58,12 +58,12 @@ class ToolSection(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
     def conditions(self) -> dict[str, Any]:
-        """Return the keys that a score hangs on, where they are given: runs without tools have none."""
+        """Return the keys that determine a score, if set: runs without tools have none."""
         return self.model_dump(mode="json", exclude=set(self.indifferent), exclude_defaults=True)
 
 
 class CorpusSection(ToolSection):
-    """`[corpus]`: the folder of documents that `search` and `read` work on, beside the files of the task."""
+    """`[corpus]`: the folder of documents for `search` and `read`, in addition to the files of the task."""
 
     paths: ClassVar[Mapping[str, Callable[[str, Path], str]]] = MappingProxyType({"folder": _located})
 
@@ -76,15 +76,15 @@ class McpSection(ToolSection):
     Attributes:
         command: program and arguments; or
         url: its address (streamable HTTP).
-        token: the environment variable that holds the token it is sent.
-        folder: the folder that a command starts in and may write, `/workspace` inside; by default an empty one. Each attempt of a
-            solver has a copy of its own.
+        token: the environment variable that holds the token for a server at a url.
+        folder: working folder of a command, writable, `/workspace` inside; by default an empty one. Each attempt of a
+            solver has its own copy.
         shows: files and folders that a command may read, at the same paths inside.
         packages: installed Python packages that a command may import.
-        environment: variables of this process that a command is given.
-        network: whether a command may use the host's network.
-        tools: the tools that are offered; all by default.
-        seconds: how long a call may take.
+        environment: variables of this process passed to a command.
+        network: true if a command may use the host's network.
+        tools: the tools to offer; all by default.
+        seconds: timeout of a call.
     """
 
     paths: ClassVar[Mapping[str, Callable[[str, Path], str]]] = MappingProxyType(
@@ -104,27 +104,27 @@ class McpSection(ToolSection):
     seconds: Seconds = 60.0
 
     @model_validator(mode="after")
-    def _one_way(self) -> McpSection:
+    def _check_connection(self) -> McpSection:
         if bool(self.command) == bool(self.url):
-            raise ValueError("a server has either a command, with which it is started, or a url; give one of them")
+            raise ValueError("a server has either a command, which starts it, or a url; give one of them")
         if self.url and not re.match(r"https?://[^\s/]", self.url):
-            raise ValueError(f'url: {self.url!r:.80} is no address; give one such as "http://127.0.0.1:8765/mcp"')
+            raise ValueError(f'url: {self.url!r:.80} is not an address; give one such as "http://127.0.0.1:8765/mcp"')
         local = [name for name in ("folder", "shows", "packages", "environment", "network") if getattr(self, name)]
         if self.url and local:
-            raise ValueError(f"{local[0]}: what a command is granted says nothing to a server at a url; leave it out")
+            raise ValueError(f"{local[0]}: it applies to a command, and this server has a url; leave it out")
         if self.command and self.token:
-            raise ValueError("token: it is sent to servers at a url; name it in environment for one with a command")
+            raise ValueError("token: it is for servers at a url; for one with a command, name it in environment")
         return self
 
 
 class WebSection(ToolSection):
-    """`[web]`: what of the web may be reached.
+    """`[web]`: the reachable part of the web.
 
     Attributes:
         allow: hosts: `host:port`, `host` (ports 80 and 443), `*.domain`, or `*` for every public one.
-        private: whether names of hosts may lead to addresses of this machine and of the local network.
+        private: true if host names may resolve to addresses of this machine and of the local network.
         browser: the path of Chromium; empty to look for it.
-        memory_mib: how much memory the browser may hold, all of its processes together.
+        memory_mib: memory limit of the browser in MiB, all of its processes together.
     """
 
     paths: ClassVar[Mapping[str, Callable[[str, Path], str]]] = MappingProxyType({"browser": _located})
@@ -145,11 +145,11 @@ class WebSection(ToolSection):
 
 
 class SearchSection(ToolSection):
-    """`[search]`: the service that `search-web` asks.
+    """`[search]`: the search service of `search-web`.
 
     Attributes:
-        service: `"searxng"` (one's own, whose JSON is allowed), `"brave"` or `"tavily"`, and what answers as these do.
-        url: where it is, if not at its usual address.
+        service: `"searxng"` (self-hosted, with its JSON format enabled), `"brave"` or `"tavily"`, or a compatible one.
+        url: its address, if not the usual one.
         key: the environment variable that holds its key.
     """
 
@@ -162,14 +162,14 @@ class SearchSection(ToolSection):
 
 @dataclass(frozen=True, slots=True)
 class ToolSettings:
-    """The tools that somebody is given, and what these work on.
+    """The tools for solvers or an agent, and their settings.
 
     Attributes:
         names: some of `TOOLS`, servers of `mcp`, or single tools of these (`"notes.add"`).
         corpus, web, search: the sections of the tools that need them.
         mcp: the servers by name.
-        key: what names them: `"solver.tools"`, or `"evolver.tools"` for an outside agent's.
-        sees: whether who is given them may look at pages.
+        key: the configuration key that names them: `"solver.tools"`, or `"evolver.tools"` for an outside agent's.
+        sees: true if their user may look at pages.
     """
 
     names: tuple[str, ...] = ()
@@ -182,44 +182,42 @@ class ToolSettings:
 
     @property
     def used(self) -> frozenset[str]:
-        """What is named, of single tools their servers."""
+        """The named tools and servers; for a single tool, its server."""
         return frozenset(name.partition(".")[0] for name in self.names)
 
     @property
     def servers(self) -> dict[str, McpSection]:
-        """The servers that are named."""
+        """The named servers."""
         return {name: section for name, section in self.mcp.items() if name in self.used}
 
     def conditions(self) -> dict[str, Any]:
-        """Return what the score of a candidate hangs on, by dotted keys; nothing where there are no tools."""
+        """Return the settings that determine the score of a candidate, by dotted keys; empty without tools."""
         by_tool = {"corpus": (self.corpus, _READING), "web": (self.web, _REACHING), "search": (self.search, _ASKING)}
         sections: dict[str, ToolSection] = {name: part for name, (part, tools) in by_tool.items() if self.used & tools}
         sections |= {f"mcp.{name}": section for name, section in self.servers.items()}
         return {f"{name}.{key}": value for name, part in sections.items() for key, value in part.conditions().items()}
 
     def agree(self) -> None:
-        """Check that what is named is there.
+        """Check that the named tools exist.
 
         Raises:
-            ValueError: if not; the message names the key.
+            ValueError: if one does not; the message names the key.
         """
         check_named(self.key, self.names, TOOLS, self.mcp, self.web)
         twice = next((name for at, name in enumerate(self.names) if name in self.names[:at]), None)
         if twice is not None:
             raise ValueError(f"{self.key} names {twice!r} twice; name it once")
         if self.sees and BROWSE not in self.names:
-            raise ValueError(
-                f"solver.pictures: only pages are looked at; name {BROWSE!r} in solver.tools, or leave it out"
-            )
+            raise ValueError(f"solver.pictures is only for pages; name {BROWSE!r} in solver.tools, or leave it out")
 
     def check_used(self, used: Collection[str]) -> None:
-        """Check that what is given is used.
+        """Check that every configured section is used.
 
         Args:
-            used: all tools and servers that somebody is given.
+            used: all tools and servers in use.
 
         Raises:
-            ConfigError: if not; the message names the key.
+            ConfigError: if one is not; the message names the key.
         """
         given: dict[str, tuple[object, Collection[str]]] = {
             "corpus.folder": (self.corpus.folder, _READING),
@@ -231,7 +229,7 @@ class ToolSettings:
         for key, (value, tools) in given.items():
             if value and not set(tools) & set(used):
                 raise ConfigError(
-                    f"{key} is given, and no tool uses it; name {' or '.join(map(repr, sorted(tools)))} in solver.tools or "
+                    f"{key} is set, but no tool uses it; name {' or '.join(map(repr, sorted(tools)))} in solver.tools or "
                     "evolver.tools, or leave it out"
                 )
 
@@ -248,7 +246,7 @@ def check_servers(servers: Mapping[str, McpSection], taken: Collection[str]) -> 
 def check_named(
     where: str, names: Sequence[str], tools: Collection[str], servers: Mapping[str, McpSection], web: WebSection
 ) -> None:
-    """Check that tools which are named are there; raises ValueError, which names the key `where`."""
+    """Check that the named tools exist; raises ValueError, which names the key `where`."""
     available = {*tools, *servers}
     for name in names:
         own, dot, _ = name.partition(".")
@@ -256,4 +254,4 @@ def check_named(
             raise ValueError(f"{where}: {UnknownNameError('tool', name, available)}")
     for tool in (BROWSE, FETCH):
         if tool in names and not web.allow:
-            raise ValueError(f"{where}: {tool!r} needs hosts that may be reached; set web.allow")
+            raise ValueError(f"{where}: {tool!r} needs reachable hosts; set web.allow")

@@ -1,7 +1,8 @@
-"""Winners as plain files: `best/` of a run holds the candidate it ended with, `best/` of a suite the winner on each taskset.
+"""Winners as plain files: a run's `best/` holds its final candidate, a suite's `best/` the winner on each taskset.
 
-The files are in the layout that `evolver.initial` reads, so a winner can be run, edited, shared or evolved further. They are
-derived from the journal and written anew by `heredity report`: copy them before editing.
+The files have the layout that `evolver.initial` reads, so a winner can be run, edited, shared or evolved further. They
+are
+derived from the journal, and `heredity report` rewrites them: copy them before editing.
 """
 
 from __future__ import annotations
@@ -13,9 +14,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heredity.errors import RecordError
-from heredity.posttraining.models.checkpoint import PART as WEIGHTS
-from heredity.posttraining.models.checkpoint import checkpoint_of
+from heredity._core.errors import RecordError
 from heredity.protocols.registry import PROTOCOLS
 from heredity.records import BlobStore, read_journal
 from heredity.records.events import CANDIDATE
@@ -26,20 +25,20 @@ from heredity.results.suite import SuiteResults
 BEST = "best"
 
 _LINKED = 64 << 20
-"""Bytes from which a file is linked rather than copied, so that weights take their place on the disk once."""
+"""Size in bytes from which a file is hard-linked instead of copied, so that weights are stored once."""
 
 
 @dataclass(frozen=True)
 class Winner:
-    """The winner on a taskset.
+    """Winner on a taskset.
 
     Attributes:
-        taskset: the taskset's name.
-        evolver: label of the evolver that found it: the one with the best held-out mean over its seeds.
-        run: results of the run it comes from: of that evolver's, the one with the best validation mean, or without
-            validation the best held-out mean.
-        folder: where its files are.
-        changed: the text files in which it differs from what the run began with, by path; empty for a single program.
+        taskset: name of the taskset.
+        evolver: label of the winning evolver: the one with the best held-out mean over its seeds.
+        run: results of its best run: the one with the best validation mean or, without validation, the best
+            held-out mean.
+        folder: folder of its files.
+        changed: text files that differ from the initial candidate, by path; empty for a single program.
     """
 
     taskset: str
@@ -49,8 +48,29 @@ class Winner:
     changed: Mapping[str, str]
 
 
+def best_files(folder: Path, run: RunResults) -> dict[str, bytes | Path]:
+    """Return the files of the candidate that a run ended with, by their paths; none if it ended with none.
+
+    Args:
+        folder: the run's folder.
+        run: its results.
+
+    Returns:
+        The content of each, or the file that has it.
+
+    Raises:
+        RecordError: if the journal cannot be read.
+    """
+    candidates = _Candidates(folder)
+    candidate = candidates.load(run.selected.candidate) if run.selected else None
+    files: dict[str, bytes | Path] = {} if candidate is None else {**_files(candidate)}
+    if run.protocol is not None and (more := PROTOCOLS.load(run.protocol).best) is not None:
+        files |= more(folder, candidates.events)
+    return files
+
+
 def write_best(folder: Path, run: RunResults) -> None:
-    """Write the candidate that a run ended with into its `best/`; a run that ended with none has no such folder.
+    """Write the final candidate of a run into its `best/`; a run without one gets no such folder.
 
     Args:
         folder: the run's folder.
@@ -59,30 +79,25 @@ def write_best(folder: Path, run: RunResults) -> None:
     Raises:
         RecordError: if a file cannot be read or written.
     """
-    candidates = _Candidates(folder)
-    candidate = candidates.load(run.selected.candidate) if run.selected else None
-    files = {} if candidate is None or WEIGHTS in candidate.parts else _files(candidate)
-    if run.protocol is not None and (more := PROTOCOLS.load(run.protocol).best) is not None:
-        files |= more(folder, candidates.events)
-    with _replaced(folder / BEST) as target:
-        if candidate is not None and WEIGHTS in candidate.parts:
-            weights = folder / "models" / checkpoint_of(candidate).digest
-            if weights.is_dir():
-                _copy(weights, target)
+    files = best_files(folder, run)
+    with _replacing(folder / BEST) as target:
         for path, content in files.items():
             (target / path).parent.mkdir(parents=True, exist_ok=True)
-            (target / path).write_bytes(content)
+            if isinstance(content, Path):
+                _copy_file(str(content), str(target / path))
+            else:
+                (target / path).write_bytes(content)
 
 
 def write_suite_best(folder: Path, suite: SuiteResults, runs: Sequence[RunResults]) -> list[Winner]:
-    """Write the winner on each taskset into a suite's `best/`: of several tasksets, each into a folder of its own.
+    """Write the winner on each taskset into a suite's `best/`; with several tasksets, each gets a subfolder.
 
-    Evolvers all of whose runs failed have no winner.
+    An evolver whose runs all failed has no winner.
 
     Args:
-        folder: the suite's folder, whose runs have their own `best/`.
-        suite: its results.
-        runs: those of its runs.
+        folder: the suite's folder; its runs have `best/` folders already.
+        suite: results of the suite.
+        runs: results of its runs.
 
     Raises:
         RecordError: if a file cannot be read or written.
@@ -94,10 +109,10 @@ def write_suite_best(folder: Path, suite: SuiteResults, runs: Sequence[RunResult
         for cell in sorted(cells, key=lambda cell: -cell.mean):
             ended = [by_id[str(seed.run_id)] for seed in cell.seeds if str(seed.run_id) in by_id]
             if ended:
-                leaders.append((taskset.taskset, cell.evolver, max(ended, key=_validated)))
+                leaders.append((taskset.taskset, cell.evolver, max(ended, key=_selection_score)))
                 break
     chosen: list[Winner] = []
-    with _replaced(folder / BEST) as target:
+    with _replacing(folder / BEST) as target:
         for taskset, evolver, run in leaders:
             own = str(run.run_id).partition("--")[0] if len(leaders) > 1 else ""
             _copy(folder / "runs" / str(run.run_id) / BEST, target / own)
@@ -106,14 +121,14 @@ def write_suite_best(folder: Path, suite: SuiteResults, runs: Sequence[RunResult
     return chosen
 
 
-def _validated(run: RunResults) -> float:
-    """Return what the runs of an evolver are chosen by: held-out scores only where nothing was validated."""
+def _selection_score(run: RunResults) -> float:
+    """Return the score by which a run of an evolver is chosen: the held-out score only if nothing was validated."""
     scores = (run.selected and run.selected.validation_mean, run.heldout and run.heldout.mean)
     return next((score for score in scores if score is not None), float("-inf"))
 
 
 class _Candidates:
-    """The candidates of a run, read from its journal and blobs."""
+    """Candidates of a run, read from its journal and blobs."""
 
     def __init__(self, folder: Path) -> None:
         self.events = read_journal(folder / "journal.jsonl")
@@ -122,7 +137,7 @@ class _Candidates:
         self._first = made[0]["digest"] if made else ""
 
     def load(self, digest: str) -> Candidate | None:
-        """Return a candidate, or None if its blob is damaged or gone."""
+        """Return a candidate, or None if its blob is damaged or missing."""
         with contextlib.suppress(KeyError, RecordError):
             return Candidate.from_bytes(self._blobs.get(self._names[digest]))
         return None
@@ -144,16 +159,20 @@ def _is_program(candidate: Candidate) -> bool:
 
 
 def _files(candidate: Candidate) -> dict[str, bytes]:
-    """Return a candidate's files in the layout it is read from: a program at the top, resources below TYPE/NAME."""
+    """Return a candidate's files in the layout it is read from: a program at the top, resources below TYPE/NAME.
+
+    Models are left out: such a resource only names weights, which its protocol stores.
+    """
     if _is_program(candidate):
         (tree,) = candidate.parts.values()
         return dict(tree)
-    return {f"{name}/{path}": data for name, tree in candidate.parts.items() for path, data in tree.items()}
+    parts = {name: tree for name, tree in candidate.parts.items() if not name.startswith("model/")}
+    return {f"{name}/{path}": data for name, tree in parts.items() for path, data in tree.items()}
 
 
 @contextlib.contextmanager
-def _replaced(target: Path) -> Generator[Path]:
-    """Give an empty folder that takes the place of `target` in the end, unless nothing was put into it.
+def _replacing(target: Path) -> Generator[Path]:
+    """Yield an empty folder that replaces `target` at the end, unless it is still empty.
 
     Raises:
         RecordError: if it cannot be written.

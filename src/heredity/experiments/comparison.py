@@ -1,4 +1,4 @@
-"""Several suites or runs as one: only what was judged on the same hidden cases is put side by side."""
+"""Comparison of several suites or runs as one; only results on the same hidden cases are compared."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from heredity._core.errors import ConfigError
+from heredity._core.ids import canonical_json
 from heredity.analysis.suite_results import suite_results
-from heredity.errors import ConfigError
 from heredity.experiments.results import RunResult, is_run, is_suite, metrics_of, read_run, read_runs
 from heredity.experiments.sequence import read_sequence
-from heredity.ids import canonical_json
 from heredity.results.run import RunResults
 from heredity.results.suite import SuiteResults
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Several suites or runs, compared.
+    """Comparison of several suites or runs.
 
     Attributes:
-        metrics: results as of a suite.
-        runs: the results of the runs, named as in `metrics`.
-        notes: what a reader must know: tasksets that were kept apart, evolvers that were renamed, runs that were left out.
+        metrics: results, as of a suite.
+        runs: results of the runs, named as in `metrics`.
+        notes: tasksets kept apart, evolvers renamed, runs left out: facts that a reader needs.
     """
 
     metrics: SuiteResults
@@ -32,7 +32,7 @@ class Comparison:
 
 
 Identity = tuple[str, tuple[str, str], str, bytes, int | None]
-"""Taskset and its conditions, evolver with its options, seed."""
+"""Taskset with its conditions, evolver with its options, seed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class _Member:
 
     @property
     def conditions(self) -> tuple[str, str]:
-        """Two runs of a taskset share cases, and the simulator they were scored in, exactly if these are equal."""
+        """Cases and simulator: two runs of a taskset share both exactly if their values are equal."""
         return str(self.run.started["commitment"]), str(self.run.started["taskset_version"])
 
     @property
@@ -67,15 +67,16 @@ class _Member:
 def compare_folders(folders: Sequence[Path]) -> Comparison:
     """Compare the runs of several suites as those of one.
 
-    Scores may be paired only where the sealed commitment and the version of the taskset are the same. A taskset that was
-    judged on several sets of cases is kept apart, one entry for each set.
+    Scores are paired only if the sealed commitment and the version of the taskset are the same. A taskset judged on
+    several
+    sets of cases becomes one entry for each set.
 
     Args:
-        folders: suites or runs, two or more.
+        folders: two or more suites or runs.
 
     Raises:
-        ConfigError: if a folder holds neither a run nor a suite, is given twice, or nothing in them can be paired.
-        DamagedRecordError: if a run that was named itself is damaged.
+        ConfigError: if a folder holds neither a run nor a suite, is given twice, or nothing can be paired.
+        DamagedRecordError: if a run given by its folder is damaged.
     """
     if len({folder.resolve() for folder in folders}) < max(2, len(folders)):
         raise ConfigError("give two or more different folders to compare")
@@ -91,7 +92,7 @@ def compare_folders(folders: Sequence[Path]) -> Comparison:
     runs = [member.run.metrics for member in renamed]
     stopped = [names[folder] for folder in folders if read_sequence(folder) is not None]
     notes += [
-        f"{name} was run until it was decided: only what holds at every stopping time is said" for name in stopped
+        f"{name} was run until decided: only results valid at every stopping time are reported" for name in stopped
     ]
     metrics = suite_results(runs, metrics_of, suite_id=" and ".join(names.values()), sequential=bool(stopped))
     return Comparison(metrics, runs, notes)
@@ -105,7 +106,7 @@ def _source_names(folders: Sequence[Path]) -> dict[Path, str]:
 def _read(folder: Path, source: str, notes: list[str]) -> list[_Member]:
     if is_suite(folder):
         runs, unreadable = read_runs(folder)
-        notes += [f"{source}, {name} was left out: {why}" for name, why in unreadable.items()]
+        notes += [f"{source}, {name} left out: {why}" for name, why in unreadable.items()]
         return [_Member(source, run) for run in runs]
     if is_run(folder):
         run = read_run(folder)
@@ -121,7 +122,7 @@ def _paired(members: Sequence[_Member]) -> bool:
 
 
 def _rename(members: Sequence[_Member], notes: list[str]) -> list[_Member]:
-    """Tell apart tasksets that were judged differently, and evolvers that would be taken for one another."""
+    """Rename tasksets that were judged on different cases, and evolvers that would be confused with each other."""
     first: dict[str, dict[tuple[str, str], str]] = {}
     for member in members:
         first.setdefault(member.taskset, {}).setdefault(member.conditions, member.source)

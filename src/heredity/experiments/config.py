@@ -1,7 +1,8 @@
-"""The configuration of an experiment: one TOML file, dotted overrides, every key checked.
+"""Configuration of an experiment: one TOML file, dotted overrides, every key checked.
 
-A file describes one run, or with lists (several tasksets, several seeds, a `[matrix]`) a suite of them. Most of the vocabulary
-is the same for every use of Heredity; the protocol that a file names may add sections and keys.
+A file describes one run, or with lists (several tasksets, several seeds, a `[matrix]`) a suite of runs. Most keys are
+the
+same for every use of Heredity; the protocol that a file names may add sections and keys.
 """
 
 from __future__ import annotations
@@ -17,27 +18,28 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from heredity._core.errors import ConfigError
+from heredity._core.ids import digest_json
+from heredity._core.outside import read_text, toml_table
+from heredity._core.refusals import known_keys, misfits, quoted, reading
 from heredity.configuration.config import Cell, Config, config_type
 from heredity.configuration.secrets import without_secrets
 from heredity.configuration.sections import DEFAULT_PROTOCOL, EVOLVER_KINDS, EvolverSection
-from heredity.errors import ConfigError
-from heredity.evolution.proposals import LoopOptions
-from heredity.evolution.registry import METHODS
 from heredity.experiments.paths import brief, with_absolute_paths
-from heredity.ids import digest_json
-from heredity.outside import read_text, toml_table
+from heredity.methods.proposals import LoopOptions
+from heredity.methods.registry import METHODS
 from heredity.protocols.registry import PROTOCOLS
-from heredity.refusals import known_keys, misfits, quoted, reading
 from heredity.tasks.registry import expand
 
 _LONGEST_NAME = 80
 _VARIED = ("gateway.execution", "gateway.optimisation", "engine.lockstep")
-"""What a matrix may vary beside the sections that say so: tasksets and seeds are lists of their own, and every run is judged on
-the same views."""
+"""Keys that a matrix may vary in addition to those that sections declare. Tasksets and seeds have lists in `[run]`, and every
+run is judged on the same views.
+"""
 
 _MOST_RUNS = 20_000
 _FOLDER = re.compile(r"(^|[/:+])/(?:[^/?+#]+/)+")
-"""The folder of a file, or of another folder, that a taskset's name gives the absolute path of."""
+"""Pattern of the folder in a taskset's name that contains an absolute path."""
 
 
 def load(path: Path, overrides: Sequence[str] = (), changes: Mapping[str, Any] | None = None) -> Config:
@@ -46,10 +48,11 @@ def load(path: Path, overrides: Sequence[str] = (), changes: Mapping[str, Any] |
     Args:
         path: a TOML file.
         overrides: such as `"budget.episodes=64"`; a value that is not TOML is taken as text.
-        changes: the same with values that are not to be parsed; they come last.
+        changes: overrides with parsed values, applied last.
 
     Raises:
-        ConfigError: if the file cannot be read or parsed, or a key or value is wrong; the message names the field, the value
+        ConfigError: if the file cannot be read or parsed, or a key or value is wrong; the message names the field,
+            the value
             and the nearest known key.
     """
     config = resolve(read_toml(path), overrides, changes, source=str(path), base=path.absolute().parent)
@@ -75,14 +78,15 @@ def resolve(
 ) -> Config:
     """Check a configuration given as a mapping (see `load`).
 
-    Paths in it are taken from the folder `base`, those in overrides from the current one, which `base` is by default; all are
-    absolute afterwards. Groups of tasksets are written out.
+    Relative paths in `data` start from the folder `base` (default: the current folder), those in overrides from the
+    current
+    folder; all become absolute. Groups of tasksets are expanded.
     """
     given = {**dict(map(_parse_override, overrides)), **(changes or {})}
     data = _without_axes(data, given)
     here, places = Path.cwd(), _config_type(_with(data, given), source).paths_in()
     changed = with_absolute_paths(_with(with_absolute_paths(data, places, base or here), given), places, here)
-    config = _with_tasksets_of_groups(_validated(without_secrets(changed), source))
+    config = _with_tasksets_of_groups(_validate(without_secrets(changed), source))
     varied = [name for names in config.matrix.get("evolver.tools", []) for name in names]
     config.tools.check_used(
         {*config.tools.used, *replace(config.agent_tools, names=(*config.evolver.tools, *varied)).used}
@@ -102,13 +106,13 @@ def cells(config: Config) -> list[Cell]:
         if not values:
             raise ConfigError(f"matrix.{key} is empty; give at least one value, or remove it")
         if key not in _VARIED and key.partition(".")[0] not in varied:
-            hint = "list them under [run]" if key.startswith("run.") else "set it for the whole suite"
+            hint = "list its values under [run]" if key.startswith("run.") else "set it for the whole suite"
             able = [*(f"{name}.*" for name in varied), *_VARIED]
             raise ConfigError(f"[matrix]: a matrix cannot vary {quoted(key)}, only {', '.join(able)}; {hint}")
     count = math.prod(map(len, [*config.matrix.values(), config.run.tasksets, config.run.seed_list]))
     if count > _MOST_RUNS:
         raise ConfigError(
-            f"matrix, run.tasksets and run.seeds ask for {count} runs; a suite has at most {_MOST_RUNS}: give fewer"
+            f"matrix, run.tasksets and run.seeds make {count} runs; a suite has at most {_MOST_RUNS}: give fewer"
         )
     variants = [_variant(config, dict(choice)) for choice in itertools.product(*axes)]
     single = len(variants) * len(config.run.tasksets) * len(config.run.seed_list) == 1
@@ -116,16 +120,16 @@ def cells(config: Config) -> list[Cell]:
     abouts, runs = _abouts(config.run.tasksets), dict[str, Cell]()
     for taskset, (label, variant), seed in itertools.product(config.run.tasksets, variants, config.run.seed_list):
         resolved = _set(variant, {"run.tasksets": [taskset], "run.seeds": [seed]})
-        cell_id = "--".join((_short(slug(abouts[taskset])), _short(slug(label)), f"s{seed}"))
+        cell_id = "--".join((_shorten(slug(abouts[taskset])), _shorten(slug(label)), f"s{seed}"))
         if cell_id in runs:
-            raise ConfigError(f"two runs of the suite would both be called {cell_id}; remove the repeated entry")
+            raise ConfigError(f"two runs of the suite have the name {cell_id}; remove the repeated entry")
         runs[cell_id] = Cell(id=cell_id, taskset=taskset, seed=seed, label=label, config=resolved)
     return list(runs.values())
 
 
 def _abouts(tasksets: Sequence[str]) -> dict[str, str]:
-    """Return what runs on each taskset are called by: its name, with no folder of a file, where it is unmistakable."""
-    # What stands behind # is one of a file's tasksets, and name enough.
+    """Return the name of each taskset in run names, without the folder of a file if the rest is unique."""
+    # The part behind # names one of a file's tasksets, which is enough.
     whole = {taskset: taskset.rpartition("#")[2].removeprefix("gymnasium/") for taskset in tasksets}
     brief = {taskset: _FOLDER.sub(r"\1", about) for taskset, about in whole.items()}
     names = list(brief.values())
@@ -133,34 +137,34 @@ def _abouts(tasksets: Sequence[str]) -> dict[str, str]:
 
 
 def slug(text: str) -> str:
-    """Return `text` as a name for folders."""
+    """Return `text` as a folder name."""
     return re.sub(r"[^A-Za-z0-9._]+", "-", text).strip("-.") or "x"
 
 
 def _without_axes(data: Mapping[str, Any], given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a configuration without the axes of its matrix that overrides set to one value: what is set is what is used."""
+    """Return a configuration without the matrix axes that overrides set to one value: overrides win."""
     axes = data.get("matrix")
     if not isinstance(axes, Mapping) or axes.keys().isdisjoint(given):
         return data
     return {**data, "matrix": {axis: values for axis, values in axes.items() if axis not in given}}
 
 
-def _short(name: str) -> str:
-    """Return a name that fits into a folder's, still its own."""
+def _shorten(name: str) -> str:
+    """Return a name short enough for a folder, and still unique."""
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 9]}-{digest_json(name)[:8]}"
 
 
 def _variant(config: Config, choice: Mapping[str, Any]) -> tuple[str, Config]:
     changed = _set(config, {"matrix": {}, **choice})
     names = [
-        _shown(changed, key, brief(value, config.matrix.get(key, ())))
+        _format_value(changed, key, brief(value, config.matrix.get(key, ())))
         for key, value in choice.items()
         if key not in ("evolver.name", *(f"evolver.{kind}" for kind in EVOLVER_KINDS))
     ]
     return "-".join([changed.evolver.label, *names]), changed
 
 
-def _shown(config: Config, key: str, value: Any) -> str:
+def _format_value(config: Config, key: str, value: Any) -> str:
     if isinstance(value, list):
         return "+".join(map(str, value))  # pyright: ignore[reportUnknownArgumentType]
     name, _, inner = key.partition(".")
@@ -184,7 +188,7 @@ def _baselines(config: Config, present: set[str], *, single: bool) -> Iterable[t
 
 
 def _conditions(config: Config) -> list[dict[str, Any]]:
-    """Return the choices of a matrix on which scores hang whatever evolves: baselines are run under each of them."""
+    """Return the matrix choices that affect scores of every evolver: baselines run under each of them."""
     own = {key: values[0] for key, values in config.matrix.items() if not key.startswith("evolver.")}
     decisive = _set(config, {"matrix": {}, **own}).conditions()
     keys = [key for key in own if key in decisive]
@@ -192,7 +196,7 @@ def _conditions(config: Config) -> list[dict[str, Any]]:
 
 
 def _shared(evolver: EvolverSection, baseline: str) -> dict[str, Any]:
-    """Return the options of an optimizer that a baseline has too, so that both see and may change the same."""
+    """Return the options that an optimizer shares with a baseline, so that both see and may change the same things."""
     if evolver.method is None or not issubclass(METHODS.load(baseline).options_model, LoopOptions):
         return {}
     own = ("rounds", "candidates", "patience")
@@ -200,7 +204,7 @@ def _shared(evolver: EvolverSection, baseline: str) -> dict[str, Any]:
 
 
 def _with_tasksets_of_groups(config: Config) -> Config:
-    """Return a configuration in which groups of tasksets are written out."""
+    """Return a configuration with groups of tasksets expanded."""
     return _set(
         config,
         {
@@ -243,10 +247,10 @@ def _with(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _set(config: Config, changes: Mapping[str, Any]) -> Config:
-    return _validated(_with(config.model_dump(), changes), "the configuration")
+    return _validate(_with(config.model_dump(), changes), "the configuration")
 
 
-def _validated(data: Mapping[str, Any], source: str) -> Config:
+def _validate(data: Mapping[str, Any], source: str) -> Config:
     model = _config_type(data, source)
     try:
         return model.model_validate(data)
@@ -255,11 +259,11 @@ def _validated(data: Mapping[str, Any], source: str) -> Config:
 
 
 def _config_type(data: Mapping[str, Any], source: str) -> type[Config]:
-    """Return the type of the configuration: that of the protocol which it names."""
+    """Return the configuration type of the protocol that the configuration names."""
     run: Any = data.get("run")
     name: Any = run.get("protocol", DEFAULT_PROTOCOL) if isinstance(run, Mapping) else DEFAULT_PROTOCOL
     if not isinstance(name, str):
-        return config_of(DEFAULT_PROTOCOL)  # which refuses it as it refuses any wrong value
+        return config_of(DEFAULT_PROTOCOL)  # the type refuses it like any wrong value
     if name not in PROTOCOLS:
         protocols = ", ".join(map(repr, PROTOCOLS.names()))
         raise ConfigError(f"{source}: run.protocol = {quoted(name)}: expected one of {protocols}")
@@ -268,7 +272,7 @@ def _config_type(data: Mapping[str, Any], source: str) -> type[Config]:
 
 @cache
 def config_of(protocol: str) -> type[Config]:
-    """Return the type of the configurations of a protocol, for reading one and for its JSON Schema.
+    """Return the configuration type of a protocol, to read a configuration or to make its JSON Schema.
 
     Raises:
         UnknownNameError: if there is no such protocol.
@@ -278,11 +282,11 @@ def config_of(protocol: str) -> type[Config]:
 
 def _elsewhere(where: Sequence[str]) -> str:
     *path, key = where
-    # Only our own are looked at: what a stranger's package offers is loaded when a configuration names it.
+    # Built-in protocols only: other packages are loaded when a configuration names them.
     others = [name for name in PROTOCOLS.own() if key in known_keys(config_of(name), path)]
     field = ".".join(where) if path else f"[{key}]"
     return (
-        f"{field} is of the protocol {' and '.join(others)}, and run.protocol is none of these; leave it out"
+        f"{field} belongs to the protocol {' and '.join(others)}, which run.protocol does not name; leave it out"
         if others
         else ""
     )

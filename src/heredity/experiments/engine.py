@@ -1,4 +1,4 @@
-"""The engine of a suite: what its configuration asks for, and the models that evolvers ask."""
+"""Engine of a suite: settings from its configuration, and the models that evolvers call."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 
-from heredity.actors.contract import Programs
 from heredity.configuration.config import Cell, Config
+from heredity.engine import engine
+from heredity.engine.actor import Programs
+from heredity.engine.engine import EngineSettings
+from heredity.engine.kind import TaskTools, Workers
 from heredity.experiments.outside_agents import agent_model
-from heredity.gateway import Model
-from heredity.rollouts import engine
-from heredity.rollouts.engine import EngineSettings
-from heredity.rollouts.kind import TaskTools, Workers
+from heredity.models import Model
 
 
 def engine_settings(config: Config) -> EngineSettings:
-    """Return what an experiment's engine is to be like."""
+    """Return the engine settings of an experiment."""
     section, solver = config.engine, config.solver
-    # A matrix may vary how long a rollout may take; each run's own limits then bound its rollouts.
+    # A matrix may vary the duration of rollouts; each run's limits then bound its rollouts.
     longest = max([config.limits.episode_s, *config.matrix.get("limits.episode_s", ())])
     return EngineSettings(
         gateway=config.gateway,
@@ -37,11 +37,11 @@ def _tools_of(config: Config) -> Callable[[Programs], AbstractAsyncContextManage
 
 
 class Engine(engine.Engine):
-    """The engine of a suite (see `heredity.rollouts.engine.Engine`).
+    """Engine of a suite (see `heredity.engine.engine.Engine`).
 
     Args:
-        config: what the engine is to be like.
-        kinds: names of the kinds of tasks to attempt.
+        config: the suite's configuration.
+        kinds: names of the kinds of tasks.
 
     Raises:
         UnknownNameError: if a kind is unknown.
@@ -52,7 +52,7 @@ class Engine(engine.Engine):
         super().__init__(engine_settings(config), kinds)
 
     def asked_by(self, cell: Cell) -> Model | None:
-        """Return the model that a run's evolver may ask, if there is one.
+        """Return the model that a run's evolver may call, or None.
 
         Raises:
             UnknownNameError: if there is no such model.
@@ -61,5 +61,5 @@ class Engine(engine.Engine):
         if cell.evolver.outside:
             name = agent_model(cell)
             return self.model(name) if name else None
-        name = cell.config.gateway.optimisation  # which a matrix may vary
+        name = cell.config.gateway.optimisation  # a matrix may vary it
         return self.model(name) if name else None

@@ -1,20 +1,24 @@
-"""From an evolver's configuration to something that spends a session's budget."""
+"""Evolvers, built from configuration: each spends a session's budget."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from heredity._core.errors import ConfigError
+from heredity._core.outside import python_tree
+from heredity._core.refusals import reading
+from heredity.agents.launchers import AgentExit, BrokerDoor, CommandAgent, Launch
+from heredity.agents.run import evolve_with_agent
+from heredity.agents.starts import run_starts
+from heredity.agents.terms import Briefing, RunTerms
+from heredity.agents.tools import AgentTools
+from heredity.agents.workspace import Workspace
 from heredity.configuration.config import Cell
-from heredity.errors import ConfigError
-from heredity.evolution import EvolverContext
-from heredity.evolution.operators.gepa_search import GepaOptions
-from heredity.evolution.portions import Portions
-from heredity.evolution.proposals import LoopOptions
-from heredity.evolution.registry import METHODS, method
-from heredity.evolution.starter import starter_candidate
+from heredity.engine.kind import KINDS
 from heredity.experiments.outside_agents import (
     WatchedModel,
     command_agent,
@@ -23,37 +27,33 @@ from heredity.experiments.outside_agents import (
     record_stream,
     tools_door,
 )
-from heredity.gateway import Model
-from heredity.judging.session import Session
-from heredity.launchers import AgentExit, BrokerDoor, CommandAgent, Launch
-from heredity.launchers.starts import failure_of
-from heredity.outside import python_tree
+from heredity.methods import EvolverContext
+from heredity.methods.operators.gepa_search import GepaOptions
+from heredity.methods.portions import Portions
+from heredity.methods.proposals import LoopOptions
+from heredity.methods.registry import METHODS, method
+from heredity.methods.starter import starter_candidate
+from heredity.models import Model
 from heredity.protocols.contract import Evolver, SuiteContext
+from heredity.records.agent_starts import failure_of
 from heredity.records.run_folder import check_no_record
-from heredity.refusals import reading
 from heredity.resources import Candidate
-from heredity.rollouts.kind import KINDS
 from heredity.sandbox.isolation import package_folders
-from heredity.server.agent_run import evolve_with_agent
-from heredity.server.agent_starts import run_starts
-from heredity.server.agent_tools import AgentTools
-from heredity.server.terms import Briefing, RunTerms
-from heredity.server.workspace import Workspace
+from heredity.session.session import Session
 from heredity.tasks import TasksetInfo
 
 PROMPT = (
     "You are alone at this, and nobody answers questions. Read AGENTS.md in the current folder, then do what it says until the "
     "budget is spent or you are certain that nothing more can be gained; end with the command `heredity finish`."
 )
-"""What an agent that is started by name is told first, unless the configuration says otherwise."""
+"""First prompt of an agent started by name, unless the configuration sets another."""
 
 
 def initial_candidate(cell: Cell, info: TasksetInfo) -> Candidate:
-    """Return the candidate a run starts from: the folder it names, or a neutral starter.
+    """Return the initial candidate of a run: the folder it names, or a neutral starter.
 
     Raises:
-        ConfigError: if the folder is missing, does not hold what tasks of this kind are attempted with, or holds Python that is
-            not valid.
+        ConfigError: if the folder is missing, does not hold what tasks of this kind need, or holds invalid Python.
     """
     folder = cell.evolver.initial
     if folder is None:
@@ -61,7 +61,7 @@ def initial_candidate(cell: Cell, info: TasksetInfo) -> Candidate:
     try:
         check_no_record(Path(folder))
         initial = KINDS.load(info.kind).candidates.read(Path(folder))
-        for path, content in initial.agent.items():
+        for path, content in itertools.chain.from_iterable(tree.items() for tree in initial.parts.values()):
             if path.endswith(".py"):
                 with reading(path, "valid Python", "correct it"):
                     python_tree(content)
@@ -71,7 +71,7 @@ def initial_candidate(cell: Cell, info: TasksetInfo) -> Candidate:
 
 
 def check_evolver(cell: Cell, suite: SuiteContext, briefing: Briefing | None = None) -> None:
-    """Check what evolves in a run.
+    """Check the evolver of a run.
 
     Raises:
         ConfigError: as `build_evolver`, or if a method has no model that proposes edits.
@@ -104,9 +104,9 @@ def build_evolver(
         cell: the run.
         info: its taskset.
         folder: the run's folder.
-        secrets: folders that must stay hidden from an outside agent.
-        model: what a method may ask for edits, or an outside agent for whatever it wants.
-        briefing: what an outside agent is told; None for a protocol that has none for it.
+        secrets: folders hidden from an outside agent.
+        model: model that a method may call for edits, or an outside agent for any purpose.
+        briefing: instructions for an outside agent; None for a protocol without outside agents.
         scheduled: whether train tasks are pushed to it in batches.
 
     Raises:
@@ -115,7 +115,7 @@ def build_evolver(
     initial = initial_candidate(cell, info)
     if cell.evolver.method is None:
         if briefing is None:
-            raise ConfigError(f"{cell.config.run.protocol} has no outside agents; set evolver.method instead")
+            raise ConfigError(f"{cell.config.run.protocol} does not run outside agents; set evolver.method instead")
         workspace = Workspace(folder.resolve() / "workspace", _terms(cell, info), briefing)
         return _agent(cell, workspace, folder / "logs", initial, command_agent(cell, secrets, PROMPT), model)
     chosen, budget = method(cell.evolver.method, cell.evolver.options), cell.config.budget

@@ -1,4 +1,4 @@
-"""Keeping the index that `heredity view` opens up to date while a suite is run, beside the journals and never in their way."""
+"""Background indexing of a running suite for `heredity view`, which never delays the journals."""
 
 from __future__ import annotations
 
@@ -8,24 +8,25 @@ from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from heredity.view.index import Index, open_index
+from heredity.pages.live.index import Index, open_index
 
 EVERY_S = 1.0
-"""Seconds between two updates; more where an update takes long, so that at most a tenth of the time goes into them."""
+"""Minimum seconds between two updates; longer after a slow one, as updates take at most a tenth of the time."""
 
 LAST_S = 10.0
-"""Seconds that the last update may take: what is missing then is read by whoever opens the folder."""
+"""Timeout of the last update, in seconds; `heredity view` indexes the rest when it opens the folder."""
 
 
 @contextmanager
 def keeping_index(folder: Path, problem: Callable[[str], None] = lambda _: None) -> Generator[None]:
-    """Keep the index of a suite up to date inside of the block, from a thread; at its end it holds all that was journalled.
+    """Keep the index of a suite up to date from a thread; at the end of the block it holds everything recorded.
 
-    The index is derived: where it cannot be kept, the suite goes on. Killed at any instant, it goes on from what it holds.
+    The index is derived. If it cannot be written, the suite continues; after a kill, indexing resumes from its last
+    state.
 
     Args:
         folder: the suite's folder.
-        problem: is told at the end why the index could not be kept.
+        problem: called at the end with the reason if the index could not be kept up to date.
     """
     ended, reasons = threading.Event(), list[str]()
 
@@ -41,7 +42,7 @@ def keeping_index(folder: Path, problem: Callable[[str], None] = lambda _: None)
                     _update(index, ended, began + LAST_S)
                     reasons.clear()
                 except Exception as error:  # noqa: BLE001 - whatever is wrong with what is derived, the suite goes on
-                    reasons[:] = [f"what heredity view asks for could not be kept up to date: {error}"]
+                    reasons[:] = [f"the index for heredity view could not be kept up to date: {error}"]
                 pause = max(EVERY_S, 10 * (time.monotonic() - began))
 
     thread = threading.Thread(target=keep, name="index of heredity view", daemon=True)
@@ -56,5 +57,5 @@ def keeping_index(folder: Path, problem: Callable[[str], None] = lambda _: None)
 
 
 def _update(index: Index, ended: threading.Event, until: float) -> None:
-    """Update an index; when the suite has ended, for a while."""
+    """Update an index; after the end of the suite, for a limited time."""
     index.update(lambda: ended.is_set() and time.monotonic() > until)

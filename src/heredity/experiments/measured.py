@@ -1,6 +1,6 @@
-"""What was measured of a suite's tasksets when it began, for everybody who continues, verifies or repeats it.
+"""Measurements of a suite's tasksets, made once when it starts and reused to resume, verify or repeat it.
 
-A taskset's version hangs on it. Measured anew it may differ, where rewards hang on more than the seed.
+A taskset's version depends on them. A new measurement may differ if rewards depend on more than the seed.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from heredity.errors import RecordError
-from heredity.outside import json_value, read_bytes
+from heredity._core.errors import RecordError
+from heredity._core.outside import json_value, read_bytes
+from heredity._core.refusals import quoted, reading
 from heredity.records.run_folder import write_atomic
-from heredity.refusals import quoted, reading
 from heredity.tasks.registry import measurements, remember
 
 MEASURED = "measured.json"
-"""In a suite's folder: taskset to what was measured of it."""
+"""File in a suite's folder: taskset to its measurements."""
 
 
 def remember_measured(suite: Path) -> bool:
-    """Take what was measured from a suite's folder; return whether it has the file.
+    """Load the measurements from a suite's folder; return whether the file exists.
 
     Raises:
         RecordError: if the file is damaged.
@@ -39,10 +39,10 @@ def remember_measured(suite: Path) -> bool:
 
 
 def keep_measured(suite: Path, names: Iterable[str]) -> None:
-    """Take what was measured from a suite's folder, or write it there when the suite begins.
+    """Load the measurements from a suite's folder, or write them there when the suite starts.
 
     Raises:
-        HeredityError: as `remember_measured` and `taskset`, or if it cannot be written.
+        HeredityError: as `remember_measured` and `taskset`, or if the file cannot be written.
     """
     if not remember_measured(suite) and (values := measurements(names)):
         write_atomic(suite / MEASURED, json.dumps(values, indent=1).encode() + b"\n")

@@ -1,4 +1,4 @@
-"""What models named by a path hold, and what tools work on: two that are called the same may be different ones."""
+"""Digests of models named by a path and of files that tools use: equal names may have different content."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from heredity._core.errors import ConfigError
+from heredity._core.ids import canonical_json, digest_bytes
 from heredity.configuration.config import Config
-from heredity.errors import ConfigError
-from heredity.ids import canonical_json, digest_bytes
 
 
 def model_files(config: Config, more: Iterable[str] = ()) -> dict[str, str]:
-    """Return the digest of the file or folder that each model is named by, such as that of `scripted/rules.toml`.
+    """Return the digest of each model that is a file or folder, such as that of `scripted/rules.toml`.
 
-    Beside them, by their keys, those of the documents and of the servers' folders that the tools of solvers work on.
+    Folders of documents and servers that solvers' tools use are included under their configuration keys.
 
     Args:
-        config: whose execution model, judge and routes are looked at.
+        config: names the execution model, judge and routes.
         more: further models.
 
     Raises:
@@ -41,7 +41,7 @@ def _folders(config: Config) -> list[str]:
 
 
 def digest_of(path: Path) -> str:
-    """Return the digest of what a file or folder holds.
+    """Return the digest of a file's or folder's content.
 
     Raises:
         ConfigError: if it cannot be read.
@@ -51,12 +51,12 @@ def digest_of(path: Path) -> str:
         seen = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
         return _read(str(path), tuple(seen))
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}; what it holds cannot be told") from error
+        raise ConfigError(f"{path} cannot be read: {error.strerror}; make it readable") from error
 
 
 @lru_cache(maxsize=256)
 def _read(path: str, files: Sequence[tuple[str, int, int]]) -> str:
-    """Return the digest of all files, read again only if their sizes or times differ: weights are large."""
+    """Return the digest of all files. They are read again only if sizes or times change, as weights are large."""
     held: list[tuple[str, str]] = []
     for name, _, _ in files:
         with open(name, "rb") as file:

@@ -1,4 +1,4 @@
-"""Outside agents: how one is started, what it may ask of a model, and what it has used."""
+"""Outside agents: how they are started, which model they may call, and their usage."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from heredity._core.errors import ConfigError, OutageError, ProviderError
+from heredity.agents.launchers import AgentExit, BrokerDoor, CommandAgent, Launch, launcher
+from heredity.agents.models import models_for_agent
+from heredity.agents.tools import AgentTools
 from heredity.analysis.usage import BROKER, TokenUsage, recognised_usage, stream_usage
 from heredity.configuration.config import Cell
 from heredity.configuration.sections import EvolverSection
-from heredity.errors import ConfigError, OutageError, ProviderError
-from heredity.gateway import Delta, Model, Request
-from heredity.gateway.layers import Ask, Layer
-from heredity.judging.session import Session
-from heredity.launchers import AgentExit, BrokerDoor, CommandAgent, Launch, launcher
-from heredity.launchers.starts import TURNS, Continuing
+from heredity.models import Delta, Model, Request
+from heredity.models.broker import Limits
+from heredity.models.layers import Ask, Layer
 from heredity.records import read_journal
 from heredity.records.agent_events import AgentTool, TokenUsageData
+from heredity.records.agent_starts import TURNS, Continuing
 from heredity.records.events import AGENT_TOOL, AGENT_USAGE
 from heredity.sandbox.bubblewrap_root import interpreter
-from heredity.server.agent_models import models_for_agent
-from heredity.server.agent_tools import AgentTools
-from heredity.server.broker import Limits
+from heredity.session.session import Session
 
 
 def agent_model(cell: Cell) -> str:
-    """Return the name of the model that an outside agent asks through a broker; empty if it asks none there."""
+    """Return the model that an outside agent calls through a broker, or `""`."""
     settings = cell.evolver
     return settings.model or (cell.config.gateway.execution if settings.launcher else "")
 
@@ -41,18 +41,18 @@ def _launch(cell: Cell, prompt: str) -> Launch:
         assert settings.agent is not None
         return Launch(settings.agent)
     model = agent_model(cell)
-    # A folder's start.sh need not ask any model.
+    # A folder's start.sh may work without a model.
     if not model and not settings.network and "/" not in settings.launcher:
         raise ConfigError(
             f"{settings.label} has no model: set evolver.model, such as anthropic/claude-sonnet-4-5 (heredity evolve: --model), or "
-            "give it an account of its own with evolver.network = true and evolver.inherit"
+            "give it an account with evolver.network = true and evolver.inherit"
         )
-    # Agents look up what they know of a model under its own name, which has no provider before it.
+    # Agents look up a model's properties by its name without the provider.
     return launcher(settings.launcher).launch(settings.prompt or prompt, model.rpartition("/")[2])
 
 
 def program_folders(settings: EvolverSection, *, unsafe: bool) -> list[Path]:
-    """Return the folders in which an agent finds the programs that it names: those of its PATH."""
+    """Return the folders of an agent's PATH, in which it finds programs."""
     own = settings.environment.get("PATH", "")
     given = own or (os.environ.get("PATH", "") if unsafe or "PATH" in settings.inherit else "")
     base = Path(sys.executable).parent if unsafe else interpreter().parent
@@ -68,11 +68,11 @@ def command_agent(cell: Cell, secrets: Sequence[Path], prompt: str) -> tuple[Com
 
     Args:
         cell: the run.
-        secrets: folders that must stay hidden from it.
-        prompt: what it is told first, unless the configuration says otherwise.
+        secrets: folders hidden from it.
+        prompt: its first prompt, unless the configuration sets another.
 
     Raises:
-        ConfigError: if the agent is not there, has no model, or is to be shown a folder or a device that does not exist.
+        ConfigError: if the agent is not installed, has no model, or needs a folder or a device that does not exist.
     """
     settings, launch = cell.evolver, _launch(cell, prompt)
     missing = [path for path in settings.read_only if not os.path.isdir(path)]
@@ -81,7 +81,7 @@ def command_agent(cell: Cell, secrets: Sequence[Path], prompt: str) -> tuple[Com
     for path in settings.devices:
         if not Path(path).is_char_device():
             raise ConfigError(
-                f"evolver.devices names {path!r}, which is no device here; a GPU's begin with /dev/nvidia"
+                f"evolver.devices names {path!r}, which is not a device here; GPUs begin with /dev/nvidia"
             )
     turns = settings.continue_turns or (TURNS if launch.again else 1)
     agent = CommandAgent(
@@ -105,7 +105,7 @@ def command_agent(cell: Cell, secrets: Sequence[Path], prompt: str) -> tuple[Com
 
 
 def described(cell: Cell, agent: CommandAgent) -> dict[str, Any]:
-    """Return what the journal says of an outside agent: how it is started, by what it is confined and bounded."""
+    """Return the journal's description of an outside agent: how it is started, confined and limited."""
     about = {"name": cell.label, "kind": "agent", "command": agent.argv[-1], "isolation": agent.isolation}
     launched = {"launcher": cell.evolver.launcher} if cell.evolver.launcher else {}
     asked = {"model": agent_model(cell)} if agent_model(cell) else {}
@@ -114,10 +114,10 @@ def described(cell: Cell, agent: CommandAgent) -> dict[str, Any]:
 
 
 class WatchedModel(Layer):
-    """A model of an agent that knows how its last call ended.
+    """Model of an agent that remembers how its last call ended.
 
     Attributes:
-        outage: why the model could not be asked the last time; None if it answered, or refused that request alone.
+        outage: why the last call could not be made; None if the model answered or refused only that request.
     """
 
     outage: ProviderError | None = None
@@ -133,10 +133,10 @@ class WatchedModel(Layer):
             raise
 
     def check(self, ended: AgentExit, submissions: int) -> None:
-        """Refuse to take a start for an agent's own that ended because its model was not there.
+        """Raise if the agent ended because its model was unavailable.
 
         Raises:
-            OutageError: if it did; on record is then that the start was interrupted.
+            OutageError: in that case; the start is recorded as interrupted.
         """
         if self.outage is not None and ended.reason == "exited" and (ended.code or not submissions):
             raise OutageError(
@@ -148,7 +148,7 @@ class WatchedModel(Layer):
 async def model_door(
     cell: Cell, session: Session, folder: Path, model: Model | None
 ) -> AsyncGenerator[BrokerDoor | None]:
-    """Serve an agent's model for as long as it runs, within what is left of the budget's tokens and dollars."""
+    """Serve an agent's model while it runs, within the remaining budget of tokens and dollars."""
     if model is None:
         yield None
         return
@@ -158,7 +158,7 @@ async def model_door(
             await session.record_usage(source, usage)
 
     budget = cell.config.budget
-    used = await asyncio.to_thread(_asked_before, folder / "journal.jsonl")
+    used = await asyncio.to_thread(_earlier_usage, folder / "journal.jsonl")
     limits = Limits(
         tokens=None if budget.tokens is None else max(0, budget.tokens - sum(u.tokens or 0 for u in used)),
         cost_usd=None if budget.cost_usd is None else max(0.0, budget.cost_usd - sum(u.cost_usd or 0.0 for u in used)),
@@ -169,12 +169,12 @@ async def model_door(
 
 @contextlib.asynccontextmanager
 async def tools_door(cell: Cell, session: Session) -> AsyncGenerator[AgentTools | None]:
-    """Open the tools of an agent for as long as it runs, if it is given any."""
+    """Open the agent's tools while it runs, if it has any."""
     given, unsafe = cell.config.agent_tools, cell.config.engine.unsafe
     if not given.names:
         yield None
         return
-    from heredity.rollouts.programs import SandboxedPrograms
+    from heredity.engine.programs import SandboxedPrograms
     from heredity.team.tools.task_tools import open_task_tools
 
     async def record(call: AgentTool) -> None:
@@ -189,15 +189,15 @@ async def tools_door(cell: Cell, session: Session) -> AsyncGenerator[AgentTools 
             await tools.close()
 
 
-def _asked_before(journal: Path) -> list[TokenUsage]:
-    """Return what the run's agent used of its model before this process began."""
+def _earlier_usage(journal: Path) -> list[TokenUsage]:
+    """Return the model usage of the run's agent before this process started."""
     used = [data for data in AGENT_USAGE.all(read_journal(journal)) if data["source"] == BROKER]
     return [TokenUsage.from_json(data) for data in used]
 
 
 @contextlib.asynccontextmanager
 async def record_stream(session: Session, logs: Path, launch: Launch) -> AsyncGenerator[None]:
-    """Journal afterwards the tokens that an agent's event stream has reported meanwhile, if it reported any."""
+    """Record afterwards the tokens that an agent's event stream reports, if any."""
     events = logs / "agent.events.jsonl"
     before = _size(events)
     try:

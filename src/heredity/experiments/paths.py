@@ -1,6 +1,6 @@
-"""Paths in a configuration: as seen from the file that names them, and absolute once it is read.
+"""Paths in a configuration: relative to the file that names them, and absolute once it is read.
 
-A suite may be resumed from another folder than it was started in, and one that is installed is run from anywhere.
+A suite may be resumed from another folder than it was started in, and an installed suite runs from anywhere.
 """
 
 from __future__ import annotations
@@ -10,18 +10,19 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
 
+from heredity._core.ids import digest_json
 from heredity.configuration.sections import Locate
 from heredity.experiments.model_files import digest_of
-from heredity.ids import digest_json
 
 
 def with_absolute_paths(data: Mapping[str, Any], places: Mapping[str, Locate], base: Path) -> dict[str, Any]:
-    """Return a configuration, not yet checked, with the paths in it, as seen from the folder `base`, made absolute.
+    """Make the paths of a configuration absolute, before it is checked.
 
     Args:
         data: the configuration.
-        places: the dotted keys that may name files, `*` for any table, and what makes a value of one absolute.
-        base: a folder.
+        places: dotted keys that may name files (`*` for any table), each with the function that makes a value
+            absolute.
+        base: folder that relative paths start from.
 
     Raises:
         ConfigError: if a path is in a package that is not installed.
@@ -43,20 +44,21 @@ def with_absolute_paths(data: Mapping[str, Any], places: Mapping[str, Locate], b
 
 
 def _absolute(value: Any, locate: Locate, base: Path) -> Any:
-    """Apply `locate` to a text, or to each of a list; what is neither is left to the check of the configuration."""
+    """Apply `locate` to a string, or to each item of a list; the check of the configuration handles anything else."""
     if isinstance(value, list):
         return [_absolute(item, locate, base) for item in cast(list[Any], value)]
     return locate(value, base) if isinstance(value, str) else value
 
 
 def named(value: Any) -> Any:
-    """Return what pages call a file or folder: not where it lies on this machine, which is nobody's business.
+    """Return the public name of a file or folder, which does not reveal its location on this machine.
 
-    What comes with Heredity is called `heredity:…`, as a configuration may write it; anything else by its name and the beginning of
-    a digest of what it holds.
+    A file of Heredity is called `heredity:…`, as a configuration may write it. Any other has its name and the first
+    characters
+    of a digest of its content.
 
     Args:
-        value: an absolute path; what is none is returned as it is.
+        value: an absolute path; anything else is returned unchanged.
     """
     if not isinstance(value, str) or not Path(value).is_absolute():
         return value
@@ -67,11 +69,11 @@ def named(value: Any) -> Any:
 
 
 def brief(value: Any, values: Sequence[Any]) -> Any:
-    """Return as many of the last parts of an absolute path as tell it from others; what is none is returned as it is.
+    """Return the last parts of an absolute path that distinguish it from others; anything else is returned unchanged.
 
     Args:
         value: one of `values`.
-        values: all that something may be.
+        values: all possible values.
     """
     if not isinstance(value, str) or not Path(value).is_absolute():
         return value

@@ -1,14 +1,14 @@
-"""Pilots: the runs of a suite's folder, as a plan needs them."""
+"""Pilots: the runs of a suite's folder, as input for a plan."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from heredity._core.errors import ConfigError
 from heredity.analysis.costs import RunCost, run_cost
 from heredity.analysis.planning import Pilot
 from heredity.analysis.run_record import read_run as read_record
 from heredity.analysis.suite_table import evolver_labels, taskset_scores
-from heredity.errors import ConfigError
 from heredity.experiments.results import is_suite, metrics_of, read_runs
 from heredity.records import read_journal
 
@@ -17,7 +17,7 @@ def read_pilot(folder: Path) -> Pilot:
     """Read the runs of a suite.
 
     Raises:
-        ConfigError: if the folder holds no suite, or none of its runs was judged.
+        ConfigError: if the folder does not hold a suite, or none of its runs was judged.
     """
     results = read_runs(folder)[0] if is_suite(folder) else []
     runs = [result.metrics for result in results]
@@ -25,7 +25,7 @@ def read_pilot(folder: Path) -> Pilot:
     tasksets = [t for t in taskset_scores(runs, labels, metrics_of) if t.cells]
     if not tasksets:
         raise ConfigError(
-            f"{folder} holds no suite with judged runs; give a suite's folder, such as runs/demo-20260101-120000"
+            f"{folder} does not hold a suite with judged runs; give a suite's folder, such as runs/demo-20260101-120000"
         )
     costs: dict[tuple[str, str], list[RunCost]] = {}
     for result, label in zip(results, labels, strict=True):

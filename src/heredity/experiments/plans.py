@@ -1,4 +1,4 @@
-"""What a run of a suite is planned to be, as the judge is told."""
+"""Plans of a suite's runs, as the judge gets them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from functools import cache
 from importlib import metadata
 
+from heredity._core.plugins import loaded
 from heredity.configuration.config import Cell
-from heredity.evolution import Budget
 from heredity.experiments.paths import named
-from heredity.judging import RunPlan
-from heredity.plugins import loaded
+from heredity.methods import Budget
 from heredity.protocols.contract import Setup
+from heredity.session import RunPlan
 
 _RECORDED_PACKAGES = (
     "heredity", "gymnasium", "numpy", "box2d", "mujoco", "minigrid", "highway-env", "gymnasium-robotics", "pygame-ce",
@@ -25,10 +25,10 @@ def plan_of(cell: Cell, suite_id: str, setup: Setup, isolation: str, *, cases_kn
 
     Args:
         cell: the run.
-        suite_id: the suite whose hidden cases it is judged on.
-        setup: what its protocol made of it.
-        isolation: the tier in which candidates run.
-        cases_known: whether the hidden cases were published before.
+        suite_id: the suite whose hidden cases judge it.
+        setup: the protocol's setup of the run.
+        isolation: the isolation tier of candidates.
+        cases_known: whether the hidden cases were already published.
     """
     budget, initial = cell.config.budget, cell.evolver.initial
     conditions = {**cell.config.conditions(), **({"evolver.initial": initial} if initial else {})}

@@ -1,8 +1,10 @@
-"""What a suite needs of this machine, looked at before anything is started: all that is missing at once, each with its remedy.
+"""Requirements of a suite on this machine, checked before anything starts; missing items are listed with remedies.
 
-Optional packages are looked for and not imported. Whoever offers something by an entry point may say which it needs, by a constant
-of its module: `EXTRAS = {"local": ("torch", "transformers")}`, extra of Heredity to modules; the module of a kind of model, by a
-function `check_model(rest)` that raises where the model `rest` is not there.
+Optional packages are looked up, not imported. The module behind an entry point may declare the ones it needs in a
+constant:
+`EXTRAS = {"local": ("torch", "transformers")}`, extra of Heredity to modules. The module of a kind of model may define
+a
+function `check_model(rest)` that raises if the model `rest` is not available.
 """
 
 from __future__ import annotations
@@ -23,19 +25,19 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
+from heredity._core.errors import ConfigError, HeredityError, MissingExtraError
+from heredity.agents.launchers import available, check_command, launcher
 from heredity.configuration.config import Cell, Config
 from heredity.configuration.tools import ToolSettings
-from heredity.errors import ConfigError, HeredityError, MissingExtraError
-from heredity.evolution.registry import METHODS
+from heredity.engine.kind import KINDS, Kind, check_tools
 from heredity.experiments.config import cells
 from heredity.experiments.measured import remember_measured
 from heredity.experiments.outside_agents import agent_model, program_folders
-from heredity.gateway.failures import unconnected
-from heredity.gateway.settings import CLIENTS, MODELS, GatewaySettings, ProviderSettings
-from heredity.launchers import available, check_command, launcher
+from heredity.methods.registry import METHODS
+from heredity.models.failures import unconnected
+from heredity.models.settings import CLIENTS, MODELS, GatewaySettings, ProviderSettings
 from heredity.protocols.contract import Setting, SuiteContext
 from heredity.protocols.registry import PROTOCOLS
-from heredity.rollouts.kind import KINDS, Kind, check_tools
 from heredity.sandbox import isolation
 from heredity.sandbox.check import LEAST_DISK, Check
 from heredity.sandbox.containers.backends import BACKENDS
@@ -47,10 +49,10 @@ T = TypeVar("T")
 
 
 def require(config: Config, folder: Path, machine: GpuMachine | None = None) -> list[str]:
-    """Refuse a suite that cannot run here; return what is to be known of its tasksets.
+    """Refuse a suite that cannot run here; return the notes on its tasksets.
 
     Raises:
-        ConfigError: if anything is missing; the message has a line for each thing, with what to do.
+        ConfigError: if anything is missing; the message has a line for each item, with its remedy.
     """
     checks = preflight(config, folder, machine)
     missing = [check for check in checks if check.needed and not check.ok]
@@ -66,10 +68,10 @@ def _line(check: Check) -> str:
 
 
 class PreflightError(ConfigError):
-    """Something that a suite needs is not there; nothing was started.
+    """Something that a suite needs is missing; nothing was started.
 
     Attributes:
-        lines: one for each thing, with what to do.
+        lines: one for each missing item, with its remedy.
     """
 
     def __init__(self, lines: Sequence[str]) -> None:
@@ -79,20 +81,20 @@ class PreflightError(ConfigError):
 
 
 def preflight(config: Config, folder: Path, machine: GpuMachine | None = None) -> list[Check]:
-    """Look at everything that a suite needs, the servers of its models included; what several runs need is listed once.
+    """Check everything that a suite needs, including its models' servers; shared needs are listed once.
 
     Args:
         config: the suite's configuration.
-        folder: where it is to be kept.
-        machine: where GPUs are; this machine's by default.
+        folder: folder of the suite.
+        machine: machine with the GPUs (default: this one).
 
     Raises:
-        ConfigError: if the configuration makes no runs at all.
+        ConfigError: if the configuration does not make any runs.
     """
     suite = cells(config)
     looking = _Looking(config, PROTOCOLS.load(config.run.protocol).setting, suite, folder, machine or GpuMachine())
     listed = list(dict.fromkeys([*looking.all(), *looking.endpoints()]))
-    # The check of a whole run may find again what was found by itself.
+    # The check of a whole run may repeat a single check's result.
     missing = [check for check in listed if not check.ok and check.name != _CONFIGURATION]
     stated = {text for check in missing for text in (check.detail, check.remedy) if text}
     return [c for c in listed if c.name != _CONFIGURATION or not {c.detail, c.remedy} & stated]
@@ -116,23 +118,23 @@ class _Looking:
         named = (*self._config.run.tasksets, *(name for needs in self._needs for name in needs.tasksets))
         tasksets: dict[str, Taskset] = {}
         for name in dict.fromkeys(named):
-            loaded, check = _tried(f"taskset {name}", lambda name=name: taskset(name))
+            loaded, check = _try(f"taskset {name}", lambda name=name: taskset(name))
             notes: Sequence[str] | None = None
             if loaded is not None:
-                notes, check = _tried(f"taskset {name}", lambda loaded=loaded: loaded.info.notes)
+                notes, check = _try(f"taskset {name}", lambda loaded=loaded: loaded.info.notes)
             yield check
             yield from (Check(f"{_NOTE}{name}", True, False, note) for note in notes or ())
             if loaded is not None and notes is not None:
                 tasksets[name] = loaded
         kinds = dict.fromkeys(one.info.kind for one in tasksets.values())
         for name in kinds:
-            kind, check = _tried(f"kind of task {name}", lambda name=name: KINDS.load(name))
+            kind, check = _try(f"kind of task {name}", lambda name=name: KINDS.load(name))
             yield from self._kind(kind) if kind else [check]
-        if len(tasksets) < len(set(named)):  # Of what kind those are, nobody knows: but that they are confined.
+        if len(tasksets) < len(set(named)):  # Their kind is unknown, except that they are confined.
             yield from self._confinement()
         if self._config.solver.tools:
             taking = [KINDS.load(name) for name in kinds if name in KINDS]
-            yield _tried("solver.tools", lambda: check_tools(taking))[1]
+            yield _try("solver.tools", lambda: check_tools(taking))[1]
             yield from self._tools(self._config.tools)
         for cell in self._suite:
             yield from self._evolver(cell)
@@ -140,7 +142,7 @@ class _Looking:
             yield from _model(name, self._config.gateway)
         yield from self._gpus()
         for cell in self._suite:
-            yield from self._checked(cell, tasksets)
+            yield from self._protocol_checks(cell, tasksets)
 
     def endpoints(self) -> Iterator[Check]:
         gateway = self._config.gateway
@@ -151,7 +153,7 @@ class _Looking:
             checks = dict(zip(asked, pool.map(_endpoint, asked, map(gateway.provider, asked)), strict=True))
         for several in members.values():
             looked = [check for name in several if (check := checks[name]) is not None]
-            # A route does with one of its models.
+            # One available model is enough for a route.
             answered = len(several) > 1 and (len(looked) < len(several) or any(check.ok for check in looked))
             yield from (replace(check, needed=not answered) for check in looked)
 
@@ -165,20 +167,20 @@ class _Looking:
         from heredity.team.tools.task_tools import lacking
 
         for name, check in lacking(given, unsafe=self._config.engine.unsafe):
-            yield _tried(name, check)[1]
+            yield _try(name, check)[1]
 
     def _kind(self, kind: Kind) -> Iterator[Check]:
         needs, config = kind.needs, self._config
-        # The module of a kind is that of what opens its runners.
+        # A kind's module is the one that opens its runners.
         yield from _extras(f"kind of task {kind.name}", kind.open)
         for cell in self._suite:
-            yield _tried(f"kind of task {kind.name}", lambda cell=cell: kind.check(cell.config.gateway.execution))[1]
+            yield _try(f"kind of task {kind.name}", lambda cell=cell: kind.check(cell.config.gateway.execution))[1]
         yield from self._confinement()
         if needs.commands:
             yield self._bubblewrap
         if needs.containers:
             name = config.engine.containers
-            yield _tried(f"containers {name}", lambda: BACKENDS.load(name))[1]
+            yield _try(f"containers {name}", lambda: BACKENDS.load(name))[1]
             if name == "bubblewrap":
                 yield self._bubblewrap
             elif name == "docker":
@@ -204,7 +206,7 @@ class _Looking:
     def _evolver(self, cell: Cell) -> Iterator[Check]:
         settings = cell.evolver
         if settings.method is not None:
-            method, check = _tried(f"method {settings.method}", lambda: METHODS.load(settings.method or ""))
+            method, check = _try(f"method {settings.method}", lambda: METHODS.load(settings.method or ""))
             yield check
             yield from _extras(f"method {settings.method}", method)
             return
@@ -214,20 +216,22 @@ class _Looking:
             yield from self._tools(cell.config.agent_tools)
         if settings.launcher is not None:
             name = settings.launcher
-            yield _tried(f"agent {name}", lambda: launcher(name).launch("", ""))[1]
+            yield _try(f"agent {name}", lambda: launcher(name).launch("", ""))[1]
         elif settings.agent is not None:
             command, path = settings.agent, program_folders(settings, unsafe=cell.config.engine.unsafe)
-            yield _tried(f"agent {settings.label}", lambda: check_command(command, path))[1]
+            yield _try(f"agent {settings.label}", lambda: check_command(command, path))[1]
         for folder in settings.read_only:
-            remedy = "make it, or correct evolver.read_only"
-            yield Check(f"evolver.read_only {folder}", Path(folder).is_dir(), True, "a folder is to be there", remedy)
+            remedy = "create it, or correct evolver.read_only"
+            yield Check(
+                f"evolver.read_only {folder}", Path(folder).is_dir(), True, "must be an existing folder", remedy
+            )
         for device in settings.devices:
             there = Path(device).is_char_device()
             yield Check(
-                f"evolver.devices {device}", there, True, "a device is to be there", "a GPU's begin with /dev/nvidia"
+                f"evolver.devices {device}", there, True, "must be an existing device", "GPUs begin with /dev/nvidia"
             )
         for name in settings.inherit:
-            yield Check(f"variable {name}", name in os.environ, True, "evolver.inherit names it", f"export {name}=…")
+            yield Check(f"variable {name}", name in os.environ, True, "named by evolver.inherit", f"export {name}=…")
 
     def _gpus(self) -> Iterator[Check]:
         most = max(needs.gpus for needs in self._needs)
@@ -237,16 +241,16 @@ class _Looking:
             remedy = "install the driver, give the container GPUs, or lower training.gpus and engine.gpus"
             yield Check("GPUs", count >= wanted, True, f"{count} here, {wanted} needed", remedy)
 
-    def _checked(self, cell: Cell, tasksets: Mapping[str, Taskset]) -> Iterator[Check]:
-        """Let the protocol check a run, where its tasksets are there."""
+    def _protocol_checks(self, cell: Cell, tasksets: Mapping[str, Taskset]) -> Iterator[Check]:
+        """Let the protocol check a run if its tasksets could be loaded."""
         if cell.taskset in tasksets and all(name in tasksets for needs in self._needs for name in needs.tasksets):
             context = SuiteContext(self._folder, self._suite, tasksets, ())
-            check = _tried(_CONFIGURATION, lambda: self._setting.check(cell, context))[1]
+            check = _try(_CONFIGURATION, lambda: self._setting.check(cell, context))[1]
             if not check.ok:
                 yield check
 
 
-def _tried(name: str, load: Callable[[], T]) -> tuple[T | None, Check]:
+def _try(name: str, load: Callable[[], T]) -> tuple[T | None, Check]:
     try:
         return load(), Check(name, True, True, "there")
     except MissingExtraError as error:
@@ -261,7 +265,7 @@ def _disk(folder: Path) -> Iterator[Check]:
     for name, folder_there in (("disk for runs", there), ("disk for temporary files", Path(tempfile.gettempdir()))):
         free = shutil.disk_usage(folder_there).free
         detail = f"{free / 2**30:.1f} GB free in {folder_there}"
-        # A small suite may do with less, and one whose disk is full is resumed: nothing to refuse it for.
+        # A note, not a need: a small suite may need less, and a suite that fills the disk can be resumed.
         yield Check(name, free >= LEAST_DISK, False, detail, f"free at least {LEAST_DISK >> 20} MB")
 
 
@@ -275,16 +279,20 @@ def _model(name: str, gateway: GatewaySettings) -> Iterator[Check]:
     if provider is not None:
         yield from _provider(name, provider)
     elif first in MODELS:
-        opener, check = _tried(f"model {name}", lambda: MODELS.load(first))
+        opener, check = _try(f"model {name}", lambda: MODELS.load(first))
         yield check
         lacking = [check for check in _extras(f"model {name}", opener) if not check.ok]
         yield from lacking
         look = getattr(inspect.getmodule(opener), "check_model", None)
         if look is not None and not lacking:
-            yield _tried(f"model {name}", lambda: look(name.partition("/")[2]))[1]
+            yield _try(f"model {name}", lambda: look(name.partition("/")[2]))[1]
     else:
         yield Check(
-            f"model {name}", False, True, f"no provider or package is called {first!r}", "name one as in openai/gpt-5"
+            f"model {name}",
+            False,
+            True,
+            f"unknown provider or package {first!r}",
+            "write PROVIDER/MODEL, such as openai/gpt-5",
         )
 
 
@@ -293,7 +301,7 @@ def _provider(name: str, provider: ProviderSettings) -> Iterator[Check]:
     ours = () if client is None or client.own else (client.module,)
     yield from _modules(f"model {name}", {"llm": ("pydantic_ai", *ours)})
     if client is not None and client.own:
-        here = _there(client.module)
+        here = _is_installed(client.module)
         detail = f"{client.module} {'installed' if here else 'not installed'}"
         yield Check(f"model {name}: {provider.kind}", here, True, detail, f"pip install {client.install}")
     variable = provider.api_key_env
@@ -304,7 +312,7 @@ def _provider(name: str, provider: ProviderSettings) -> Iterator[Check]:
 
 
 def _endpoint(name: str, provider: ProviderSettings | None) -> Check | None:
-    """Ask a provider which models it has; None where there is nothing to ask, or no key to ask with."""
+    """Ask a provider for its list of models; None if it has no such list, or the key is missing."""
     if provider is None or not provider.base_url:
         return None
     key = os.environ.get(provider.api_key_env, "") if provider.api_key_env else ""
@@ -313,13 +321,13 @@ def _endpoint(name: str, provider: ProviderSettings | None) -> Check | None:
     path, header, value = _LISTS.get(provider.kind, ("", "", ""))
     request = urllib.request.Request(provider.base_url.rstrip("/") + path, headers={"User-Agent": "heredity"})
     if key and header:
-        # Not sent on to where the server may redirect.
+        # Redirects are not followed: the key would be sent to another server.
         request.add_unredirected_header(header, value + key)
     problem, remedy = "", f"start its server, or correct gateway.providers.{name.partition('/')[0]}.base_url"
     try:
         urllib.request.urlopen(request, timeout=_CONNECT_S).close()
     except urllib.error.HTTPError as error:
-        # Keys that may ask models only are told 403 or of scopes.
+        # Keys limited to model calls get 403 or an error about scopes.
         if error.code == 401 and header and b"scope" not in error.read(_MOST_BYTES):
             problem = f"its server at {provider.base_url} refuses the key (HTTP 401)"
             remedy = (
@@ -327,13 +335,13 @@ def _endpoint(name: str, provider: ProviderSettings | None) -> Check | None:
             )
     except urllib.error.URLError as error:
         cause = error.reason if isinstance(error.reason, OSError) else error
-        if not isinstance(cause, ssl.SSLError):  # The package that asks may know other authorities.
+        if not isinstance(cause, ssl.SSLError):  # The client library may trust other certificate authorities.
             reason = unconnected(cause) or (
                 f"no connection within {_CONNECT_S:g} s" if isinstance(cause, TimeoutError) else str(cause)
             )
             problem = f"{provider.base_url}: {reason}"
     except (OSError, HTTPException):
-        pass  # It is there, and slow or of another kind: what it answers a model's call is another matter.
+        pass  # The server is up, and slow or of another kind; model calls may still work.
     return Check(f"endpoint of {name}", not problem, True, problem or f"{provider.base_url} answers", remedy)
 
 
@@ -344,24 +352,24 @@ _LISTS = {
     "openai": ("/models", "Authorization", "Bearer "),
     "anthropic": ("/v1/models", "x-api-key", ""),
 }
-"""Kind of provider to where it lists models, and the header that takes the key."""
+"""Kind of provider to the path of its list of models and the header that carries the key."""
 
 
 def _extras(name: str, plugin: Any) -> Iterator[Check]:
-    """Look for the packages that the module of something says it needs."""
+    """Check for the packages that a plugin's module declares."""
     module = inspect.getmodule(plugin if inspect.isclass(plugin) or inspect.isfunction(plugin) else type(plugin))
     yield from _modules(name, getattr(module, "EXTRAS", {}))
 
 
 def _modules(name: str, extras: Mapping[str, Iterable[str]]) -> Iterator[Check]:
     for extra, modules in extras.items():
-        missing = [module for module in modules if not _there(module)]
+        missing = [module for module in modules if not _is_installed(module)]
         detail = f"{', '.join(missing)} not installed" if missing else "installed"
         yield Check(f"{name}: extra {extra}", not missing, True, detail, f"pip install 'heredity[{extra}]'")
 
 
-def _there(module: str) -> bool:
+def _is_installed(module: str) -> bool:
     try:
         return find_spec(module) is not None
-    except ModuleNotFoundError:  # of the package around it
+    except ModuleNotFoundError:  # missing parent package
         return False

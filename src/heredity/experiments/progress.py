@@ -1,4 +1,4 @@
-"""What is going on in a suite: shown live in a terminal, or as one line per finished run."""
+"""Progress of a suite: shown live in a terminal, or as one line per finished run."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, Self
 
-from heredity.evolution import Budget
+from heredity.engine.runner import Job, Runner
+from heredity.engine.streams import closing
+from heredity.engine.trajectory import Trajectory
+from heredity.methods import Budget
 from heredity.results.status import Status
-from heredity.rollouts.contract import Job, Runner
-from heredity.rollouts.streams import closing
-from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.limits import Limits
 
 
 class Remaining(Protocol):
-    """The part of a session that progress is read from."""
+    """Part of a session that progress is read from."""
 
     def remaining(self) -> Budget:
-        """Return what is left of the budget."""
+        """Return the remaining budget."""
         ...
 
 
 @dataclass(slots=True)
 class RunProgress:
-    """Where one run stands.
+    """Progress of one run.
 
     Attributes:
-        id: the run's name.
+        id: name of the run.
         taskset: its taskset.
         label: its evolver.
         seed: its seed.
@@ -40,10 +40,10 @@ class RunProgress:
         trained: train episodes run so far.
         best: greatest mean train return of a submission whose rollouts all ended well.
         heldout: mean held-out return once it is judged.
-        started: monotonic time at which it started.
-        seconds: how long it took.
-        message: what went wrong.
-        wait: why a model has to be waited for, `""` if none was lately; `wait_ends`: the monotonic time at which it is asked again.
+        started: monotonic time of its start.
+        seconds: its duration.
+        message: why it failed.
+        wait: why a model call has to wait, `""` if none does; `wait_ends`: the monotonic time of the next attempt.
     """
 
     id: str
@@ -70,16 +70,16 @@ class RunProgress:
         if left is None and self.trained:
             return min(self.trained, self.episodes)
         if left is None:
-            # A run that was resumed after its session had closed has no session to ask.
+            # A run resumed after its session closed has no session to query.
             return self.episodes if self.state in ("judging", "done") else 0
         return self.episodes - left
 
     def begin(self) -> None:
-        """Note that the run has started."""
+        """Record the start of the run."""
         self.started, self.state = time.monotonic(), "evolving"
 
     def wait_for(self, why: str, seconds: float) -> bool:
-        """Note that a model has to be waited for; return whether that is news, and no second call that waits, too."""
+        """Record that a model call has to wait; return False if another call of this run already waits."""
         now = time.monotonic()
         if now < self.wait_ends:
             return False
@@ -87,17 +87,17 @@ class RunProgress:
         return True
 
     def end(self, state: str, message: str = "") -> None:
-        """Note how the run ended."""
+        """Record the end of the run."""
         self.state, self.message, self.wait = state, message, ""
         self.seconds = time.monotonic() - self.started if self.started else 0.0
 
 
 def seconds_left(runs: Sequence[RunProgress], elapsed: float) -> float | None:
-    """Return how long a suite has still to go, at the pace so far; None while there is no telling.
+    """Estimate the remaining time of a suite from its pace; None if it is too early.
 
     Args:
         runs: all its runs.
-        elapsed: seconds since it was started.
+        elapsed: seconds since its start.
     """
     shares = [_share(run) for run in runs]
     done = sum(shares)
@@ -107,9 +107,9 @@ def seconds_left(runs: Sequence[RunProgress], elapsed: float) -> float | None:
 
 
 _TELLING = 0.02
-"""Which share of a suite is to be done before its pace tells anything."""
+"""Share of a suite that must be done before its pace is used."""
 _JUDGING = 0.8
-"""Which share of a run is over when its evolver is done."""
+"""Share of a run that is done when its evolver ends."""
 
 
 def _share(run: RunProgress) -> float:
@@ -119,16 +119,16 @@ def _share(run: RunProgress) -> float:
 
 
 class Watcher(Protocol):
-    """Is told when a run changes state or has to wait; looks at the rest whenever it likes."""
+    """Observer that is notified of state changes and waits, and may read the other fields at any time."""
 
     def changed(self, run: RunProgress) -> None:
-        """Take note that a run has changed state, or has to wait."""
+        """Handle a run's change of state, or its wait."""
         ...
 
 
 @dataclass(slots=True)
 class Silent:
-    """Watches without a word.
+    """Watcher without output.
 
     Attributes:
         seen: names of the runs that changed state, in order.
@@ -143,19 +143,19 @@ class Silent:
         return None
 
     def changed(self, run: RunProgress) -> None:
-        """Remember the run's name."""
+        """Record the run's name."""
         self.seen.append(run.id)
 
 
 @dataclass(frozen=True, slots=True)
 class CountingRunner:
-    """A runner that counts what it has run, for one run's progress."""
+    """Runner that counts rollouts for one run's progress."""
 
     runner: Runner
     progress: RunProgress
 
     async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncIterator[tuple[int, Trajectory]]:
-        """Attempt jobs (see `Runner.run`)."""
+        """Run jobs (see `Runner.run`)."""
         if jobs and jobs[0].task.split != "train":
             self.progress.state = "judging"
         returns: list[float] = []
@@ -171,4 +171,4 @@ class CountingRunner:
             self.progress.best = mean if self.progress.best is None else max(self.progress.best, mean)
 
     async def close(self) -> None:
-        """Leave the shared runner open: it belongs to the suite."""
+        """No-op; the suite owns the shared runner."""

@@ -1,61 +1,147 @@
-"""From records to metrics and reports; everything here can be deleted and made again."""
+"""Metrics and reports, computed from records; everything here can be deleted and rebuilt."""
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from heredity._core.errors import ConfigError, HeredityError, RecordError
 from heredity.analysis.contract import CommonMetrics, Metrics
 from heredity.analysis.evidence import RunEvidence
 from heredity.analysis.run_results import run_results
 from heredity.analysis.suite_results import suite_results
-from heredity.errors import ConfigError, HeredityError, RecordError
 from heredity.experiments.best import Winner, write_best, write_suite_best
 from heredity.experiments.config import cells, read_toml, resolve
-from heredity.experiments.lineage import write_lineage
 from heredity.experiments.sequence import read_sequence, sequential_results
-from heredity.experiments.sources import sources_of
 from heredity.experiments.verification.cards import write_card
+from heredity.pages.report import write_reports
 from heredity.protocols.registry import PROTOCOLS
-from heredity.records import BlobStore, read_journal
-from heredity.records.events import RUN_STARTED
+from heredity.records import BlobStore, Event, read_journal
+from heredity.records.events import CANDIDATE_DECIDED, JUDGING_SELECTED, RUN_STARTED
 from heredity.records.run_folder import is_run, is_suite, write_atomic
-from heredity.reports import write_reports
-from heredity.resources import Candidate
-from heredity.results.report import PlainReport, Report
+from heredity.resources import Candidate, Store, Version
+from heredity.resources.assembly import record_candidate
+from heredity.results.report import PlainReport, Report, Source, Sources
 from heredity.results.run import RunResults
 from heredity.results.suite import SuiteResults
+
+LINEAGE = "resources.sqlite"
+
+
+def write_lineage(folder: Path) -> Path:
+    """Write a run's lineage and return its path; a candidate whose blob is damaged or missing is left out.
+
+    Raises:
+        DamagedRecordError: if the journal is damaged.
+        RecordError: if a file cannot be read or written.
+    """
+    events = read_journal(folder / "journal.jsonl")
+    path, partial = folder / LINEAGE, folder / (LINEAGE + ".partial")
+    for old in folder.glob(partial.name + "*"):
+        old.unlink()
+    with Store(partial) as store, store.transaction():
+        made = _record(store, BlobStore(folder / "blobs"), events)
+        for digest in _accepted(events):
+            for version in made.get(digest, {}).values():
+                store.move(version.type, version.name, version.number)
+    partial.replace(path)
+    return path
+
+
+def _record(store: Store, blobs: BlobStore, events: list[Event]) -> dict[str, dict[str, Version]]:
+    made: dict[str, dict[str, Version]] = {}
+    for event in events:
+        data = event.data
+        if event.kind != "candidate" or data["digest"] in made:
+            continue
+        try:
+            candidate = Candidate.from_bytes(blobs.get(data["blob"]))
+        except RecordError:
+            continue
+        parents = [made[parent] for parent in data["parents"] if parent in made]
+        created = datetime.fromtimestamp(event.at, UTC).isoformat(timespec="microseconds")
+        made[data["digest"]] = record_candidate(store, candidate, parents, data["note"], created)
+    return made
+
+
+def _accepted(events: list[Event]) -> list[str]:
+    """Return the digests of committed candidates in order; of a run without commits, that of the selected one."""
+    committed = [e.data["candidate"] for e in events if e.kind == CANDIDATE_DECIDED.name and e.data["accepted"]]
+    selected = [e.data["candidate"] for e in events if e.kind == JUDGING_SELECTED.name and e.data["candidate"]]
+    return committed or selected
+
+
+MOST_BYTES = 200_000
+"""Maximum size in bytes of a file that is read as text; larger files are data."""
+
+
+def sources_of(folder: Path) -> Sources:
+    """Return a lookup of a run's candidates that reads the journal on first use."""
+    blobs = BlobStore(folder / "blobs")
+
+    @functools.cache
+    def names() -> Mapping[str, str]:
+        events = read_journal(folder / "journal.jsonl")
+        return {event.data["digest"]: event.data["blob"] for event in events if event.kind == "candidate"}
+
+    def load(digest: str) -> Source | None:
+        try:
+            blob = names()[digest]
+            candidate = Candidate.from_bytes(blobs.get(blob))
+        except (KeyError, RecordError):
+            return None
+        several = len(candidate.parts) > 1
+        files = {
+            f"{part}/{path}" if several else path: content.decode()
+            for part, tree in candidate.parts.items()
+            for path, content in tree.items()
+            if len(content) <= MOST_BYTES and _is_text(content)
+        }
+        return Source(files, blob)
+
+    return load
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return b"\x00" not in content
+
 
 METRICS = "metrics.json"
 
 _FEW = 3
-"""How many suites of a project an error names."""
+"""Number of suites of a project that an error names."""
 
 R = TypeVar("R", RunResults, SuiteResults)
 
 
 def metrics_of(protocol: str | None) -> Metrics:
-    """Return what a protocol says about results; one without figures of its own, or none at all, says the common things."""
+    """Return a protocol's metrics; a protocol without any, or None, has the common ones."""
     return (PROTOCOLS.load(protocol).metrics if protocol else None) or CommonMetrics()
 
 
 def report_of(protocol: str | None) -> Report:
-    """Return what a protocol has to say on pages; one without a report, or none at all, has nothing of its own to say."""
+    """Return a protocol's report; a protocol without one, or None, adds nothing."""
     return (PROTOCOLS.load(protocol).report if protocol else None) or PlainReport()
 
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What a run's journal comes to.
+    """Results of a run's journal.
 
     Attributes:
         folder: the run's folder.
         metrics: its results, as in metrics.json.
-        started: the data of its `run.started`; empty if it ended before that was written.
+        started: data of its `run.started`; empty if it ended before that was written.
     """
 
     folder: Path
@@ -65,13 +151,13 @@ class RunResult:
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt(Generic[R]):
-    """What was computed from a folder.
+    """Results computed from a folder.
 
     Attributes:
-        metrics: its results, as in metrics.json.
-        runs: of a suite, the results of its runs.
-        unreadable: of a suite, the name of each run whose records are damaged, to the reason.
-        winners: of a suite that was written, the winner on each taskset.
+        metrics: results, as in metrics.json.
+        runs: for a suite, the results of its runs.
+        unreadable: for a suite, name of each run with damaged records, to the reason.
+        winners: for a suite that was written, the winner on each taskset.
     """
 
     metrics: R
@@ -81,12 +167,12 @@ class Rebuilt(Generic[R]):
 
 
 def run_folders(folder: Path) -> list[Path]:
-    """Return the runs of a suite that have been started, in the order of their names."""
+    """Return the started runs of a suite, sorted by name."""
     return sorted(path for path in (folder / "runs").iterdir() if is_run(path)) if is_suite(folder) else []
 
 
 def read_run(folder: Path) -> RunResult:
-    """Compute a run's metrics from its journal, writing nothing.
+    """Compute a run's metrics from its journal without writing anything.
 
     Raises:
         DamagedRecordError: if the journal is damaged.
@@ -105,9 +191,9 @@ def read_run(folder: Path) -> RunResult:
 
 
 def read_runs(folder: Path) -> tuple[list[RunResult], dict[str, str]]:
-    """Read the runs of a suite; return them, and the name of each whose records are damaged with the reason.
+    """Read the runs of a suite; return them, and the name of each run with damaged records with the reason.
 
-    A run that was killed before its first line was written is left out: nothing is known of it.
+    A run killed before its first line was written is left out, as it left no record.
     """
     results: list[RunResult] = []
     unreadable: dict[str, str] = {}
@@ -152,7 +238,7 @@ def rebuild_suite(folder: Path, *, write: bool = True) -> Rebuilt[SuiteResults]:
 
 
 def results_of_suite(folder: Path, runs: Sequence[RunResults]) -> SuiteResults:
-    """Return what the runs of a suite come to, by the rule of its sequence if it is run seed after seed."""
+    """Return the results of a suite's runs, by the rule of its sequence if seeds are added one after another."""
     sequence = read_sequence(folder)
     name = next((run.suite_id for run in runs if run.suite_id), folder.absolute().name)
     metrics = suite_results(runs, metrics_of, name, sequential=sequence is not None)
@@ -163,14 +249,14 @@ def results_of_suite(folder: Path, runs: Sequence[RunResults]) -> SuiteResults:
 
 
 def _planned(folder: Path) -> int:
-    """Return how many runs a suite's configuration makes; 0 where it has none that can be read here."""
+    """Return the number of runs in a suite's configuration; 0 if it has none that can be read here."""
     with suppress(HeredityError):
         return len(cells(resolve(read_toml(folder / "suite.toml"))))
     return 0
 
 
 def rebuild(folder: Path) -> Rebuilt[RunResults] | Rebuilt[SuiteResults]:
-    """Rebuild everything derived of a run or a suite, runs included.
+    """Rebuild all derived files of a run, or of a suite and its runs.
 
     Raises:
         ConfigError: if the folder holds neither.
@@ -188,7 +274,7 @@ def rebuild(folder: Path) -> Rebuilt[RunResults] | Rebuilt[SuiteResults]:
 
 
 def _instead(folder: Path) -> str:
-    """Say which folder to give instead: the latest suites of a project."""
+    """Suggest a folder to give instead: the latest suites of a project."""
     runs = folder / "runs"
     suites = [path for path in runs.iterdir() if is_suite(path)] if runs.is_dir() else []
     latest = sorted(suites, key=lambda path: path.stat().st_mtime, reverse=True)[:_FEW]
@@ -199,12 +285,12 @@ def _instead(folder: Path) -> str:
 def write_derived(
     folder: Path, metrics: RunResults | SuiteResults, runs: Sequence[RunResults] | None = None
 ) -> Sequence[Winner]:
-    """Write metrics.json, the card of what is claimed, report.md and report.html, `best/`, and the lineage of a run.
+    """Write metrics.json, the card of claims, report.md and report.html, `best/`, and the lineage of a run.
 
     Args:
-        folder: where to.
+        folder: folder to write to.
         metrics: results of a run or a suite.
-        runs: of a suite, the results of its runs.
+        runs: for a suite, the results of its runs.
 
     Returns:
         The winner on each taskset of a suite.

@@ -1,9 +1,11 @@
-"""Where the hidden cases of suites are sealed, and when they are opened: once no run that is judged on them is open.
+"""Sealed hidden cases of suites, opened once every run that is judged on them has ended.
 
-A suite's sealed folder has its secret (`cases.json`) and, of each run that has been judged, the opened cases (`opened/`).
-Suites that were given the cases of another one share them: the sealed folder of the first, their *origin*, has `suites.json`,
-which says of each suite whether it has ended. When all have, the opened cases are copied into the folders of their runs, for
-anybody to verify.
+A suite's sealed folder has its secret (`cases.json`) and the opened cases of each judged run (`opened/`). Suites that
+adopt
+another suite's cases share them. The sealed folder of the first suite, their *origin*, has `suites.json`, which
+records
+whether each suite has ended. When all have, the opened cases are copied into the folders of their runs, for anyone to
+verify.
 """
 
 from __future__ import annotations
@@ -17,23 +19,23 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from heredity.errors import ConfigError, DamagedRecordError, RecordError
-from heredity.ids import canonical_json
-from heredity.judging.cases import FILE_NAME, HiddenCases, Opening
-from heredity.outside import json_value, read_bytes, resolved
+from heredity._core.errors import ConfigError, DamagedRecordError, RecordError
+from heredity._core.ids import canonical_json
+from heredity._core.outside import json_value, read_bytes, resolved
+from heredity._core.refusals import reading
 from heredity.records.run_folder import write_atomic
-from heredity.refusals import reading
+from heredity.session.cases import FILE_NAME, HiddenCases, Opening
 
 OPENED = "opened.json"
-"""In a run's folder: the cases that it was judged on, and what shows that they are those it was committed to."""
+"""File in a run's folder: the cases it was judged on, and the proof that they match its commitment."""
 OPENED_VERSION = 1
 _ORIGIN, _SUITES, _KEPT = "origin", "suites.json", "opened"
 
 
 def sealed_folder(folder: Path) -> Path:
-    """Return where a suite's hidden cases are: outside every run, beside the folder `runs` that holds the suite.
+    """Return the folder of a suite's hidden cases: outside every run, next to the folder `runs` that holds the suite.
 
-    A suite elsewhere has them in a folder `sealed` beside itself.
+    A suite elsewhere has a folder `sealed` next to it.
     """
     folder = resolved(folder)
     above = folder.parent.parent if folder.parent.name == "runs" else folder.parent
@@ -41,27 +43,27 @@ def sealed_folder(folder: Path) -> Path:
 
 
 def adopt_cases(folder: Path, other: Path) -> None:
-    """Judge a new suite on the hidden cases of another one, so that the two can be compared.
+    """Judge a new suite on another suite's hidden cases, so that the two can be compared.
 
     Args:
         folder: the new suite's folder.
-        other: the suite that has them.
+        other: the suite with the cases.
 
     Raises:
-        ConfigError: if the suite has hidden cases of its own already.
-        RecordError: if there are none to adopt, or they cannot be written.
+        ConfigError: if the new suite already has hidden cases.
+        RecordError: if `other` has none, or they cannot be written.
     """
     source, target = sealed_folder(other) / FILE_NAME, sealed_folder(folder)
     theirs = HiddenCases.open(source.parent)
     if (target / FILE_NAME).exists():
         if HiddenCases.open(target) != theirs:
-            raise ConfigError(f"{folder} has hidden cases of its own, not those of {other}; choose a new --out folder")
+            raise ConfigError(f"{folder} already has other hidden cases than {other}; choose a new --out folder")
         return
     try:
         target.mkdir(parents=True, exist_ok=True, mode=0o700)
         shared = SealedCases(other)
         write_atomic(target / _ORIGIN, os.path.relpath(shared.origin, target).encode())
-        # Should the origin be removed, what was published stays known.
+        # Publication stays on record even if the origin is removed.
         write_atomic(target / _SUITES, canonical_json({"opened": shared.load().opened}) + b"\n")
         write_atomic(target / FILE_NAME, source.read_bytes())
         os.chmod(target / FILE_NAME, 0o600)
@@ -71,10 +73,10 @@ def adopt_cases(folder: Path, other: Path) -> None:
 
 @dataclass(slots=True)
 class Sharing:
-    """What an origin knows of those that share its cases; suites are named by their paths as seen from it.
+    """Suites that share an origin's cases, named by their paths relative to it.
 
     Attributes:
-        ended: suite to whether every run of it has been judged.
+        ended: suite to whether all its runs have been judged.
         opened: whether the cases were ever published.
     """
 
@@ -86,41 +88,41 @@ _SHARING = TypeAdapter(Sharing)
 
 
 class SealedCases:
-    """The hidden cases of a suite, as long as they are hidden, and when they no longer are.
+    """Hidden cases of a suite, until and after they are opened.
 
     Attributes:
         suite: the suite's folder.
         path: its sealed folder.
-        origin: the sealed folder of the suite that had the cases first.
+        origin: sealed folder of the suite that had the cases first.
     """
 
     def __init__(self, suite: Path) -> None:
         self.suite, self.path = resolved(suite), sealed_folder(suite)
         origin = self.path / _ORIGIN
         first = (self.path / origin.read_text()).resolve() if origin.exists() else self.path
-        # What is left of a suite that was removed holds nobody back.
+        # A removed suite does not block publication.
         self.origin = first if (first / FILE_NAME).exists() else self.path
 
     def begin(self) -> bool:
-        """Hold the cases back as long as this suite is open, and return whether they have been published before.
+        """Hold the cases back while this suite is open; return whether they have already been published.
 
         Raises:
             RecordError: if the sealed folder cannot be written.
         """
         with self._sharing() as sharing:
-            sharing.ended[self._named(self.suite)] = False
+            sharing.ended[self._name_of(self.suite)] = False
             return sharing.opened
 
     def others(self) -> list[Path]:
         """Return the folders of the suites that share these cases."""
-        return [path for path in map(self._located, self.load().ended) if path != self.suite]
+        return [path for path in map(self._path_of, self.load().ended) if path != self.suite]
 
     def keep(self, run_id: str, opening: Opening, views: Mapping[str, tuple[str, str, int]]) -> None:
-        """Keep what opens the commitment of a run that has been judged, until it may be published.
+        """Store the opening of a judged run's commitment until it may be published.
 
         Args:
             run_id: the run.
-            opening: of its commitment.
+            opening: opening of its commitment.
             views: the taskset, split and number of tasks of each view.
         """
         data = {"schema_version": OPENED_VERSION, "views": {k: list(v) for k, v in views.items()}, **asdict(opening)}
@@ -129,25 +131,25 @@ class SealedCases:
         write_atomic(folder / f"{run_id}.json", canonical_json(data) + b"\n")
 
     def end(self) -> list[str]:
-        """Publish the cases of every suite that shares them, unless one is still open; return the folders of those.
+        """Publish the cases of every suite that shares them, unless one is open; return the folders of the open ones.
 
         Raises:
             RecordError: if they cannot be written.
         """
         with self._sharing() as sharing:
-            sharing.ended[self._named(self.suite)] = True
+            sharing.ended[self._name_of(self.suite)] = True
             waiting = [name for name, ended in sharing.ended.items() if not ended]
             if not waiting:
-                # Said first: whoever begins after a crash in between must know.
+                # Recorded first, so that a suite started after a crash in between knows.
                 sharing.opened = True
                 self._save(sharing)
                 for name in sharing.ended:
-                    _publish(self._located(name))
-            return [str(self._located(name)) for name in waiting]
+                    _publish(self._path_of(name))
+            return [str(self._path_of(name)) for name in waiting]
 
     @contextmanager
     def _sharing(self) -> Generator[Sharing]:
-        """Read what the origin knows, and write it back; one process at a time."""
+        """Read the origin's record and write it back, one process at a time."""
         self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         fd = os.open(self.origin / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -159,7 +161,7 @@ class SealedCases:
             os.close(fd)
 
     def load(self) -> Sharing:
-        """Return what the origin knows.
+        """Return the origin's record.
 
         Raises:
             DamagedRecordError: if its file is damaged.
@@ -174,13 +176,13 @@ class SealedCases:
         write_atomic(self.origin / _SUITES, canonical_json(asdict(sharing)) + b"\n")
 
     def _is_there(self, name: str) -> bool:
-        suite = self._located(name)
+        suite = self._path_of(name)
         return suite.is_dir() and (sealed_folder(suite) / FILE_NAME).exists()
 
-    def _named(self, suite: Path) -> str:
+    def _name_of(self, suite: Path) -> str:
         return os.path.relpath(suite, self.origin)
 
-    def _located(self, name: str) -> Path:
+    def _path_of(self, name: str) -> Path:
         return (self.origin / name).resolve()
 
 

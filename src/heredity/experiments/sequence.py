@@ -1,6 +1,6 @@
-"""The rule of a suite that is run seed after seed until two entries are told apart, and what each look said.
+"""Sequential suites: add seeds until one of two entries is better, with the rule and each look on record.
 
-Both are in `sequence.jsonl` in the suite's folder, a journal as those of runs: whoever continues the suite continues the rule.
+Both are in `sequence.jsonl` in the suite's folder, a journal like those of runs. A resumed suite resumes its rule.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from pathlib import Path
 
 from typing_extensions import TypedDict
 
+from heredity._core.errors import ConfigError, RecordError
 from heredity.analysis.anytime import LEAST_SEEDS, LEVEL
 from heredity.configuration.config import Config
-from heredity.errors import ConfigError, RecordError
 from heredity.experiments.config import cells as cells_of
 from heredity.experiments.entries import pair_of
 from heredity.records import read_journal
@@ -24,13 +24,13 @@ from heredity.results.sequence import Scale, SeedLook, Sequential, Stop
 
 NAME = "sequence.jsonl"
 MOST_SEEDS = 32
-"""How many seeds are run at most, where nobody says."""
+"""Default maximum number of seeds."""
 
 _SUITE = "suite.toml"
 
 
 class SequenceStarted(TypedDict):
-    """The rule: which entries are compared, by which seeds in which order, at which level; `runs` are those of each entry."""
+    """The rule: entries to compare, seeds in their order, level; `runs` are those of each entry."""
 
     a: str
     b: str
@@ -40,7 +40,7 @@ class SequenceStarted(TypedDict):
 
 
 class SequenceLooked(TypedDict):
-    """What was known after a seed (see `SeedLook`), and in what differences are measured."""
+    """Result after a seed (see `SeedLook`), and the unit of differences."""
 
     seed: int
     pairs: int
@@ -51,7 +51,7 @@ class SequenceLooked(TypedDict):
 
 
 class SequenceStopped(TypedDict):
-    """Why no more seeds are run."""
+    """Reason for which no more seeds are run."""
 
     reason: str
 
@@ -62,11 +62,11 @@ STOPPED = EventKind("sequence.stopped", SequenceStopped)
 
 
 def seeds_of(given: int | list[int], most: int | None) -> list[int]:
-    """Return the seeds that are run at most, in their order: those of a list, or 0, 1, … .
+    """Return the seeds to run at most, in order: those of a list, or 0, 1, … .
 
     Args:
-        given: `run.seeds` of the configuration; a number is that of a suite which is not stopped, and says nothing here.
-        most: how many at most; None for all of a list, or `MOST_SEEDS`.
+        given: `run.seeds` of the configuration; a number is ignored here, as it applies to suites of fixed size.
+        most: maximum number; None for all of a list, or `MOST_SEEDS`.
 
     Raises:
         ConfigError: if they are too few for any decision, or fewer than `most`.
@@ -77,21 +77,22 @@ def seeds_of(given: int | list[int], most: int | None) -> list[int]:
     chosen = listed[:most]
     if len(chosen) < LEAST_SEEDS:
         raise ConfigError(
-            f"{len(chosen)} seeds decide nothing, however far apart two entries are; give --most-seeds {LEAST_SEEDS} or more"
+            f"{len(chosen)} seeds cannot decide between any two entries; give --most-seeds {LEAST_SEEDS} or more"
         )
     return chosen
 
 
 def begin(folder: Path, config: Config, question: str) -> None:
-    """Write the rule into a suite's folder, or find it there.
+    """Write the rule into a suite's folder, or check that it is already there.
 
     Args:
-        folder: a new one, or that of a suite that was started with the same rule.
+        folder: a new folder, or that of a suite started with the same rule.
         config: the suite's configuration.
         question: such as `"gepa vs random decided"`.
 
     Raises:
-        ConfigError: if the question names no two entries, or the folder holds a suite with another rule, or with none.
+        ConfigError: if the question does not name two entries, or the folder holds a suite with another rule or
+            without one.
         RecordError: if it cannot be written.
     """
     cells = cells_of(config)
@@ -104,7 +105,7 @@ def begin(folder: Path, config: Config, question: str) -> None:
             return
         rule_text = f"{before.rule['a']} vs {before.rule['b']}, at most {len(before.rule['seeds'])} seeds"
         raise ConfigError(
-            f"{folder} holds a suite that is run until {rule_text}; choose another folder, or resume that one"
+            f"{folder} holds a suite with the rule {rule_text}; choose another folder, or resume that one"
         )
     if (folder / _SUITE).exists():
         raise ConfigError(f"{folder} holds a suite that was not started with --until; choose another folder")
@@ -118,11 +119,11 @@ def begin(folder: Path, config: Config, question: str) -> None:
 
 
 def sequential_results(folder: Path, evolvers: Mapping[str, str]) -> Sequential | None:
-    """Return what a suite's sequence says; None for a suite without one.
+    """Return the sequential results of a suite; None for a suite of fixed size.
 
     Args:
-        folder: the suite's.
-        evolvers: id of a run to the label that its evolver has in the suite's results.
+        folder: the suite's folder.
+        evolvers: id of a run to the label of its evolver in the suite's results.
     """
     sequence = read_sequence(folder)
     if sequence is None:
@@ -142,12 +143,12 @@ def sequential_results(folder: Path, evolvers: Mapping[str, str]) -> Sequential 
 
 @dataclass(frozen=True, slots=True)
 class SequenceRecord:
-    """What a sequence's journal says.
+    """Journal of a sequence.
 
     Attributes:
-        rule: what is compared, and how long.
-        looks: what was known after each seed.
-        stopped: why no more seeds are run; None while more may be.
+        rule: the entries compared and the seeds.
+        looks: the result after each seed.
+        stopped: why no more seeds are run; None while more may follow.
     """
 
     rule: SequenceStarted
@@ -173,6 +174,6 @@ class SequenceRecord:
 
 
 def read_sequence(folder: Path) -> SequenceRecord | None:
-    """Return a suite's sequence; None where there is none, or it was cut off before its first line."""
+    """Return a suite's sequence; None if it has none, or was interrupted before its first line."""
     events = read_journal(folder / NAME) if (folder / NAME).exists() else []
     return SequenceRecord.of(events) if events else None

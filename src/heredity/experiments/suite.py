@@ -7,20 +7,22 @@ import math
 import shutil
 import time
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import tomli_w
 
+from heredity._core.errors import ConfigError, HeredityError, OutageError, RecordError
+from heredity._core.spans import Span, collecting, span, watching
+from heredity._core.workers import computed
 from heredity.analysis.failed_updates import failed_updates, unusable_replies, unused
+from heredity.analysis.suite_comparisons import sequential_look
+from heredity.analysis.suite_table import taskset_scores
 from heredity.configuration.config import Cell, Config
-from heredity.errors import ConfigError, HeredityError, OutageError, RecordError
-from heredity.evolution.operators.dialogue import Steps
 from heredity.experiments.best import Winner
-from heredity.experiments.blocks import blocks, compared_cells
 from heredity.experiments.config import cells, read_toml, resolve, slug
 from heredity.experiments.engine import Engine
 from heredity.experiments.indexing import keeping_index
@@ -28,57 +30,140 @@ from heredity.experiments.measured import keep_measured
 from heredity.experiments.model_files import model_files
 from heredity.experiments.plans import package_versions, plan_of
 from heredity.experiments.progress import CountingRunner, RunProgress, Silent, Watcher
-from heredity.experiments.results import rebuild_run, rebuild_suite, write_derived
+from heredity.experiments.results import is_run, metrics_of, read_run, rebuild_run, rebuild_suite, write_derived
 from heredity.experiments.sealed import SealedCases
-from heredity.gateway.waiting import noticing
-from heredity.judging.bench import Verdict
-from heredity.judging.cases import HiddenCases
-from heredity.judging.judgements import Judgements, JudgementStore
-from heredity.judging.rollouts import Rollouts
-from heredity.judging.run import Conditions, EvolverFailure, run_evolution
-from heredity.judging.session import Session
+from heredity.experiments.sequence import LOOKED, NAME, STOPPED, SequenceLooked, SequenceRecord, read_sequence
+from heredity.methods.operators.dialogue import Steps
+from heredity.models.waiting import noticing
 from heredity.protocols.contract import Needs, RunContext, SuiteContext
 from heredity.protocols.registry import PROTOCOLS
 from heredity.records import Event, read_journal
 from heredity.records.events import EVOLVER_FAILED, SUBMISSION_COMPLETED, EvolverFailed
+from heredity.records.journal import Journal
 from heredity.records.lock import RunLock
 from heredity.records.run_folder import write_atomic
 from heredity.records.span_log import NAME as SPANS
 from heredity.records.span_log import SpanLog, read_spans
-from heredity.results.run import RunResults
+from heredity.results.run import RunResults, RunStatus
+from heredity.results.sequence import Stop
 from heredity.results.status import Status
 from heredity.results.suite import SuiteResults
 from heredity.sandbox.gpus import GpuMachine, GpuPool
-from heredity.spans import Span, collecting, span, watching
+from heredity.session.bench import Verdict
+from heredity.session.cases import HiddenCases
+from heredity.session.judgements import Judgements, JudgementStore
+from heredity.session.rollouts import Rollouts
+from heredity.session.run import Conditions, EvolverFailure, run_evolution
+from heredity.session.session import Session
 from heredity.tasks import Taskset
 from heredity.tasks.registry import taskset
-from heredity.workers import computed
+
+
+def compared_cells(folder: Path, cells: Sequence[Cell]) -> list[Cell]:
+    """Return the runs of a suite: all, or those of the two entries that its rule compares."""
+    sequence = read_sequence(folder)
+    return list(cells) if sequence is None else [cell for cell in cells if cell.label in sequence.labels]
+
+
+def blocks(folder: Path, cells: Sequence[Cell]) -> Generator[list[Cell]]:
+    """Yield the next runs until none are left; a suite without a rule yields all at once.
+
+    A sequential suite yields the unfinished runs of one seed, then compares the two entries. A seed that cannot be
+    finished ends
+    the sequence for now; resuming continues with it.
+
+    Args:
+        folder: the suite's folder, locked by the caller.
+        cells: runs from `compared_cells`.
+
+    Raises:
+        RecordError: if the sequence cannot be read or written.
+    """
+    if read_sequence(folder) is None:
+        yield list(cells)
+        return
+    with closing(Journal.open(folder / NAME)) as journal:
+        sequence, runs = SequenceRecord.of(journal.events), _Runs(folder, cells)
+        for seed in sequence.rule["seeds"]:
+            if sequence.stopped is not None:
+                return
+            if unfinished := runs.unfinished(seed):
+                yield unfinished
+            if runs.unfinished(seed):
+                return
+            if seed not in (look["seed"] for look in sequence.looks):
+                look = runs.look(seed, sequence.labels)
+                decided = look["p"] is not None and look["p"] <= sequence.rule["level"]
+                ended = Stop.DECIDED if decided else Stop.MOST_SEEDS if seed == sequence.rule["seeds"][-1] else None
+                journal.append_many([LOOKED.line(look), *([STOPPED.line({"reason": ended})] if ended else [])])
+                journal.sync()
+                sequence = SequenceRecord.of(journal.events)
+
+
+@dataclass(frozen=True, slots=True)
+class _Runs:
+    """Runs of a sequence; finished ones are read once."""
+
+    folder: Path
+    cells: Sequence[Cell]
+    read: dict[str, RunResults] = field(default_factory=dict[str, RunResults])
+
+    def unfinished(self, seed: int) -> list[Cell]:
+        """Return the runs of a seed that are not finished."""
+        return [cell for cell in self.cells if cell.seed == seed and not self._finished(cell)]
+
+    def look(self, seed: int, pair: tuple[str, str]) -> SequenceLooked:
+        """Compare the two entries on all seeds up to this one."""
+        finished = [(self.read[c.id], c.label) for c in self.cells if c.seed <= seed and self._finished(c)]
+        tasksets = taskset_scores([run for run, _ in finished], [label for _, label in finished], metrics_of)
+        look, scale = sequential_look(tasksets, pair)
+        return {
+            "seed": seed,
+            "pairs": 0 if look is None else look.seeds,
+            "difference": None if look is None else look.difference,
+            "ci": None if look is None else look.interval,
+            "p": None if look is None else look.p,
+            "scale": scale,
+        }
+
+    def _finished(self, cell: Cell) -> bool:
+        path = self.folder / "runs" / cell.id
+        if cell.id not in self.read and is_run(path):
+            # The run that meets a damaged record reports it.
+            with suppress(RecordError):
+                run = read_run(path).metrics
+                if run.status is not RunStatus.UNFINISHED:
+                    self.read[cell.id] = run
+        return cell.id in self.read
+
 
 CONFIG_NAME = "suite.toml"
 _JUDGEMENTS = "judgements.jsonl"
 REPORT = "report"
-"""Names the suite's own report among failures."""
+"""Key of the suite's report among failures."""
 CASES = "hidden cases"
-"""Names the suite's hidden cases among notes."""
+"""Key of the suite's hidden cases among notes."""
 INDEX = "index"
-"""Names the index that `heredity view` opens among notes."""
+"""Key of the index for `heredity view` among notes."""
 _SPEED = ("gpus", "workers", "parallel_runs")
-"""Keys of `[engine]` that change where and how fast a suite is run and nothing else, so a suite may be continued with others."""
+"""Keys of `[engine]` that only change where and how fast a suite runs, so a resumed suite may change them."""
 
 
 @dataclass(frozen=True, slots=True)
 class SuiteResult:
-    """What a suite came to.
+    """Result of a suite.
 
     Attributes:
         folder: the suite's folder.
         metrics: its results.
-        runs: those of its runs.
-        failures: name of each run that did not end, to the reason; `REPORT` if the suite's report could not be written.
-        evolver_failures: name of each run whose evolver failed, to why: what it raised, that nothing of its model's replies
-            could be used, or that updates could not be made. What it had submitted was judged.
-        notes: name of a run to what is to be known of it, such as a trace with gaps, or why rollouts are missing.
-        winners: the winner on each taskset, whose files are in the suite's `best/`.
+        runs: results of its runs.
+        failures: name of each run that did not end, to the reason; `REPORT` if the suite's report could not be
+            written.
+        evolver_failures: name of each run whose evolver failed, to the reason: an exception, unusable replies of
+            its model, or
+            updates that could not be made. Its submissions were judged.
+        notes: name of a run to remarks on it, such as gaps in a trace, or why rollouts are missing.
+        winners: winner on each taskset, whose files are in the suite's `best/`.
     """
 
     folder: Path
@@ -91,7 +176,7 @@ class SuiteResult:
 
 
 def new_suite_folder(root: Path, config: Config) -> Path:
-    """Return an unused folder for a suite below `root`, named after it and the time."""
+    """Return an unused folder for a suite below `root`, named after the suite and the time."""
     stamp = time.strftime("%Y%m%d-%H%M%S")
     name = f"{slug(config.run.name or 'suite')}-{stamp}"
     folder, number = root / name, 1
@@ -119,8 +204,8 @@ def open_suite(folder: Path, config: Config | None = None) -> Config:
         return config or stored
     if config is None:
         raise ConfigError(
-            f"{folder} has no {CONFIG_NAME}, so no suite has begun there; give the folder of one, such as "
-            f"runs/demo-20260101-120000, or begin one there: heredity run FILE --out {folder}"
+            f"{folder} has no {CONFIG_NAME}, so it does not hold a suite; give a suite's folder, such as "
+            f"runs/demo-20260101-120000, or start one there: heredity run FILE --out {folder}"
         )
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -131,7 +216,7 @@ def open_suite(folder: Path, config: Config | None = None) -> Config:
 
 
 def forget_unbegun(folder: Path) -> None:
-    """Remove a suite's folder if no run of it was started, so that a corrected configuration can take its place."""
+    """Remove a suite's folder if no run was started, so that a corrected configuration can replace it."""
     if not (folder / "runs").exists():
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -160,20 +245,20 @@ async def run_suite(
     runs: list[RunProgress] | None = None,
     machine: GpuMachine | None = None,
 ) -> SuiteResult:
-    """Run, or continue, every run of a suite, then compare them.
+    """Run or resume every run of a suite, then compare them.
 
-    A run that fails does not stop the others. Cancelling loses nothing: calling this again continues.
+    A failed run does not stop the others. Cancelling loses nothing: call this again to resume.
 
     Args:
         folder: the suite's folder, opened with `open_suite`.
         config: its configuration.
-        watcher: is told of progress.
-        runs: filled with the progress of every run, for a watcher that looks at all of them.
-        machine: where GPUs are; this machine's by default.
+        watcher: notified of progress.
+        runs: filled with the progress of every run, for a watcher that displays all of them.
+        machine: machine with the GPUs (default: this one).
 
     Raises:
         RunLockedError: if another process works on the suite.
-        ConfigError: if a taskset, method or option is unknown: nothing has been run then.
+        ConfigError: if a taskset, method or option is unknown; nothing has been run then.
         IsolationError: if this machine cannot isolate policies.
     """
     lock = RunLock.acquire(folder / "lock")
@@ -227,10 +312,10 @@ class _Suite:
             self.setting.check(cell, self.context)
 
     async def run(self, engine: Engine) -> None:
-        """Run every cell, a few at a time; those of a sequence seed after seed, until it is decided.
+        """Run every cell, a few at a time; a sequence runs seed after seed until it is decided.
 
         Raises:
-            ConfigError: if a model that one of them needs is not there.
+            ConfigError: if a model that a run needs is missing.
         """
         for cell in self.cells:
             for name in (cell.config.gateway.execution, *self.needs[cell.id].models):
@@ -241,7 +326,7 @@ class _Suite:
         store = JudgementStore(self.folder / _JUDGEMENTS, hidden_cases)
         gate = asyncio.Semaphore(self.config.engine.parallel_runs)
 
-        async def guarded(cell: Cell) -> None:
+        async def run_guarded(cell: Cell) -> None:
             async with gate:
                 await self._run_cell(cell, engine, store)
 
@@ -249,11 +334,9 @@ class _Suite:
             for block in remaining:
                 async with asyncio.TaskGroup() as group:
                     for cell in block:
-                        group.create_task(guarded(cell))
+                        group.create_task(run_guarded(cell))
         if not self.failures and (open_suites := self.sealed.end()):
-            self.notes[CASES] = (
-                f"they stay sealed until {', '.join(open_suites)} has ended, which is judged on them too"
-            )
+            self.notes[CASES] = f"they stay sealed until {', '.join(open_suites)}, judged on them too, has ended"
 
     async def _run_cell(self, cell: Cell, engine: Engine, store: JudgementStore) -> None:
         progress = self.progress[cell.id]
@@ -264,7 +347,7 @@ class _Suite:
                 files = await asyncio.to_thread(model_files, cell.config, self.needs[cell.id].models)
                 judgements, asked = _judgements(cell, engine, store, files), engine.asked_by(cell)
                 context = RunContext(cell, self.context, engine, store.hidden_cases, judgements, lease, asked)
-                verdict = await self._judged(context, engine)
+                verdict = await self._judge(context, engine)
             await asyncio.to_thread(rebuild_run, self._path(cell))
             missing = "; ".join(filter(None, (_missing(self._path(cell), verdict), _unused(self._path(cell)))))
         except asyncio.CancelledError:
@@ -273,7 +356,7 @@ class _Suite:
         except OutageError as error:
             self.failures[cell.id] = str(error)
             progress.end("paused", str(error))
-        # A disk that is full or fails may also be met outside the records: where programs and logs are written.
+        # A full or failing disk also shows outside the records: where programs and logs are written.
         except (HeredityError, OSError) as error:
             self.failures[cell.id] = str(error)
             progress.end("failed", str(error))
@@ -290,7 +373,7 @@ class _Suite:
                 progress.end("done", verdict.reason if verdict.heldout is None else missing)
         self.watcher.changed(progress)
 
-    async def _judged(self, context: RunContext, engine: Engine) -> Verdict:
+    async def _judge(self, context: RunContext, engine: Engine) -> Verdict:
         cell = context.cell
         progress, execution = self.progress[cell.id], cell.config.gateway.execution
         setup = await self.setting.open(context)
@@ -328,7 +411,7 @@ class _Suite:
 
     @contextmanager
     def _traced(self, cell: Cell) -> Generator[Span]:
-        """Write the spans of a run into its folder; the root says which run it is."""
+        """Write the spans of a run into its folder; the root span names the run."""
         log = SpanLog(self._path(cell) / SPANS, lambda why: self.notes.update({cell.id: why}))
         about = {"run": cell.id, "suite": self.folder.name, "taskset": cell.taskset, "evolver": cell.label}
         try:
@@ -342,7 +425,7 @@ class _Suite:
 
 
 def _judgements(cell: Cell, engine: Engine, store: JudgementStore, files: Mapping[str, str]) -> Judgements:
-    """Return the judgements under the conditions of a run: the same settings, isolation, packages and content of its models."""
+    """Return the judgements under a run's conditions: settings, isolation, packages and content of its models."""
     config = cell.config
     conditions = {
         **config.conditions(),
@@ -354,27 +437,25 @@ def _judgements(cell: Cell, engine: Engine, store: JudgementStore, files: Mappin
 
 
 def _missing(folder: Path, verdict: Verdict) -> str:
-    """Say how many rollouts no provider or host could make, and why, as far as the journal knows; or `""`."""
+    """Return the number of rollouts that a provider or host failed to make and the reason on record, or `""`."""
     made = [e.data for e in read_journal(folder / "journal.jsonl") if e.kind == SUBMISSION_COMPLETED.name]
     train = [outcome for data in made for outcome in data["outcomes"] if outcome["status"] == Status.MISSING]
     heldout = verdict.heldout.statuses.count(Status.MISSING) if verdict.heldout else 0
     if not train and not heldout:
         return ""
     why = train[-1]["failure"]["message"] if train else verdict.heldout and verdict.heldout.why
-    return (
-        f"{len(train)} train and {heldout} held-out rollouts are missing: {why or f'heredity trace {folder} says why'}"
-    )
+    return f"{len(train)} train and {heldout} held-out rollouts are missing: {why or f'for the reason: heredity trace {folder}'}"
 
 
 def _failed_evolver(
     failure: EvolverFailure | None, steps: Steps, spans: Path, events: Sequence[Event]
 ) -> EvolverFailed | None:
-    """Return how the evolver of a closed session failed, or that nothing its model replied could be used."""
+    """Return how the evolver of a closed session failed, or that all replies of its model were unusable."""
     failed = failure(events) if failure is not None else None
     if failed is not None:
         return failed
     if not steps.asked and spans.exists():
-        # The evolver worked in an earlier process, which was killed before this was looked at.
+        # The evolver may have failed in an earlier process that was killed before this check.
         for recorded in read_spans(spans)[0]:
             steps(recorded)
     why = unusable_replies([event.to_json() for event in events], steps)
@@ -382,13 +463,13 @@ def _failed_evolver(
 
 
 def _evolver_failure(folder: Path) -> str:
-    """Return how the evolver failed, or why updates of it could not be made; `""` if all went well."""
+    """Return how the evolver failed, or why updates of it could not be made; `""` on success."""
     events = [event.to_json() for event in read_journal(folder / "journal.jsonl")]
     failed = next((str(e["data"]["message"]) for e in events if e["kind"] == EVOLVER_FAILED.name), "")
     return failed or failed_updates(events)
 
 
 def _unused(folder: Path) -> str:
-    """Say of how many replies of the method's model nothing could be used; `""` if all were used."""
+    """Return the number of unusable replies of the method's model as text; `""` if all were used."""
     count, replies, why = unused(event.to_json() for event in read_journal(folder / "journal.jsonl"))
     return f"{count} of {replies} model replies were unusable: {why}" if count else ""

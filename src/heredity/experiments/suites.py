@@ -1,18 +1,18 @@
-"""Suites by name: those that installed packages offer (entry point group `heredity.suites`), and files by their paths."""
+"""Suites by name, from installed packages (entry point group `heredity.suites`), and by path."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from types import ModuleType
 
-from heredity.errors import ConfigError, UnknownNameError
+from heredity._core.errors import ConfigError, UnknownNameError
+from heredity._core.plugins import Group
 from heredity.experiments.config import read_toml
-from heredity.plugins import Group
 
 PACKAGES = Group[ModuleType](
     "heredity.suites", "package of suites", "a package that holds *.toml", lambda package: hasattr(package, "__path__")
 )
-"""Packages whose TOML files are suites, each named as its file."""
+"""Packages whose TOML files are suites, each named like its file."""
 
 
 def suites() -> dict[str, Path]:
@@ -30,15 +30,15 @@ def suites() -> dict[str, Path]:
 
 
 _PROJECT = "suite.toml"
-"""The suite of a folder, as `heredity init` writes it."""
+"""Name of the suite file in a folder written by `heredity init`."""
 
 
 def suite_file(name: str) -> Path:
-    """Return the file of a suite: a file's path comes first, or a folder's with a suite.toml, then the name of an installed suite.
+    """Return the file of a suite: first a file's path, then a folder's with a suite.toml, then the name of an installed suite.
 
     Raises:
         UnknownNameError: if there is neither; the nearest names are suggested.
-        ConfigError: if a path leads nowhere, or as `suites`.
+        ConfigError: if a path does not exist, or as `suites`.
     """
     path = Path(name).expanduser()
     if path.is_file():
@@ -58,13 +58,13 @@ def suite_file(name: str) -> Path:
 
 
 def suites_of(protocol: str) -> list[Path]:
-    """Return the installed suites that name a protocol; none if nothing is called so."""
+    """Return the installed suites of a protocol; none for an unknown one."""
     named = [(file, read_toml(file).get("run", {})) for file in suites().values()]
     return [file for file, run in named if run.get("protocol") == protocol]
 
 
 def headline(file: Path) -> str:
-    """Return what a suite is for: the first line of its file, where that is a comment; else `""`.
+    """Return the purpose of a suite: the first line of its file if that is a comment, or `""`.
 
     Raises:
         ConfigError: if the file cannot be read.
@@ -72,5 +72,5 @@ def headline(file: Path) -> str:
     try:
         first, _, _ = file.read_text(encoding="utf-8").partition("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file} cannot be read: {error}; repair or uninstall the package that it is in") from error
+        raise ConfigError(f"{file} cannot be read: {error}; repair or uninstall its package") from error
     return first.lstrip("# ").rstrip() if first.startswith("#") else ""

@@ -1,1 +1,1 @@
-"""Content: worlds, tasks, agents, harnesses, suites and offline models. Nothing imports it; it is registered."""
+"""Content: worlds, tasks, agents, harnesses, suites and offline models. It is registered, never imported directly."""

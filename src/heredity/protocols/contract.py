@@ -1,4 +1,4 @@
-"""A protocol: the rules of a run, as one object that is found by its name.
+"""Protocols: the rules of a run, as one object found by name.
 
     PROTOCOL = Protocol(
         name="coin-flipping",
@@ -10,7 +10,7 @@
     [project.entry-points."heredity.protocols"]
     coin-flipping = "my_package.protocol:PROTOCOL"
 
-A configuration names it (`run.protocol`); nothing else of Heredity knows it. `heredity.protocols.policy_evolution` is the shortest.
+A configuration selects it with `run.protocol`. `heredity.protocols.policy_evolution` is the shortest built-in protocol.
 """
 
 from __future__ import annotations
@@ -25,39 +25,39 @@ from typing import Any
 from heredity.analysis.contract import CommonMetrics, Metrics
 from heredity.configuration.config import Cell, Config
 from heredity.configuration.sections import Section as ConfigSection
-from heredity.evolution import Feedback
-from heredity.gateway import Model
-from heredity.judging.bench import Evolved, Judge, Reference
-from heredity.judging.cases import HiddenCases
-from heredity.judging.judgements import Judgements
-from heredity.judging.run import EvolverFailure
-from heredity.judging.schedule import BatchPlan
-from heredity.judging.session import Session
-from heredity.judging.views import ViewPlan
+from heredity.engine.engine import Engine
+from heredity.engine.runner import Runner
+from heredity.engine.trajectory import Trajectory
+from heredity.methods import Feedback
+from heredity.models import Model
 from heredity.records import Event
 from heredity.results.report import PlainReport, Report
-from heredity.rollouts.contract import Runner
-from heredity.rollouts.engine import Engine
-from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.gpus import Lease
+from heredity.session.bench import Evolved, Judge, Reference
+from heredity.session.cases import HiddenCases
+from heredity.session.judgements import Judgements
+from heredity.session.run import EvolverFailure
+from heredity.session.schedule import BatchPlan
+from heredity.session.session import Session
+from heredity.session.views import ViewPlan
 from heredity.tasks import Taskset
 
 Selection = Callable[[Evolved, Sequence[Event]], str | None]
-"""Returns the digest of the candidate that a run ends with, given the closed session and the journal; None if there is none."""
+"""Returns the digest of a run's final candidate, given the closed session and the journal; None if there is none."""
 
 Publish = Callable[[Feedback, Sequence[Trajectory]], Awaitable[None]]
-"""Takes the feedback of a submission to whoever is to read it."""
+"""Delivers the feedback of a submission to its reader."""
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What runs of a configuration need beside their own taskset and execution model.
+    """Requirements of a configuration's runs beyond their taskset and execution model.
 
     Attributes:
-        tasksets: names of further tasksets.
-        models: names of further execution models.
-        gpus: how many GPUs a run has to itself.
-        episodes: how many train episodes a run may buy; 0 where something else bounds it. For progress alone.
+        tasksets: names of additional tasksets.
+        models: names of additional execution models.
+        gpus: GPUs reserved for each run.
+        episodes: train episodes a run may spend; 0 if something else limits it. Used for progress only.
     """
 
     tasksets: Sequence[str] = ()
@@ -71,10 +71,10 @@ class SuiteContext:
     """The suite of a run, before anything is opened.
 
     Attributes:
-        folder: the suite's folder.
-        cells: all its runs.
-        tasksets: theirs and those that are needed besides, by name.
-        secrets: folders that must stay hidden from what evolves.
+        folder: folder of the suite.
+        cells: its runs.
+        tasksets: all required tasksets, by name.
+        secrets: folders to hide from the evolver.
     """
 
     folder: Path
@@ -89,16 +89,16 @@ class SuiteContext:
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """What a run is set up with.
+    """Inputs for setting up a run.
 
     Attributes:
         cell: the run.
         suite: its suite.
-        engine: what attempts tasks.
-        hidden_cases: the suite's secret, from which hidden tasks are drawn.
-        judgements: what was judged in the suite under this run's conditions, for the scores of what it is compared with.
+        engine: runs tasks.
+        hidden_cases: the suite's secret; hidden tasks are drawn from it.
+        judgements: the suite's judgements under this run's conditions, for the scores of its reference.
         lease: the GPUs of this run.
-        model: what the evolver may ask; None if it asks none.
+        model: the evolver's model; None if it uses none.
     """
 
     cell: Cell
@@ -111,7 +111,7 @@ class RunContext:
 
     @property
     def taskset(self) -> Taskset:
-        """The run's own taskset."""
+        """The run's taskset."""
         return self.suite.tasksets[self.cell.taskset]
 
     @property
@@ -122,14 +122,14 @@ class RunContext:
 
 @dataclass(frozen=True, slots=True)
 class Evolver:
-    """What spends a session's budget.
+    """An evolver: spends a session's budget.
 
     Attributes:
-        evolve: does it.
-        replay: whether it is deterministic, and resumed by running it again.
+        evolve: spends the budget.
+        replay: True if it is deterministic and resumed by running it again.
         description: name, kind and options, for the record.
-        publisher: makes the hook to which feedback is published; None if nobody but the evolver reads it.
-        failure: how it failed, from the journal of the closed session, where it does not raise that itself; None if it did not.
+        publisher: makes the hook that receives feedback; None if only the evolver reads it.
+        failure: finds its failure in the journal of the closed session, for an evolver that does not raise.
     """
 
     evolve: Callable[[Session], Awaitable[None]]
@@ -141,19 +141,19 @@ class Evolver:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """A run, ready to begin.
+    """A run, ready to start.
 
     Attributes:
-        evolver: what evolves, with all that it is told.
-        judge: how the run is judged.
-        views: the hidden tasks that it is judged on; none may be empty.
-        reference: what it is compared with; None leaves that to the judge.
-        runner: what attempts its tasks; the engine under the execution model by default.
-        judgements: those of that runner; the context's by default.
-        batches: how train tasks are pushed; None lets the evolver choose them.
-        disjoint: whether no task may be in two views, or in one and in training.
-        record: what else `run.started` says, by keys of the protocol's own.
-        within: the view whose own tasks the session attempts instead of train tasks; empty for none.
+        evolver: the evolver, with its inputs.
+        judge: judges the run.
+        views: the hidden tasks to judge on; none may be empty.
+        reference: its baseline; None leaves it to the judge.
+        runner: runs its tasks; by default the engine with the execution model.
+        judgements: judgements of that runner; by default the context's.
+        batches: the batches of train tasks; None lets the evolver choose tasks.
+        disjoint: if True, views must not share tasks with each other or with training.
+        record: further fields of `run.started`, with keys of the protocol.
+        within: the view whose tasks the session runs instead of train tasks; empty for none.
     """
 
     evolver: Evolver
@@ -169,14 +169,14 @@ class Setup:
 
 
 class Setting(typing.Protocol):
-    """How a run is set up from its configuration."""
+    """Sets up runs from a configuration."""
 
     def needs(self, config: Config) -> Needs:
-        """Return what runs of a configuration need."""
+        """Return the requirements of a configuration's runs."""
         ...
 
     def check(self, cell: Cell, suite: SuiteContext) -> None:
-        """Check what can be known to be wrong with a run before any is started.
+        """Check a run's configuration before any run starts.
 
         Raises:
             ConfigError: if something is missing or wrong; the message names the key.
@@ -184,7 +184,7 @@ class Setting(typing.Protocol):
         ...
 
     async def open(self, context: RunContext) -> Setup:
-        """Return a run that is ready to begin, or to go on. Raises as `check`."""
+        """Return a run that is ready to start or resume. Raises as `check`."""
         ...
 
 
@@ -193,17 +193,17 @@ class Protocol:
     """A protocol.
 
     Attributes:
-        name: what a configuration calls it; that of its entry point.
-        summary: what it is, in a line.
-        setting: how a run is set up, and by whom it is judged.
-        sections: its own sections of the configuration, by name, or general ones with keys of its own.
-        baselines: methods that are added to every suite, each with the same budget, since simple methods are competitive.
-        metrics: its typed part of the results, and what the shared analysis asks about its scores.
-        report: what it has to say on pages.
-        events: what it journals beside the events of all runs: kind to the type of the data.
-        selection: which candidate a run ends with, as its judge selects it, from what is recorded: for who checks it afterwards.
-        best: the files that `best/` of a run holds beside the candidate it ended with, such as answers, from the run's folder and
-            its events.
+        name: its name in configurations, equal to its entry point's.
+        summary: a one-line description.
+        setting: sets up runs and their judges.
+        sections: its configuration sections by name, including general sections that it extends with keys.
+        baselines: methods added to every suite with the same budget, because simple methods are competitive.
+        metrics: its typed part of the results, and the score properties that the shared analysis needs.
+        report: its sections of report pages.
+        events: its journal events beyond those of all runs: kind to data type.
+        selection: repeats the judge's selection of the final candidate from the record, for later verification.
+        best: returns the files to add to a run's `best/` next to the final candidate, such as answers, given the run's folder and
+            its events; a path is copied.
     """
 
     name: str
@@ -215,4 +215,4 @@ class Protocol:
     report: Report = field(default_factory=PlainReport)
     events: Mapping[str, type] = field(default_factory=lambda: MappingProxyType({}))
     selection: Selection | None = None
-    best: Callable[[Path, Sequence[Event]], Mapping[str, bytes]] | None = None
+    best: Callable[[Path, Sequence[Event]], Mapping[str, bytes | Path]] | None = None

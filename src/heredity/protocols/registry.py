@@ -1,10 +1,10 @@
-"""All protocols that are installed, by name."""
+"""Registry of the installed protocols."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from heredity.plugins import Group
+from heredity._core.plugins import Group
 from heredity.protocols.contract import Protocol
 
 
@@ -15,4 +15,4 @@ def _conforms(offered: Any) -> bool:
 PROTOCOLS: Group[Protocol] = Group(
     "heredity.protocols", "protocol", "a heredity.protocols.contract.Protocol", _conforms
 )
-"""What a configuration may name under `run.protocol`."""
+"""The names accepted by `run.protocol`."""

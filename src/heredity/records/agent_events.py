@@ -1,12 +1,12 @@
-"""What the journal says of how an outside agent was started and ended (kinds of events: `heredity.records.events`)."""
+"""Journal events of an outside agent's starts and exits (kinds of events: `heredity.records.events`)."""
 
 from __future__ import annotations
 
-from typing_extensions import TypedDict  # Before Python 3.12 pydantic reads only these.
+from typing_extensions import TypedDict  # Pydantic requires typing_extensions.TypedDict before Python 3.12.
 
 
 class AgentStarted(TypedDict):
-    """An outside agent was started: `start` counts from 1, `at_s` is the run's clock, `wait_s` how long was waited before it."""
+    """An outside agent was started: `start` counts from 1, `at_s` is the run's clock, `wait_s` the wait before it."""
 
     start: int
     at_s: float
@@ -14,7 +14,7 @@ class AgentStarted(TypedDict):
 
 
 class AgentEnded(TypedDict):
-    """How a start of an outside agent ended, the most memory and disk that it was seen to take, and its last lines of output."""
+    """End of an outside agent's start, with its peak memory and disk, and its last lines of output."""
 
     code: int
     reason: str
@@ -25,7 +25,7 @@ class AgentEnded(TypedDict):
 
 
 class AgentTool(TypedDict):
-    """A tool that an outside agent asked: arguments as JSON, cut; how long the result was, null if there was none; wall seconds."""
+    """Tool call of an outside agent: arguments as JSON, cut; length of the result, null without one; wall seconds."""
 
     tool: str
     arguments: str
@@ -34,7 +34,7 @@ class AgentTool(TypedDict):
 
 
 class TokenUsageData(TypedDict):
-    """What agent sessions used (see `heredity.analysis.usage.TokenUsage`); null is unknown."""
+    """Usage of agent sessions (see `heredity.analysis.usage.TokenUsage`); null is unknown."""
 
     input_tokens: int | None
     cache_tokens: int | None
@@ -43,6 +43,6 @@ class TokenUsageData(TypedDict):
 
 
 class AgentUsage(TokenUsageData):
-    """What an outside agent used, as `source` says."""
+    """Usage of an outside agent, according to `source`."""
 
     source: str

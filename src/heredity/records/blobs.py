@@ -1,4 +1,4 @@
-"""Blobs: immutable byte strings, each stored once under its own digest."""
+"""Blobs: immutable byte strings, each stored once under its digest."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from heredity.errors import DamagedRecordError, RecordError
-from heredity.ids import digest_bytes
+from heredity._core.errors import DamagedRecordError, RecordError
+from heredity._core.ids import digest_bytes
 from heredity.records.journal import sync_folder
 
 _TEMPORARY = ".tmp-"
@@ -32,7 +32,7 @@ class Blob:
 
 
 class BlobStore:
-    """A folder of blobs, `ab/abcdef…`. A blob that has its name is complete."""
+    """Folder of blobs, `ab/abcdef…`. A blob under its final name is complete."""
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
         self.root = Path(root)
@@ -50,7 +50,7 @@ class BlobStore:
         return blob.digest
 
     def put_many(self, blobs: Sequence[Blob]) -> None:
-        """Store several blobs durably, syncing each folder once; one that is already stored is not written again.
+        """Store several blobs durably, syncing each folder once; stored blobs are not written again.
 
         Raises:
             RecordError: as `put`.
@@ -80,9 +80,9 @@ class BlobStore:
         Raises:
             DamagedRecordError: if it is missing or does not match its digest.
         """
-        # A journal of somebody else's may name anything, also a path.
+        # An untrusted journal may name anything, such as a path.
         if not _DIGEST.fullmatch(digest):
-            raise DamagedRecordError(f"{digest[:80]!r} is no digest of a blob; restore the journal from a copy")
+            raise DamagedRecordError(f"{digest[:80]!r} is not the digest of a blob; restore the journal from a copy")
         path = self.path(digest)
         try:
             data = path.read_bytes()
@@ -95,15 +95,15 @@ class BlobStore:
         return data
 
     def has(self, digest: str) -> bool:
-        """Whether the blob is stored."""
+        """Report whether the blob is stored."""
         return self.path(digest).exists()
 
     def path(self, digest: str) -> Path:
-        """Where the blob is, or would be."""
+        """Return the path of a blob, stored or not."""
         return self.root / digest[:2] / digest
 
     def sweep(self) -> int:
-        """Remove what an interrupted writer left behind and return how many files that were; needs the run's lock."""
+        """Remove files of an interrupted writer and return their number; needs the run's lock."""
         left = list(self.root.glob(f"*/{_TEMPORARY}*"))
         for path in left:
             path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Group commit: everything that waits to become durable shares one write and one sync of the journal."""
+"""Group commit: all pending commits share one write and one sync of the journal."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Committer:
         self._turn = asyncio.Lock()
 
     async def commit(self, events: Sequence[Line], blobs: Sequence[Blob] = ()) -> list[Event]:
-        """Make blobs and events durable, the events as one unit; returns the events as recorded.
+        """Make blobs and events durable, the events as one unit; return the events as recorded.
 
-        A cancelled caller still waits for a write that has started, so that nobody closes the files under it.
+        A cancelled caller still waits for a write that has started, so that the files are not closed during the write.
 
         Raises:
             RecordError: if the disk is full or fails. Then nothing of this commit is in the journal.

@@ -1,7 +1,8 @@
-"""The events of a run's journal: the name of each kind, and the data that it carries.
+"""Events of a run's journal: the name of each kind, and the type of its data.
 
-Whoever writes an event and whoever reads it use the same `EventKind`, so a key that is renamed here, or on one side only, is a type
-error. A protocol declares events of its own in the same way, in its folder:
+Writers and readers of an event share one `EventKind`, so renaming a key on one side only is a type error. A protocol
+declares
+its events in the same way, in its folder:
 
     class CodeRevised(TypedDict):
         revision: int
@@ -9,7 +10,7 @@ error. A protocol declares events of its own in the same way, in its folder:
     CODE_REVISED = EventKind("code.revised", CodeRevised)
     EVENTS = by_name(CODE_REVISED)
 
-Scores of missing rollouts are null. What may be absent is `NotRequired`. Times are seconds, amounts of money US dollars.
+Scores of missing rollouts are null. Optional keys are `NotRequired`. Times are seconds, amounts of money US dollars.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, NotRequired, TypeVar, cast
 
-from typing_extensions import TypedDict  # Before Python 3.12 pydantic reads only these.
+from typing_extensions import TypedDict  # Pydantic requires typing_extensions.TypedDict before Python 3.12.
 
 from heredity.records.agent_events import AgentEnded, AgentStarted, AgentTool, AgentUsage
 from heredity.records.journal import Event, Line
@@ -26,27 +27,27 @@ from heredity.records.journal import Event, Line
 Data = TypeVar("Data", bound=Mapping[str, object])
 
 Scores = Sequence[float | None]
-"""One score for each task of a view or a submission; null where the rollout is missing."""
+"""One score for each task of a view or a submission; null if the rollout is missing."""
 
 
 @dataclass(frozen=True)
 class EventKind(Generic[Data]):
-    """A kind of event.
+    """Kind of event.
 
     Attributes:
-        name: what the journal calls it, such as `"submission.admitted"`.
-        data: the type of its data.
+        name: its name in the journal, such as `"submission.admitted"`.
+        data: type of its data.
     """
 
     name: str
     data: type[Data]
 
     def line(self, data: Data) -> Line:
-        """Return what the journal is given to append."""
+        """Return the pair to append to the journal."""
         return self.name, data
 
     def of(self, event: Event | Mapping[str, Any]) -> Data | None:
-        """Return the data of an event of this kind; None of any other."""
+        """Return the data of an event of this kind; None for another kind."""
         kind, data = (event.kind, event.data) if isinstance(event, Event) else (event["kind"], event["data"])
         return cast("Data", data) if kind == self.name else None
 
@@ -60,12 +61,12 @@ class EventKind(Generic[Data]):
 
 
 def by_name(*kinds: EventKind[Any]) -> dict[str, type]:
-    """Return the type of the data of each kind of event: what `heredity schema journal` is composed of."""
+    """Return the type of the data of each kind of event, for `heredity schema journal`."""
     return {kind.name: kind.data for kind in kinds}
 
 
 class FailureData(TypedDict):
-    """What went wrong in a rollout (see `heredity.rollouts.trajectory.Failure`)."""
+    """Failure of a rollout (see `heredity.engine.trajectory.Failure`)."""
 
     category: str
     message: str
@@ -74,7 +75,7 @@ class FailureData(TypedDict):
 
 
 class UsageData(TypedDict):
-    """What model calls used; null is unknown."""
+    """Usage of model calls; null is unknown."""
 
     input_tokens: int | None
     output_tokens: int | None
@@ -83,7 +84,7 @@ class UsageData(TypedDict):
 
 
 class OutcomeData(TypedDict):
-    """One attempt of a submission."""
+    """One rollout of a submission."""
 
     task: int
     score: float | None
@@ -93,19 +94,19 @@ class OutcomeData(TypedDict):
 
 
 class Compared(TypedDict, total=False):
-    """Of preferences: outcome, length of the answer and of its reference, for each answer or null."""
+    """For preferences: outcome, length of the answer and of its reference, for each answer or null."""
 
     comparisons: Sequence[Sequence[float] | None]
 
 
 class Clustered(TypedDict):
-    """Of tasks some of which were drawn together, such as questions of one document: a number for each, null for one by itself."""
+    """For tasks drawn in clusters, such as questions of one document: a cluster number each, null for a single task."""
 
     clusters: NotRequired[Sequence[int | None]]
 
 
 class Scored(Compared):
-    """How a candidate did on a view, one entry for each task of it."""
+    """Result of a candidate on a view, one entry for each task."""
 
     scores: Scores
     lengths: Sequence[int]
@@ -118,10 +119,11 @@ class Scored(Compared):
 
 
 class RunStarted(TypedDict):
-    """What is run, under which conditions.
+    """Description of a run and its conditions.
 
-    `notes` are the taskset's, `cases_known` says that the hidden cases had been published before; `coverage` is the share of
-    scores that selection and verdicts ask for, where it is not `results.coverage.COVERAGE`.
+    `notes` are the taskset's. `cases_known` says that the hidden cases were already published. `coverage` is the
+    minimum share of
+    scores for selection and verdicts, if it is not `results.coverage.COVERAGE`.
     """
 
     run_id: str
@@ -151,14 +153,14 @@ class RunStarted(TypedDict):
 
 
 class RunResumed(TypedDict):
-    """A run goes on in another process: `attempt` counts from 1."""
+    """A run was resumed in another process: `attempt` counts from 1."""
 
     attempt: int
     reason: str
 
 
 class CandidateMade(TypedDict):
-    """A candidate that is new, or that comes with other parents or another note than before."""
+    """A new candidate, or one with other parents or another note than before."""
 
     digest: str
     blob: str
@@ -167,7 +169,7 @@ class CandidateMade(TypedDict):
 
 
 class SubmissionAdmitted(TypedDict):
-    """A submission was admitted and charged: `position` is which trial of its request it is, and of how many."""
+    """A submission was admitted and charged: `position` is the index of the trial in its request, and the number of trials."""
 
     submit_id: int
     key: str
@@ -181,7 +183,7 @@ class SubmissionAdmitted(TypedDict):
 
 
 class SubmissionCompleted(TypedDict):
-    """What came of a submission; lists have one entry for each outcome, `blob` its trajectories."""
+    """Result of a submission; lists have one entry for each outcome, `blob` its trajectories."""
 
     submit_id: int
     key: str
@@ -207,7 +209,7 @@ class SubmissionRejected(TypedDict):
 
 
 class CandidateDecided(TypedDict):
-    """A commit or a refusal (see `heredity.evolution.Decision`)."""
+    """A commit or a refusal (see `heredity.methods.Decision`)."""
 
     candidate: str
     baseline: str
@@ -221,14 +223,14 @@ class CandidateDecided(TypedDict):
 
 
 class CandidateProbed(TypedDict):
-    """What the contract gate's probe said: `""`, or one line on what is broken."""
+    """Result of the contract gate's probe: `""`, or one line on the defect."""
 
     candidate: str
     problem: str
 
 
 class ModelCalled(TypedDict):
-    """A call of the method's model: `place` is how often the same was asked before."""
+    """Call of the method's model: `place` counts earlier calls with the same request."""
 
     request: str
     place: int
@@ -240,7 +242,7 @@ class ModelCalled(TypedDict):
 
 
 class ReplyUnused(TypedDict):
-    """A reply of the method's model of which nothing could be used: which call gave it (see `ModelCalled`), and why."""
+    """Unusable reply of the method's model: its call (see `ModelCalled`), and the reason."""
 
     request: str
     place: int
@@ -248,7 +250,7 @@ class ReplyUnused(TypedDict):
 
 
 class TaskLabels(TypedDict):
-    """A task's id and labels; a taskset may give further ones. Tasks with the same `cluster` were drawn together."""
+    """A task's id and labels; a taskset may add further ones. Tasks with the same `cluster` were drawn together."""
 
     id: str
     domain: str
@@ -257,7 +259,7 @@ class TaskLabels(TypedDict):
 
 
 class PlannedBatch(TypedDict):
-    """A batch of a plan."""
+    """Batch of a plan."""
 
     number: int
     epoch: int
@@ -265,7 +267,7 @@ class PlannedBatch(TypedDict):
 
 
 class Plan(TypedDict):
-    """The batches of a schedule, and what they were drawn for."""
+    """Batches of a schedule, and the data they were drawn for."""
 
     schema_version: int
     digest: str
@@ -283,13 +285,13 @@ class Plan(TypedDict):
 
 
 class SchedulePlanned(Plan):
-    """The plan of a run, and the labels of its train tasks."""
+    """Plan of the run, and the labels of its train tasks."""
 
     tasks: Sequence[TaskLabels]
 
 
 class BatchStarted(TypedDict):
-    """A batch was started; `candidate` is what was committed until then."""
+    """A batch was started; `candidate` is the one committed until then."""
 
     number: int
     epoch: int
@@ -299,26 +301,26 @@ class BatchStarted(TypedDict):
 
 
 class SessionClosed(TypedDict):
-    """Nothing more is admitted: `budget`, `finished` or `evolver_failed`."""
+    """Admission ended: `budget`, `finished` or `evolver_failed`."""
 
     reason: str
 
 
 class Heartbeat(TypedDict):
-    """What the run's clock shows."""
+    """Time of the run's clock."""
 
     clock_s: float
 
 
 class EvolverFailed(TypedDict):
-    """What an evolver raised."""
+    """Exception of the evolver."""
 
     message: str
     traceback: str
 
 
 class JudgingSelected(TypedDict):
-    """What the run is judged by; nulls where there was nothing to select."""
+    """Candidate that the run is judged by; nulls if there was none to select."""
 
     submit_id: int | None
     candidate: str | None
@@ -326,7 +328,7 @@ class JudgingSelected(TypedDict):
 
 
 class JudgingScored(Scored, Clustered):
-    """How a candidate did on a view."""
+    """Result of a candidate on a view."""
 
     view: str
     candidate: str
@@ -334,7 +336,7 @@ class JudgingScored(Scored, Clustered):
 
 
 class ReferenceScored(Compared, Clustered):
-    """How what a run is compared with did on a view; `candidate_blob` holds it where no `candidate` event names it."""
+    """Result of a reference on a view; `candidate_blob` holds it if no `candidate` event names it."""
 
     name: str
     view: str
@@ -344,13 +346,13 @@ class ReferenceScored(Compared, Clustered):
 
 
 class CasesJudged(TypedDict):
-    """The run was judged on the cases of this commitment; what opens it is published when no run that is judged on them is open."""
+    """The run was judged on the cases of this commitment; its opening is published after every run judged on them has ended."""
 
     commitment: str
 
 
 class GpuLeased(TypedDict):
-    """The GPUs that a run has to itself."""
+    """GPUs reserved for the run."""
 
     names: Sequence[str]
 
@@ -393,4 +395,4 @@ EVENTS = by_name(
     EVOLVER_FAILED, JUDGING_SELECTED, JUDGING_SCORED, REFERENCE_SCORED, CASES_JUDGED, AGENT_USAGE, AGENT_STARTED, AGENT_ENDED,
     AGENT_TOOL, GPU_LEASED, REPLY_UNUSED,
 )  # fmt: skip
-"""The events of every protocol; each protocol has its own besides."""
+"""Events of every protocol; each protocol adds others."""

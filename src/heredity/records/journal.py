@@ -1,10 +1,13 @@
-"""The journal: an append-only record of a run, a chain of JSON objects, one a line.
+"""Journal: an append-only record of a run, a chain of JSON objects, one per line.
 
 Each line is the canonical JSON of `{"at", "data", "kind", "seq"}`, in the first line also `format`, with a last field
-`chain`: the SHA-256 of the previous line's (32 zero bytes before the first) and that canonical JSON. So the last line's, the
-head, stands for the whole journal: whoever knows it notices any other line, and any that is gone. A line is complete when its
-newline is there; what follows the last newline was torn by a crash and is cut. Anything else that does not match is damage,
-and is reported and never repaired.
+`chain`: the SHA-256 of the previous line's (32 zero bytes before the first) and that canonical JSON. So the last
+line's, the
+head, identifies the whole journal: it reveals any changed or missing line. A line is complete when its newline is
+written;
+anything after the last newline was left by a crash and is cut. Any other mismatch is damage, which is reported and
+never
+repaired.
 """
 
 from __future__ import annotations
@@ -19,20 +22,20 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from heredity.errors import DamagedRecordError, RecordError
-from heredity.ids import canonical_json
-from heredity.outside import ANY_SIZE, read_bytes
+from heredity._core.errors import DamagedRecordError, RecordError
+from heredity._core.ids import canonical_json
+from heredity._core.outside import ANY_SIZE, read_bytes
 
 START = bytes(32)
-"""The head of a chain without lines."""
+"""Head of a chain without lines."""
 
 _TAIL = len(b',"chain":""}') + 64
 
 FORMAT = 4
-"""The version of the journal and of the blobs that it names; the first line of a journal says it."""
+"""Version of the journal and of the blobs that it names, in the journal's first line."""
 
 Line = tuple[str, Mapping[str, Any]]
-"""What is appended: the kind of an event and its data."""
+"""Entry to append: the kind of an event and its data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +45,8 @@ class Event:
     Attributes:
         seq: position, from 0 without gaps.
         at: Unix time in seconds at which it was appended.
-        kind: what happened, such as `"submission.admitted"` (see docs/file-formats.md).
-        data: what is known of it, as JSON values.
+        kind: kind of event, such as `"submission.admitted"` (see docs/file-formats.md).
+        data: its data, as JSON values.
     """
 
     seq: int
@@ -57,11 +60,11 @@ class Event:
 
 
 class Journal:
-    """An append-only file of events with one writer; safe to use from several threads.
+    """Append-only file of events with one writer; safe to use from several threads.
 
     Attributes:
         path: the file.
-        cut_bytes: how many bytes of a torn last line were cut when it was opened.
+        cut_bytes: length of the incomplete last line that was cut on opening.
     """
 
     def __init__(self, path: Path, fd: int, scan: _Scan, cut_bytes: int, now: Callable[[], float]) -> None:
@@ -80,12 +83,13 @@ class Journal:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, now: Callable[[], float] = time.time) -> Journal:
-        """Create a journal, or open it and cut a torn last line.
+        """Create a journal, or open it and cut an incomplete last line.
 
         The caller holds the run folder's lock: two writers would break the chain.
 
         Raises:
-            DamagedRecordError: if a complete line does not match its checksum; the message has its number, and the file
+            DamagedRecordError: if a complete line does not match its checksum; the message has its number, and the
+                file
                 is left untouched.
             RecordError: if the file cannot be read or created.
         """
@@ -117,7 +121,7 @@ class Journal:
         """Append one event and hand it to the operating system; `sync` makes it durable.
 
         Raises:
-            RecordError: if the disk is full or the data is not JSON; the journal is as it was before.
+            RecordError: if the disk is full or the data is not JSON; the journal is unchanged.
         """
         return self.append_many([(kind, data)])[0]
 
@@ -144,13 +148,14 @@ class Journal:
         return events
 
     def sync(self) -> bool:
-        """Make every appended event durable; one call serves all that were appended before it.
+        """Make every appended event durable; one call covers all earlier ones.
 
         Returns:
-            Whether the disk was called: False when nothing was new.
+            Whether the disk was called: False if there was nothing new.
 
         Raises:
-            RecordError: if the disk reports an error; nothing may be appended after that, and the run is to be resumed.
+            RecordError: if the disk reports an error; nothing may be appended after that, and the run has to be
+                resumed.
         """
         with self._syncing:
             with self._writing:
@@ -167,7 +172,7 @@ class Journal:
             return True
 
     def cut_from(self, seq: int) -> None:
-        """Remove the events from `seq` on: a unit of several lines whose write was torn between two of them.
+        """Remove the events from `seq` on: a unit of several lines that was written only in part.
 
         Raises:
             RecordError: if the file cannot be truncated.
@@ -175,7 +180,7 @@ class Journal:
         with self._syncing, self._writing:
             self._check_usable()
             if not 0 <= seq < len(self._events):
-                raise RecordError(f"{self.path} has {len(self._events)} events; there is no event {seq} to cut from")
+                raise RecordError(f"{self.path} has {len(self._events)} events; event {seq} does not exist")
             end = self._offsets[seq]
             head = START if seq == 0 else self._head_before(end)
             try:
@@ -219,18 +224,18 @@ class Journal:
         try:
             os.ftruncate(self._fd, self._end)
         except OSError as error:
-            # The torn line is cut when the journal is next opened; until then nothing may follow it.
-            self._broken = f"{self.path} ends in a torn line ({error.strerror})"
+            # The incomplete line is cut when the journal is next opened; nothing may follow it until then.
+            self._broken = f"{self.path} ends in an incomplete line ({error.strerror})"
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """A journal, read.
+    """Content of a journal.
 
     Attributes:
         events: its lines, in order.
-        head: what stands for all of them, 64 hexadecimal characters; zeros for none.
-        torn_bytes: what follows the last whole line.
+        head: identifies all of them, 64 hexadecimal characters; zeros for none.
+        torn_bytes: length of an incomplete last line.
     """
 
     events: list[Event]
@@ -239,11 +244,11 @@ class Chain:
 
 
 def read_journal(path: str | os.PathLike[str]) -> list[Event]:
-    """Read a journal without a lock and without changing it; a torn last line is left out.
+    """Read a journal without a lock and without changing it; an incomplete last line is left out.
 
     Raises:
         DamagedRecordError: as `Journal.open`.
-        RecordError: if there is no such file.
+        RecordError: if the file does not exist.
     """
     return read_chain(path).events
 
@@ -294,7 +299,7 @@ def _chained(head: bytes, payload: bytes) -> bytes:
 
 def _scan(data: bytes, path: Path) -> _Scan:
     scan = _Scan([], [], START, 0)
-    # What follows the last newline is torn, or nothing.
+    # Incomplete text after the last newline, or nothing.
     for seq, line in enumerate(data.split(b"\n")[:-1]):
         event, scan.head = decode_line(line, seq, scan.head, path)
         scan.events.append(event)
@@ -304,24 +309,24 @@ def _scan(data: bytes, path: Path) -> _Scan:
 
 
 def decode_line(line: bytes, seq: int, head: bytes, path: Path) -> tuple[Event, bytes]:
-    """Return the event of one line, without its newline, and the head of the chain behind it.
+    """Return the event of one line, without its newline, and the head of the chain after it.
 
     Args:
         line: the line.
         seq: its number, from 0.
-        head: the head of the chain before it; `START` for the first.
+        head: head of the chain before it; `START` for the first.
         path: the journal, for messages.
 
     Raises:
-        DamagedRecordError: if it does not follow that head, or is no event.
-        RecordError: if the journal is of another version.
+        DamagedRecordError: if it does not follow that head, or is not an event.
+        RecordError: if the journal has another version.
     """
     payload = line[:-_TAIL] + b"}"
     head = _chained(head, payload)
     if line[-_TAIL:] != b',"chain":"%b"}' % head.hex().encode():
         if b'"chain":"' not in line[-_TAIL:]:
             _check_format(line, seq, path)
-        raise DamagedRecordError(_damage(path, seq, "its checksum does not match, or a line before it is gone"))
+        raise DamagedRecordError(_damage(path, seq, "its checksum does not match, or a line before it is missing"))
     return _decode(payload, seq, path), head
 
 
@@ -342,7 +347,7 @@ def _decode(payload: bytes, seq: int, path: Path) -> Event:
 
 
 def _check_format(line: bytes, seq: int, path: Path) -> None:
-    """Refuse the first line of a journal of another version; earlier ones did not chain their lines so."""
+    """Refuse the first line of a journal of another version; earlier versions had no such chain."""
     try:
         fields = cast("dict[str, Any]", json.loads(line)) if seq == 0 else {"format": FORMAT}
         version = fields.get("format", 1)
@@ -350,7 +355,7 @@ def _check_format(line: bytes, seq: int, path: Path) -> None:
         return
     if version != FORMAT:
         raise RecordError(
-            f"{path} has format {version}, and this version of Heredity reads format {FORMAT}: run it again, "
+            f"{path} has format {version}, and this version of Heredity reads format {FORMAT}: repeat the run,  "
             "or read it with the version that wrote it"
         )
 

@@ -1,17 +1,18 @@
-"""One writer for each run folder, held by an advisory lock that ends with its process."""
+"""One writer for each run folder, ensured by an advisory lock that ends with its process."""
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import weakref
 from pathlib import Path
 
-from heredity.errors import RecordError, RunLockedError
+from heredity._core.errors import RecordError, RunLockedError
 
 
 class RunLock:
-    """An exclusive `flock` on a file. The kernel releases it when the process ends, however it ends.
+    """Exclusive `flock` on a file. The kernel releases it when the process ends, however it ends.
 
     Children forked from this process close their copy at once, so that a worker which outlives its parent does not
     keep the folder locked.
@@ -48,8 +49,16 @@ class RunLock:
         _watch_forks()
         return lock
 
+    @staticmethod
+    def is_held(path: Path) -> bool:
+        """Return whether a writer of this machine holds the lock. It is not taken for this, which would get in a writer's way."""
+        with contextlib.suppress(OSError):
+            inode, locks = path.stat().st_ino, Path("/proc/locks").read_text(encoding="ascii")
+            return any(" FLOCK " in line and f":{inode} " in line for line in locks.splitlines())
+        return False
+
     def release(self) -> None:
-        """Give the lock back; doing so twice is harmless."""
+        """Release the lock; releasing twice is harmless."""
         _held.discard(self)
         if self._fd >= 0:
             fcntl.flock(self._fd, fcntl.LOCK_UN)
@@ -63,7 +72,7 @@ class RunLock:
     @staticmethod
     def forget_in_child() -> None:
         """Close this process's copies of the locks its parent holds."""
-        # Closing leaves the parent's lock alone; unlocking would take it away from the parent as well.
+        # Closing keeps the parent's lock; unlocking would release it for the parent as well.
         for lock in list(_held):
             lock._close()
         _held.clear()

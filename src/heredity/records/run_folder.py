@@ -1,4 +1,4 @@
-"""Run folders: where a run keeps its journal, its blobs and its resolved configuration."""
+"""Run folders, which hold a run's journal, blobs and resolved configuration."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import Any
 
 import tomli_w
 
-from heredity.errors import ConfigError, RecordError
-from heredity.ids import digest_json
-from heredity.outside import read_text, toml_table
+from heredity._core.errors import ConfigError, RecordError
+from heredity._core.ids import digest_json
+from heredity._core.outside import read_text, toml_table
+from heredity._core.refusals import reading
 from heredity.records.blobs import BlobStore
 from heredity.records.journal import Journal, sync_folder
 from heredity.records.lock import RunLock
-from heredity.refusals import reading
 
 
 class RunFolder:
-    """A run's folder, held by one writer. Use it as a context manager.
+    """Run folder held by one writer. Use it as a context manager.
 
     Attributes:
         path: the folder.
@@ -60,11 +60,11 @@ class RunFolder:
 
     @property
     def workspace(self) -> Path:
-        """What an outside agent sees."""
+        """Folder that an outside agent sees."""
         return self.path / "workspace"
 
     def write_atomic(self, name: str, data: bytes) -> Path:
-        """Write a file of the folder so that readers see the old content or the new, durably."""
+        """Write a file of the folder durably; readers see either the old or the new content."""
         return write_atomic(self.path / name, data)
 
     def save_config(self, config: Mapping[str, Any]) -> Path:
@@ -88,7 +88,7 @@ class RunFolder:
         return load_config(self.path)
 
     def close(self) -> None:
-        """Close the journal and give the lock back; doing so twice is harmless."""
+        """Close the journal and release the lock; closing twice is harmless."""
         self.journal.close()
         self._lock.release()
 
@@ -113,12 +113,12 @@ def load_config(folder: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def is_run(folder: Path) -> bool:
-    """Return whether a folder holds a run."""
+    """Report whether a folder holds a run."""
     return (folder / "journal.jsonl").is_file()
 
 
 def is_suite(folder: Path) -> bool:
-    """Return whether a folder holds a suite; a project's folder has a folder `runs` too, of suites."""
+    """Report whether a folder holds a suite; a project's folder also has a folder `runs`, of suites."""
     runs = folder / "runs"
     return runs.is_dir() and ((folder / "suite.toml").is_file() or any(map(is_run, runs.iterdir())))
 
@@ -131,19 +131,19 @@ def check_no_record(folder: Path) -> None:
     """
     if (folder / "best").is_dir() and (is_suite(folder) or is_run(folder)):
         what = "suite" if is_suite(folder) else "run"
-        raise ConfigError(f"{folder} is the folder of a {what}; its winner is in {folder / 'best'}: give that")
+        raise ConfigError(f"{folder} is the folder of a {what}; give its winner: {folder / 'best'}")
 
 
 def config_digest(config: Mapping[str, Any]) -> str:
-    """Return the digest of a configuration; it is the same before it is saved and after it is loaded."""
+    """Return the digest of a configuration; saving and loading does not change it."""
     return digest_json(_without_nulls(config))
 
 
 def write_atomic(path: Path, data: bytes) -> Path:
-    """Replace a file by way of a temporary one in the same folder, durably.
+    """Replace a file durably through a temporary one in the same folder.
 
     Raises:
-        RecordError: if it cannot be written; the old file is still there.
+        RecordError: if it cannot be written; the old file is kept.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:

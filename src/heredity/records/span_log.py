@@ -1,7 +1,8 @@
-"""`spans.jsonl`: the spans of a run, one that has ended a line, for people and tools that ask what took place when.
+"""`spans.jsonl`: the finished spans of a run, one per line, for analysis of its steps and times.
 
-It is no part of the record: metrics never depend on it, and a run goes on without it when it cannot be written. Hidden
-tasks may be in it, so it is readable by its owner only, and lies outside of what agents see.
+It is not part of the record: metrics never depend on it, and a run continues if it cannot be written. It may contain
+hidden
+tasks, so only its owner can read it, and it is outside the folders that agents see.
 """
 
 from __future__ import annotations
@@ -19,27 +20,28 @@ from typing import Any
 
 import numpy as np
 
-from heredity.errors import RecordError
-from heredity.outside import ANY_SIZE, read_bytes
-from heredity.spans import Span
+from heredity._core.errors import RecordError
+from heredity._core.outside import ANY_SIZE, read_bytes
+from heredity._core.spans import Span
 
 NAME = "spans.jsonl"
 MOST_BYTES = 1 << 30
-"""Where a trace ends: a run that would write more has its later spans left out."""
+"""Maximum size of a trace in bytes; later spans are left out."""
 
 _FLUSH_BYTES, _FLUSH_S = 64 << 10, 2.0
 _TEXT_CHARS, _SPAN_CHARS, _ITEMS, _DEPTH = 4000, 16_000, 100, 6
 
 
 class SpanLog:
-    """Appends spans to a file; a `heredity.spans.Sink`, for any number of tasks and threads.
+    """Appends spans to a file; a `heredity._core.spans.Sink`, for any number of tasks and threads.
 
-    Spans are held until there are 64 KiB of them or the oldest is two seconds old, and written as whole lines. When that
-    fails once, the log says so and drops the rest.
+    Spans are buffered up to 64 KiB or two seconds, and written as whole lines. After the first failure the log warns
+    once and
+    drops the rest.
 
     Args:
-        path: the file; it is continued if it is there, without the torn last line of a writer that was killed.
-        warn: told, at most once, why the file is not complete.
+        path: the file; an existing one is continued, without an incomplete last line of a killed writer.
+        warn: called at most once, with the reason if the file is incomplete.
     """
 
     def __init__(self, path: Path, warn: Callable[[str], None]) -> None:
@@ -51,7 +53,7 @@ class SpanLog:
         self._ended = False
 
     def __call__(self, span: Span) -> None:
-        """Take a span that has ended."""
+        """Add a finished span."""
         if self._ended:
             return
         line = _encoded(span)
@@ -64,7 +66,7 @@ class SpanLog:
                 self._flush()
 
     def close(self) -> None:
-        """Write what is held; spans that come later are dropped."""
+        """Write buffered spans; later ones are dropped."""
         with self._lock:
             self._flush()
             self._end()
@@ -80,7 +82,7 @@ class SpanLog:
             fd, end = self._file or _opened(self._path)
             self._file = fd, end + len(data)
             if end + len(data) > MOST_BYTES:
-                raise OSError(f"it has {end} bytes, and {MOST_BYTES} is the most")
+                raise OSError(f"it has {end} bytes of at most {MOST_BYTES}")
             view = memoryview(data)
             while view:
                 view = view[os.write(fd, view) :]
@@ -88,7 +90,7 @@ class SpanLog:
             with suppress(OSError):
                 os.ftruncate(fd, end)
             self._end()
-            self._warn(f"the trace is not complete: {self._path} could not be written: {error.strerror or error}")
+            self._warn(f"the trace is incomplete: {self._path} could not be written: {error.strerror or error}")
 
     def _end(self) -> None:
         self._ended = True
@@ -98,9 +100,9 @@ class SpanLog:
 
 
 def read_spans(path: Path) -> tuple[list[Span], int]:
-    """Return the spans of a file in the order in which they ended, and how many lines are damaged.
+    """Return the spans of a file in the order of their ends, and the number of damaged lines.
 
-    A torn last line, of a run that is still going on or was killed, is neither.
+    An incomplete last line, of a running or killed run, counts as neither.
 
     Raises:
         RecordError: if the file cannot be read.
@@ -115,7 +117,7 @@ def read_spans(path: Path) -> tuple[list[Span], int]:
 
 
 def _opened(path: Path) -> tuple[int, int]:
-    """Open the file at its end, behind the last whole line, which is where it ends from now on."""
+    """Open the file for appending after the last complete line."""
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:
         size = end = os.fstat(fd).st_size
@@ -133,12 +135,12 @@ def _opened(path: Path) -> tuple[int, int]:
 def _encoded(span: Span) -> bytes:
     fields = {name: getattr(span, name) for name in Span.__dataclass_fields__}
     fields["attributes"] = _bounded(span.attributes, [_SPAN_CHARS], _DEPTH)
-    # Lone surrogates, which UTF-8 has no bytes for, are written as JSON's own escapes.
+    # Lone surrogates, which UTF-8 cannot encode, are written as JSON escapes.
     return json.dumps(fields, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
 
 
 def _bounded(value: Any, left: list[int], depth: int) -> Any:
-    """Return a value as JSON values, with what is too long or too deep cut; `left` is how many characters still fit."""
+    """Return a value as JSON values, with long or deep parts cut; `left` is the number of characters that still fit."""
     left[0] -= 8
     if isinstance(value, np.generic):
         value = value.item()

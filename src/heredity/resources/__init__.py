@@ -1,4 +1,4 @@
-"""Resources: what agents are made of, as immutable, content-addressed versions."""
+"""Resources: the parts of agents, as immutable, content-addressed versions."""
 
 from heredity.resources.building import Instance
 from heredity.resources.candidate import Candidate

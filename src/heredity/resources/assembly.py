@@ -1,6 +1,6 @@
 """Candidates made of resources: parts named `type/name`, each a resource's folder, checked, read and changed as a whole.
 
-A part is what `Registry.init` reads from a folder: its files, and an optional `resource.json` that is its manifest.
+A part is a folder as read by `Registry.init`: its files, and an optional manifest `resource.json`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from heredity.errors import ConfigError, UnknownNameError
-from heredity.outside import json_value
+from heredity._core.errors import ConfigError, UnknownNameError
+from heredity._core.outside import json_value
 from heredity.resources import building
 from heredity.resources.candidate import AGENT, Candidate
 from heredity.resources.registry import Registry
@@ -20,17 +20,17 @@ from heredity.resources.tree import SourceTree
 from heredity.resources.versions import Draft, Manifest, Number, Version
 
 ABOUT = "resource.json"
-"""The file of a part that holds its manifest."""
+"""The file of a part with its manifest."""
 
 POLICY = "agent/policy"
-"""What the policy program of a run is called among resources."""
+"""Resource name of a run's policy program."""
 
 
 def manifest_of(part: SourceTree, where: str = "a part") -> Manifest:
     """Return a part's manifest; without a `resource.json`, an empty one.
 
     Raises:
-        ConfigError: if it is not a JSON object, or says what a manifest does not.
+        ConfigError: if it is not a JSON object, or not a valid manifest.
     """
     try:
         about = json_value(part.get(ABOUT, b"{}"))
@@ -47,21 +47,21 @@ def files_of(part: SourceTree) -> SourceTree:
 
 
 def part_of(files: SourceTree, manifest: Manifest) -> SourceTree:
-    """Return the part that files and a manifest make; what `manifest_of` and `files_of` take apart again."""
+    """Return the part of files and a manifest; the inverse of `manifest_of` and `files_of`."""
     if manifest == Manifest():
         return files
     return files.with_file(ABOUT, json.dumps(manifest.to_json(), indent=1, sort_keys=True, ensure_ascii=False) + "\n")
 
 
 def draft_of(name: str, part: SourceTree, note: str = "") -> Draft:
-    """Return the draft of a version that a candidate's part is.
+    """Return a candidate's part as the draft of a version.
 
     Raises:
         ConfigError: if the name is not `type/name`, or the manifest is wrong.
     """
     type_, slash, own = name.partition("/")
     if not slash:
-        raise ConfigError(f"{name!r} is no part of a candidate of resources; parts are named like prompt/system")
+        raise ConfigError(f"{name!r} is not a part of a candidate of resources; parts are named like prompt/system")
     return Draft(type_, own, files_of(part), manifest_of(part, name), note=note)
 
 
@@ -69,7 +69,7 @@ def check_candidate(candidate: Candidate) -> None:
     """Check that every part can be built: a resource that fails to load never replaces a good one.
 
     Raises:
-        ConfigError: if one cannot; the message names each that cannot, and its file.
+        ConfigError: if a part cannot; the message names all of them, and their files.
     """
     faults: list[str] = []
     for name, part in candidate.parts.items():
@@ -83,10 +83,10 @@ def check_candidate(candidate: Candidate) -> None:
 
 
 def candidate_from_folder(folder: Path) -> Candidate:
-    """Return the candidate that a folder `TYPE/NAME/…` holds.
+    """Return the candidate in a folder `TYPE/NAME/…`.
 
     Raises:
-        ConfigError: if there is nothing in it, or a part cannot be built.
+        ConfigError: if the folder is empty, or a part cannot be built.
     """
     if not folder.is_dir():
         raise ConfigError(f"{folder} is not a folder; give one that holds prompt/NAME, tool/NAME and so on")
@@ -106,7 +106,7 @@ def candidate_from_registry(registry: Registry, resources: Mapping[str, str | No
     """Return the candidate of registered resources, `"prompt/system"` to a version such as `"1.0.2"` or None for the newest.
 
     Raises:
-        UnknownNameError: if there is no such resource or version.
+        UnknownNameError: if a resource or version does not exist.
     """
     parts: dict[str, SourceTree] = {}
     for name, number in resources.items():
@@ -117,7 +117,7 @@ def candidate_from_registry(registry: Registry, resources: Mapping[str, str | No
 
 
 def variables(candidate: Candidate) -> dict[str, str]:
-    """Return what may be changed: every text file of every evolvable part, under `"prompt/system:prompt.md"`.
+    """Return the variables: every text file of every evolvable part, under `"prompt/system:prompt.md"`.
 
     The set Θ of Autogenesis (section 3.2): files of parts whose manifest does not say `evolvable: false`. A file is
     named by its part and its path.
@@ -138,18 +138,18 @@ def with_variables(candidate: Candidate, edits: Mapping[str, str | None]) -> Can
     """Return the candidate after edits: a text replaces or adds a file (or a part), None removes it.
 
     Args:
-        candidate: stays as it is.
+        candidate: the candidate, which is not modified.
         edits: `"type/name:path"` to the new text.
 
     Raises:
         ConfigError: if a part is not evolvable, a name is not of this form, or the result cannot be built.
-        UnknownNameError: if a file is to be removed that is not there.
+        UnknownNameError: if a file to remove does not exist.
     """
     parts: dict[str, dict[str, bytes | str]] = {name: dict(part) for name, part in candidate.parts.items()}
     for variable, text in edits.items():
         name, colon, path = variable.partition(":")
         if not colon or not path or "/" not in name:
-            raise ConfigError(f"{variable!r} names no variable; write it like prompt/system:prompt.md")
+            raise ConfigError(f"{variable!r} is not a variable; write it like prompt/system:prompt.md")
         if name in candidate.parts and not manifest_of(candidate.parts[name], name).evolvable:
             raise ConfigError(f"{name} is not evolvable, so {path} of it stays as it is")
         files = parts.setdefault(name, {})
@@ -174,11 +174,11 @@ def record_candidate(
     """Add a candidate's parts to a store as versions, moving no head; a part equal to a parent's adds nothing.
 
     Args:
-        store: where versions are kept.
-        candidate: what to add; the policy program of a run is named `agent/policy`.
-        parents: of each candidate it was made from, the names of the parts and their versions.
-        note: why it was made.
-        created: when, in UTC (ISO 8601); `""` for now.
+        store: the store.
+        candidate: the candidate; the policy program of a run is named `agent/policy`.
+        parents: for each candidate it was made from, the names of the parts and their versions.
+        note: the reason.
+        created: creation time, in UTC (ISO 8601); `""` for now.
 
     Returns:
         Each part's name to its version.

@@ -1,7 +1,7 @@
-"""Building: what a version must hold to be a prompt, an agent, a tool and so on, and what an instance of it is.
+"""Building of instances: the required content of a prompt, an agent, a tool and so on.
 
-Nothing of a resource is executed here. Python files are parsed, never imported: code that an optimizer wrote runs in a
-sandbox or not at all.
+Resources are never executed here. Python files are parsed, not imported: an optimizer's code runs in a sandbox or not
+at all.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from heredity.errors import ConfigError, IsolationError
-from heredity.outside import json_value, python_tree
-from heredity.refusals import reading
+from heredity._core.errors import ConfigError, IsolationError
+from heredity._core.outside import json_value, python_tree
+from heredity._core.refusals import reading
 from heredity.resources.tree import SourceTree
 from heredity.resources.versions import Manifest, Version
 
@@ -28,10 +28,10 @@ MCP = "mcp.json"
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """A built resource: its version, its files, and what it consists of once its files have been read.
+    """A built resource: its version, its files, and its parsed content.
 
     Attributes:
-        version: which version it is.
+        version: the version.
         tree: its files.
         value: a prompt's text; a model's or an environment's description (JSON); else the files.
     """
@@ -42,7 +42,7 @@ class Instance:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The names of a prompt's `{{places}}`, each once, in the order of the text; none for other types."""
+        """The names of a prompt's `{{places}}`, each once, in the order of the text; empty for other types."""
         return tuple(dict.fromkeys(_PLACE.findall(self.value))) if self.version.type == "prompt" else ()
 
     def run(self, inputs: Mapping[str, Any]) -> str:
@@ -69,13 +69,13 @@ def build(version: Version, tree: SourceTree) -> Instance:
     """Build an instance.
 
     Raises:
-        ConfigError: if the files are not what the type asks for; the message names the file, and the line of bad syntax.
+        ConfigError: if the files do not match the type; the message names the file, and the line of bad syntax.
     """
     return Instance(version, tree, check(version.type, version.name, tree, version.manifest))
 
 
 def check(type_: str, name: str, tree: SourceTree, manifest: Manifest) -> Any:
-    """Return what an instance would consist of, see `Instance.value`.
+    """Return the value of an instance, see `Instance.value`.
 
     Raises:
         ConfigError: see `build`.

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
-from heredity.errors import DamagedRecordError
-from heredity.ids import digest_json
+from heredity._core.errors import DamagedRecordError
+from heredity._core.ids import digest_json
 from heredity.resources.tree import SourceTree
 
 AGENT = "agent"
@@ -59,7 +59,7 @@ class Candidate:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Candidate:
-        """Decode what `to_bytes` gave.
+        """Decode the result of `to_bytes`.
 
         Raises:
             DamagedRecordError: if `data` is not an encoded candidate.

@@ -1,8 +1,7 @@
-"""Contracts: what a resource does, what it takes and what it promises, as a SKILL.md for people and models.
+"""Contracts: a resource's purpose, input and guarantees, as a SKILL.md for people and models.
 
-A contract is front matter (name, description, and optionally license, compatibility, metadata and allowed-tools) and a
-text. Front matter is YAML whose scalars are texts, whatever they look like: `version: 1.10` is not 1.1. Aliases and tags are
-refused.
+A contract is front matter (name, description, and optionally license, compatibility, metadata and allowed-tools) and
+a text. Front matter is YAML whose scalars are always texts: `version: 1.10` is not 1.1. Aliases and tags are refused.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from heredity.errors import ConfigError, UnknownNameError
-from heredity.refusals import quoted
+from heredity._core.errors import ConfigError, UnknownNameError
+from heredity._core.refusals import quoted
 from heredity.resources.building import SKILL, check_skill
 from heredity.resources.signature import parameters_of
 from heredity.resources.tree import SourceTree
@@ -26,7 +25,7 @@ MAX_FRONT_MATTER = 64 << 10
 """Characters of front matter."""
 
 MAX_DEPTH = 8
-"""Lists and mappings inside of one another."""
+"""Nesting depth of lists and mappings."""
 
 _KEYS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
 _TYPO = 0.8
@@ -39,10 +38,10 @@ class Contract:
     """A SKILL.md.
 
     Attributes:
-        name: what it describes; for a tool also its folder's name.
-        description: what it does and when to use it.
+        name: the name of the resource; for a tool also its folder's name.
+        description: its purpose and when to use it.
         extra: the other keys of the front matter.
-        text: what comes after the front matter.
+        text: the text after the front matter.
     """
 
     name: str
@@ -75,11 +74,12 @@ def read_contract(text: str, *, where: str) -> Contract:
 
     Args:
         text: the file's text.
-        where: how messages name it.
+        where: its name in messages.
 
     Raises:
-        ConfigError: if it has no front matter, or this is not YAML, too large, too deep, or with aliases, tags or repeated keys.
-        UnknownNameError: if a key is a slip of the pen for one that SKILL.md has; other keys are kept.
+        ConfigError: if it has no front matter, or this is not YAML, too large, too deep, or with aliases, tags or
+            repeated keys.
+        UnknownNameError: if a key looks like a misspelt SKILL.md key; other keys are kept.
     """
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
     if lines[0].rstrip() != "---" or "---" not in [line.rstrip() for line in lines[1:]]:
@@ -98,7 +98,7 @@ def read_contract(text: str, *, where: str) -> Contract:
 
 
 def type_of(contract: Contract, *, where: str) -> str:
-    """Return the type of the resource that a contract describes: what its metadata say, or else a tool, as all of others' do."""
+    """Return the type of the resource described by a contract: from its metadata, or else a tool, like all foreign contracts."""
     metadata = contract.extra.get("metadata")
     given = metadata.get("type") if isinstance(metadata, Mapping) and {"type", "digest"} <= metadata.keys() else "tool"
     if given not in TYPES:
@@ -117,7 +117,7 @@ def _front_matter(text: str, where: str) -> dict[str, Any]:
         front = _read(text, where)
     except yaml.YAMLError as error:
         try:
-            # Many write `description: Adds: two numbers`, which is not YAML and has only one meaning.
+            # Many write `description: Adds: two numbers`, which is not YAML but unambiguous.
             front = _read(_UNQUOTED.sub(lambda line: f"{line[1]}: {json.dumps(line[2])}", text), where)
         except yaml.YAMLError:
             mark = getattr(error, "problem_mark", None)
@@ -141,7 +141,7 @@ def _read(text: str, where: str) -> Any:
 
 
 def _value(event: Any, events: Iterator[Any], path: str, depth: int) -> Any:
-    """Return the value that an event begins; `path` says where it is."""
+    """Return the value that starts with an event; `path` is its location."""
     import yaml
 
     tag: str | None = getattr(event, "tag", None)

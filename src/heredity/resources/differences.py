@@ -1,4 +1,4 @@
-"""What changed between two versions, as a unified diff."""
+"""Differences between two versions, as a unified diff."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is damaged in a store of versions, and what can be read all the same."""
+"""Finds damage in a store of versions, and the parts that are still readable."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from heredity.ids import digest_bytes, digest_json
+from heredity._core.ids import digest_bytes, digest_json
 from heredity.resources.store_file import Connection
 
 
 def findings(database: Connection, path: Path) -> list[str]:
-    """Read a whole store and return what is wrong with it, one sentence each."""
+    """Read a whole store and return its damage, one sentence each."""
     problems = [database.lost] if database.lost else []
     try:
         problems += [f"{path}: {line}" for (line,) in database.execute("PRAGMA integrity_check(20)") if line != "ok"]
@@ -22,13 +22,13 @@ def findings(database: Connection, path: Path) -> list[str]:
     contents: set[str] = set()
     for row in rows(database, "contents", "digest, data"):
         if row is None or not isinstance(row[1], bytes) or digest_bytes(row[1]) != row[0]:
-            problems.append(f"a content is damaged{_named(row)}")
+            problems.append(f"a content is damaged{_label_of(row)}")
         else:
             contents.add(row[0])
     versions: set[str] = set()
     for row in rows(database, "versions", "digest, body, type, name"):
         if row is None or not _matches(row[1], row[0]):
-            problems.append(f"the record of a version is damaged{_named(row)}")
+            problems.append(f"the record of a version is damaged{_label_of(row)}")
             continue
         body = json.loads(row[1])
         if (body["type"], body["name"]) != row[2:]:
@@ -43,9 +43,9 @@ def findings(database: Connection, path: Path) -> list[str]:
 
 
 def rows(database: sqlite3.Connection, table: str, columns: str) -> Iterator[tuple[Any, ...] | None]:
-    """Yield the rows of a table by their number, and None in the place of one that cannot be read.
+    """Yield the rows of a table by their number, and None for unreadable ones.
 
-    A scan ends at the first damaged page; asking for one row after the other does not.
+    A scan ends at the first damaged page; reading rows one by one does not.
     """
     query = f"SELECT {columns} FROM {table} WHERE rowid = ?"
     for number in range(1, _last(database, table) + 1):
@@ -82,5 +82,5 @@ def _matches(body: Any, digest: Any) -> bool:
     return isinstance(body, str) and digest_bytes(body.encode("utf-8", "surrogateescape")) == digest
 
 
-def _named(row: tuple[Any, ...] | None) -> str:
+def _label_of(row: tuple[Any, ...] | None) -> str:
     return f" ({str(row[0])[:12]})" if row is not None else " and cannot be read at all"

@@ -1,26 +1,137 @@
 """The registry: every operator of Autogenesis' table 7, the same for all six types, over one store.
 
-What changes a resource builds the new version first: one that cannot be built is refused, and the head stays where it was.
+Changes build the new version first: one that cannot be built is refused, and the head stays where it was.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
 import inspect
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from heredity.errors import ConfigError, HeredityError, UnknownNameError
-from heredity.outside import read_bytes, read_text
+from heredity._core.errors import ConfigError, DamagedRecordError, HeredityError, UnknownNameError
+from heredity._core.outside import json_value, read_bytes, read_text
 from heredity.records.run_folder import write_atomic
-from heredity.resources import building, contracts, exchange, retrieval
+from heredity.resources import building, contracts, retrieval
 from heredity.resources.building import PROMPT, SKILL, Instance
 from heredity.resources.signature import parameters_of
 from heredity.resources.store import Store
 from heredity.resources.tree import AnyPath, SourceTree
-from heredity.resources.versions import FIRST, MAIN, TYPES, Draft, Manifest, Number, Version, checked_identity
+from heredity.resources.versions import (
+    FIRST,
+    MAIN,
+    TYPES,
+    Draft,
+    Manifest,
+    Number,
+    Version,
+    checked_identity,
+    checked_name,
+)
+
+_FORMAT = "heredity-resources-1"
+_ABOUT = "resource.json"
+Entries = list[tuple[Version, SourceTree]]
+Heads = list[tuple[str, Version, bool]]
+"""A branch, its head, and whether the resource is hidden."""
+
+
+def to_json(
+    entries: Iterable[tuple[Version, SourceTree]], heads: dict[str, list[tuple[str, str, bool]]]
+) -> dict[str, Any]:
+    """Return versions as JSON.
+
+    Args:
+        entries: versions and their files.
+        heads: `type/name` to its branches, each with its head's digest and whether the resource is hidden.
+    """
+    versions: list[dict[str, Any]] = []
+    contents: dict[str, Any] = {}
+    for version, tree in entries:
+        versions.append({**version.to_json(), "digest": version.digest})
+        contents[version.content] = {path: _encoded(data) for path, data in tree.items()}
+    return {
+        "format": _FORMAT,
+        "versions": versions,
+        "heads": heads,
+        "contents": contents,
+    }
+
+
+def from_json(text: str, *, where: str) -> tuple[Entries, Heads]:
+    """Read what `to_json` gave, and check every digest in it.
+
+    Raises:
+        ConfigError: if it is not JSON of this format.
+        DamagedRecordError: if a version or a content does not match its digest.
+    """
+    try:
+        value = json_value(text)
+    except ValueError as error:
+        raise DamagedRecordError(f"{where} is not JSON, or cut short: {error}; export it again") from error
+    if not isinstance(value, dict) or value.get("format") != _FORMAT:
+        raise ConfigError(f"{where} is no export of resources; it must be an object with format {_FORMAT!r}")
+    try:
+        trees = {
+            digest: SourceTree({p: _decoded(d) for p, d in files.items()})
+            for digest, files in value["contents"].items()
+        }
+        entries = [_entry(entry, trees, where) for entry in value["versions"]]
+        by_digest = {version.digest: version for version, _ in entries}
+        heads = [
+            (checked_name(str(branch), "name of a branch"), by_digest[digest], bool(hidden))
+            for branches in value["heads"].values()
+            for branch, digest, hidden in branches
+            if digest in by_digest
+        ]
+    except (KeyError, TypeError, ValueError, AttributeError, binascii.Error, ConfigError) as error:
+        raise DamagedRecordError(f"{where} is damaged: {error!r:.200}; export it again") from error
+    return entries, heads
+
+
+def _entry(value: dict[str, Any], trees: dict[str, SourceTree], where: str) -> tuple[Version, SourceTree]:
+    try:
+        version = Version.from_json({key: inner for key, inner in value.items() if key != "digest"})
+    except DamagedRecordError as error:
+        raise DamagedRecordError(f"{where}: {error}") from error
+    if version.digest != value["digest"]:
+        raise DamagedRecordError(
+            f"{where}: {version.label} does not match its digest, for it was changed; export it again"
+        )
+    tree = trees[version.content]
+    if tree.digest != version.content:
+        raise DamagedRecordError(f"{where}: the files of {version.label} do not match their digest; export it again")
+    return version, tree
+
+
+def _encoded(data: bytes) -> dict[str, str]:
+    try:
+        return {"text": data.decode()}
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(data).decode()}
+
+
+def _decoded(value: dict[str, str]) -> bytes:
+    return value["text"].encode() if "text" in value else base64.b64decode(value["base64"], validate=True)
+
+
+def draft_of(type_: str, folder: Path) -> Draft:
+    """Read a resource from a folder of its files, with an optional `resource.json`, its manifest."""
+    files: dict[str, bytes | str] = {**SourceTree.from_folder(folder)}
+    about = files.pop(_ABOUT, b"{}")
+    try:
+        manifest = Manifest.from_json(json_value(about))
+    except (ValueError, TypeError, AttributeError) as error:
+        raise ConfigError(f"{folder / _ABOUT} is not a JSON object: {error}; correct it there") from error
+    except ConfigError as error:
+        raise ConfigError(f"{folder / _ABOUT}: {error}") from error
+    return Draft(type_, folder.name, SourceTree(files), manifest, note=f"from {folder.name}/")
+
 
 OPERATORS = (
     *("init", "build", "register", "unregister"),
@@ -48,7 +159,7 @@ class Registry:
         """Call an operator by its name.
 
         Raises:
-            UnknownNameError: if there is no such operator.
+            UnknownNameError: if the operator does not exist.
             ConfigError: if it does not take these arguments.
         """
         if operator not in OPERATORS:
@@ -63,18 +174,19 @@ class Registry:
     # --- lifecycle and registration
 
     def init(self, folder: AnyPath) -> list[Version]:
-        """Register what a folder holds, `TYPE/NAME/…` with an optional `resource.json` (a manifest); return what is new.
+        """Register a folder `TYPE/NAME/…` with an optional `resource.json` (a manifest); return the new versions.
 
-        What differs from what is registered is updated. If anything cannot be built, nothing is, and all of it is named.
+        Changed resources are updated. If any resource cannot be built, none is registered, and the error names all
+        invalid ones.
         """
         folder, drafts, faults = Path(folder), list[Draft](), list[str]()
         if not folder.is_dir():
-            raise ConfigError(f"{folder} is no folder; give one with a folder for each type: {', '.join(TYPES)}")
+            raise ConfigError(f"{folder} is not a folder; give one with a folder for each type: {', '.join(TYPES)}")
         for type_folder in sorted(p for p in folder.iterdir() if p.is_dir() and not p.name.startswith(".")):
             for resource in sorted(p for p in type_folder.iterdir() if p.is_dir()):
                 try:
                     checked_identity(type_folder.name, resource.name)
-                    draft = exchange.draft_of(type_folder.name, resource)
+                    draft = draft_of(type_folder.name, resource)
                     building.check(draft.type, draft.name, draft.tree, draft.manifest)
                     drafts.append(draft)
                 except ConfigError as error:
@@ -126,9 +238,10 @@ class Registry:
         return building.build(stored, self.store.tree(stored))
 
     def get_info(self, type_: str, name: str, version: str | None = None, *, branch: str = MAIN) -> dict[str, Any]:
-        """Return what a version says of itself, its digest, its files and, for a tool, the schema to call it by (JSON).
+        """Return a version's manifest, digest, files and, for a tool, argument schema (JSON).
 
-        The schema is that of its manifest, or else of the signature of `run`; a tool without either has a `fault` instead.
+        The schema comes from its manifest, or else from the signature of `run`; a tool without either has a `fault`
+        instead.
         """
         stored = self.store.get(type_, name, _number(version), branch=branch)
         info = {**stored.to_json(), "digest": stored.digest, "files": list(self.store.tree(stored))}
@@ -147,12 +260,12 @@ class Registry:
     def retrieve(
         self, query: str, type_: str | None = None, *, limit: int = 5, by: str = "words", model: AnyPath | None = None
     ) -> list[tuple[Version, float]]:
-        """Return the resources that a question is about, with their score (above 0; higher is better), the best first.
+        """Return the resources relevant to a question, with their score (above 0; higher is better), best first.
 
         Args:
             query: the question.
             type_: only this type.
-            limit: at most so many.
+            limit: limit on their number.
             by: `"words"` (BM25) or `"embeddings"` (cosine), see `retrieval`.
             model: folder of the model2vec model for embeddings; None for `HEREDITY_EMBEDDINGS`.
         """
@@ -165,7 +278,7 @@ class Registry:
         return [(version, score) for version, score in ranked if score > 0][:limit]
 
     def get_state(self, type_: str, name: str) -> dict[str, Any]:
-        """Return where a resource stands: branches, versions, whether it is hidden, and why a head does not load (JSON)."""
+        """Return the state of a resource: branches, versions, whether it is hidden, and the reason a head does not load (JSON)."""
         versions = {v.digest: v for v in self.store.list(type_, name)}
         branches: dict[str, Any] = {}
         for branch, digest in self.store.branches(type_, name).items():
@@ -187,17 +300,17 @@ class Registry:
         part: str = "patch",
         note: str = "",
     ) -> Version:
-        """Add a version to a branch; what is not given stays as it was in the version it is made from.
+        """Add a version to a branch; missing arguments are taken from the base version.
 
         Args:
             type_: the resource's type.
             name: its name.
             files: its files.
-            manifest: what it says; a JSON object changes only the keys it has.
-            branch: whose head moves.
-            base: the version it is made from; the branch's head if not given.
-            part: `"patch"`, `"minor"` or `"major"`: which part of the highest number given so far is raised.
-            note: why.
+            manifest: its manifest; a JSON object changes only the keys it has.
+            branch: the branch to move.
+            base: the base version; by default the branch's head.
+            part: `"patch"`, `"minor"` or `"major"`: the part of the highest number so far to increase.
+            note: the reason.
 
         Raises:
             ConfigError: if the new version cannot be built; the head stays where it was.
@@ -226,7 +339,7 @@ class Registry:
             return self.store.put(draft, new=True, action="copy")
 
     def restore(self, type_: str, name: str, version: str, *, branch: str = MAIN) -> Version:
-        """Point a branch, made if need be, at a version; nothing is removed, and the next update has it as its parent.
+        """Point a branch, created if needed, at a version; nothing is removed, and the next update has it as its parent.
 
         Raises:
             ConfigError: if the version cannot be built; the head stays where it was.
@@ -235,7 +348,7 @@ class Registry:
         return self.store.move(type_, name, Number.parse(version), branch=branch)
 
     def get_variables(self, type_: str, name: str, *, branch: str = MAIN) -> dict[str, Any]:
-        """Return what can be evolved: every file that is text, by its path, and `parameters.KEY` (JSON)."""
+        """Return the variables: every text file, by its path, and `parameters.KEY` (JSON)."""
         version = self.store.get(type_, name, branch=branch)
         files = self.store.tree(version).texts()
         return {**files, **{_PARAMETER + key: value for key, value in version.manifest.parameters.items()}}
@@ -243,11 +356,12 @@ class Registry:
     def set_variables(
         self, type_: str, name: str, variables: Mapping[str, Any], *, branch: str = MAIN, note: str = ""
     ) -> Version:
-        """Change variables and add the version that results.
+        """Change variables and add the resulting version.
 
         Raises:
-            ConfigError: if the resource is not evolvable, or the new version cannot be built; the head stays where it was.
-            UnknownNameError: if it has no such variable.
+            ConfigError: if the resource is not evolvable, or the new version cannot be built; the head stays where it
+                was.
+            UnknownNameError: if a variable does not exist.
         """
         with self.store.transaction():
             version = self.store.get(type_, name, branch=branch)
@@ -288,7 +402,7 @@ class Registry:
 
         Args:
             path: the file, which is replaced only when the new one is complete.
-            intact: leave out what is damaged, rather than refuse.
+            intact: leave out damaged parts instead of refusing.
         """
         entries = list(self.store.intact()) if intact else [(v, self.store.tree(v)) for v in self.store.versions()]
         heads: dict[str, list[tuple[str, str, bool]]] = {}
@@ -299,14 +413,14 @@ class Registry:
             newest = max((v for v in kept.values() if (v.type, v.name) == (type_, name)), key=lambda v: v.number)
             reachable = {branch: digest for branch, digest in branches.items() if digest in kept}
             heads[f"{type_}/{name}"] = [(b, digest, hidden) for b, digest in {MAIN: newest.digest, **reachable}.items()]
-        text = json.dumps(exchange.to_json(entries, heads), indent=1, ensure_ascii=False)
+        text = json.dumps(to_json(entries, heads), indent=1, ensure_ascii=False)
         write_atomic(Path(path), text.encode())
         return len(entries)
 
     def load_from_json(self, path: AnyPath) -> int:
-        """Add what `save_to_json` wrote, all or nothing, and return how many versions were new.
+        """Add the versions of a `save_to_json` file, all or nothing, and return the number of new ones.
 
-        Versions keep their numbers and digests. Heads of resources that are here already do not move.
+        Versions keep their numbers and digests. Heads of existing resources do not move.
 
         Raises:
             DamagedRecordError: if something in it does not match its digest.
@@ -316,7 +430,7 @@ class Registry:
             text = read_text(Path(path))
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(f"{path} is no text in UTF-8: {error}; give exported resources") from error
-        entries, heads = exchange.from_json(text, where=str(path))
+        entries, heads = from_json(text, where=str(path))
         trees = {version.digest: tree for version, tree in entries}
         for _, version, _ in heads:
             building.build(version, trees[version.digest])
@@ -332,12 +446,13 @@ class Registry:
         return target
 
     def load_contract(self, path: AnyPath) -> Version:
-        """Read `NAME/SKILL.md` into the resource that it describes: a tool, unless its metadata name another type.
+        """Read `NAME/SKILL.md` into the resource it describes: a tool, unless its metadata name another type.
 
-        A tool that is not there is registered; unchanged, nothing adds a version.
+        A missing tool is registered; an unchanged one gets no new version.
 
         Raises:
-            ConfigError: if it is no SKILL.md, its name is not its folder's, or it describes what is no tool and not here.
+            ConfigError: if it is not a SKILL.md, its name differs from its folder's, or it describes a missing
+                resource that is not a tool.
         """
         given = Path(path)
         file = given / SKILL if given.is_dir() else given

@@ -1,8 +1,8 @@
-"""Retrieval: which texts a question is about, by its words or by its meaning.
+"""Retrieval: finds the texts relevant to a question, by words or by meaning.
 
-By words it is BM25 (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009, with k1 = 1.5 and b = 0.75, and the
-inverse document frequency that is never negative): forty lines, where a library would be a dependency. By meaning it is the
-cosine of static embeddings, one vector a token, of a model2vec model in a folder; nothing is ever downloaded.
+By words it is BM25 (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009, with k1 = 1.5 and b = 0.75,
+and the non-negative inverse document frequency): forty lines instead of a dependency. By meaning it is the cosine of
+static embeddings, one vector a token, of a model2vec model in a folder; nothing is ever downloaded.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from heredity.errors import ConfigError, MissingExtraError
+from heredity._core.errors import ConfigError, MissingExtraError
 from heredity.resources.tree import AnyPath
 
 FOLDER_VARIABLE = "HEREDITY_EMBEDDINGS"
-"""Environment variable with the folder of the model, where none is given."""
+"""Environment variable with the model's folder, used by default."""
 
 _WORD = re.compile(r"[^\W\d_]+|\d+")
 _K1 = 1.5
@@ -35,7 +35,7 @@ def words(text: str) -> list[str]:
 
 
 def scores(query: str, texts: Sequence[str]) -> list[float]:
-    """Return how well each text answers a query: 0 where they share no word, higher is better."""
+    """Score each text against a query: 0 without a shared word, higher is better."""
     counts = [Counter(words(text)) for text in texts]
     lengths = [c.total() for c in counts]
     mean = sum(lengths) / len(lengths) if texts else 0.0
@@ -51,17 +51,17 @@ def scores(query: str, texts: Sequence[str]) -> list[float]:
 
 
 def similarities(query: str, texts: Sequence[str], folder: AnyPath | None = None) -> list[float]:
-    """Return how near each text is to a query in meaning: the cosine of their embeddings, -1 to 1, higher is better.
+    """Score each text by similarity in meaning: the cosine of its embedding with the query's, -1 to 1, higher is better.
 
-    A text or query of which the model knows no token scores 0.
+    A text or query without known tokens scores 0.
 
     Args:
         query: the question.
-        texts: what it may be about.
+        texts: the candidate texts.
         folder: holds `model.safetensors`, `tokenizer.json` and `config.json`; None for `HEREDITY_EMBEDDINGS`.
 
     Raises:
-        ConfigError: if no folder is given, or there is no such model in it.
+        ConfigError: if no folder is given, or it holds no such model.
         MissingExtraError: if model2vec is not installed.
     """
     given = folder or os.environ.get(FOLDER_VARIABLE)
@@ -81,10 +81,10 @@ def _model(folder: str) -> Any:
         from safetensors import SafetensorError
     except ImportError as error:
         raise MissingExtraError("retrieval by embeddings", "embeddings") from error
-    # Checked here, because model2vec takes what is no folder of a model for the name of one to download.
+    # Checked here, because model2vec treats a folder without a model as the name of one to download.
     missing = [n for n in ("model.safetensors", "tokenizer.json", "config.json") if not (Path(folder) / n).is_file()]
     if missing:
-        raise ConfigError(f"{folder} is no model2vec model: it has no {' and no '.join(missing)}")
+        raise ConfigError(f"{folder} is not a model2vec model: it has no {' and no '.join(missing)}")
     try:
         return StaticModel.from_pretrained(folder)
     except (SafetensorError, ValueError, KeyError, OSError) as error:

@@ -1,4 +1,4 @@
-"""What arguments a tool takes: its manifest's schema, or else what the signature of `run` says."""
+"""Argument schema of a tool: from its manifest, or else from the signature of `run`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
-from heredity.errors import ConfigError
+from heredity._core.errors import ConfigError
 from heredity.resources.tree import SourceTree
 from heredity.resources.versions import Manifest
 
@@ -22,15 +22,15 @@ _ANNOTATIONS = {
 
 
 def parameters_of(label: str, part: SourceTree, manifest: Manifest) -> Mapping[str, Any]:
-    """Return the JSON schema of a tool's arguments. Nothing of the tool is run.
+    """Return the JSON schema of a tool's arguments. The tool is not executed.
 
     Args:
         label: `tool/NAME`, for errors.
         part: its files, with `tool.py`.
-        manifest: what it says beside them; its `arguments`, if there are any, come before the signature.
+        manifest: its manifest; `arguments` in it take precedence over the signature.
 
     Raises:
-        ConfigError: if neither says what it takes.
+        ConfigError: if neither defines the arguments.
     """
     if manifest.arguments:
         return dict(manifest.arguments)
@@ -66,7 +66,7 @@ def _schema(annotation: ast.expr | None) -> dict[str, Any]:
     outer = annotation.value if isinstance(annotation, ast.Subscript) else annotation
     kind = _ANNOTATIONS.get(outer.id) if isinstance(outer, ast.Name) else None
     if kind == "array":
-        # Some providers refuse a list without a word on its items.
+        # Some providers refuse a list without a schema of its items.
         inner = annotation.slice if isinstance(annotation, ast.Subscript) else None
         return {"type": kind, "items": _schema(inner)}
     return {"type": kind} if kind else {}

@@ -1,8 +1,8 @@
-"""Snapshots of a folder that an agent may be changing at this very moment.
+"""Snapshots of a folder that an agent may be changing meanwhile.
 
-Every folder is opened relative to the one above it and links are never followed, at any depth: a folder that is
-exchanged for a link between two system calls must not bring a file of the host into a candidate, whose author could
-then read it through a policy's output.
+Every folder is opened relative to its parent and links are never followed, at any depth. Otherwise a folder exchanged
+for a link between two system calls could bring a file of the host into a candidate, whose author could read it
+through a policy's output.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import stat
 from pathlib import Path
 
-from heredity.errors import ConfigError
+from heredity._core.errors import ConfigError
 
 _IGNORED = frozenset({"__pycache__", ".git", ".ipynb_checkpoints"})
 _MAX_DEPTH = 32
@@ -20,16 +20,16 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def read_folder(folder: Path, *, max_bytes: int, max_files: int, left_out: list[str] | None = None) -> dict[str, bytes]:
-    """Read every file below a folder as it is now: relative POSIX path to content.
+    """Read every file below a folder: relative POSIX path to content.
 
     Args:
-        folder: what is read.
-        max_bytes: most bytes of all files together.
-        max_files: most files.
-        left_out: if given, an entry that cannot be read is left out and the reason appended, instead of an error.
+        folder: the folder.
+        max_bytes: size limit of all files together.
+        max_files: limit on the number of files.
+        left_out: if given, unreadable entries are left out with the reason appended, instead of an error.
 
     Raises:
-        FileNotFoundError: if there is no such folder.
+        FileNotFoundError: if the folder does not exist.
         ConfigError: if it holds a link or a special file, or exceeds a limit; the message names the entry.
     """
     reader = _Reader(max_bytes, max_files, left_out)
@@ -93,7 +93,7 @@ class _Reader:
             raise ConfigError(f"the name {path!a} holds characters that a program may not use; rename the file")
         if len(self.files) >= self._max_files:
             raise ConfigError(f"the program has more than {self._max_files} files; leave data it does not need outside")
-        # What has holes would take memory that it does not take on disk.
+        # Sparse files would take memory that they do not take on disk.
         data = b"" if (too_large := os.fstat(fd).st_size > self._room) else self._content(fd)
         if too_large or len(data) > self._room:
             raise ConfigError(f"the program exceeds its size limit at {path}; remove files it does not need")

@@ -1,8 +1,8 @@
-"""The store of versions: one SQLite file, durable, for several processes at once, that notices when it is damaged.
+"""The store of versions: one SQLite file, durable, shared by several processes, with detection of damage.
 
-Every operation is one transaction, synced before it returns (WAL, `synchronous=FULL`). Versions and contents are only ever
-added; what moves is a branch's head, and each move is logged. Every row carries a digest of itself, because SQLite
-notices damage to its pages only where it breaks their form.
+Every operation is one transaction, synced before it returns (WAL, `synchronous=FULL`). Versions and contents are only
+ever added; only branches' heads move, and each move is logged. Every row carries its digest, because SQLite detects
+damage to its pages only where it breaks their format.
 """
 
 from __future__ import annotations
@@ -15,32 +15,43 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from heredity.errors import ConfigError, DamagedRecordError, RecordError, UnknownNameError
-from heredity.ids import canonical_json, digest_bytes, digest_json
+from heredity._core.errors import ConfigError, DamagedRecordError, RecordError, UnknownNameError
+from heredity._core.ids import canonical_json, digest_bytes, digest_json
 from heredity.resources.store_file import APPLICATION, FORMAT, TABLES, connect, create_file
 from heredity.resources.tree import AnyPath, SourceTree
-from heredity.resources.versions import FIRST, MAIN, TYPES, Draft, Move, Number, Version, checked_identity, checked_name
+from heredity.resources.versions import (
+    FIRST,
+    MAIN,
+    TYPES,
+    Draft,
+    Move,
+    Number,
+    Version,
+    checked_identity,
+    checked_name,
+)
 
 
 class Store:
     """The versions of all resources, in one file.
 
-    One object serves one thread; open the file again in another thread or process. Four methods are the store: `put`,
-    `get`, `list`, `move`; the rest reads its records.
+    One object serves one thread; open the file again in another thread or process. Its four core methods are `put`,
+    `get`, `list`, `move`; the others read its records.
     """
 
     def __init__(self, path: AnyPath, *, create: bool = True, intact: bool = False) -> None:
-        """Open a store, which is created if there is none.
+        """Open a store, which is created if missing.
 
         Args:
-            path: the file; SQLite keeps `-wal` and `-shm` beside it while it is open.
+            path: the file; SQLite keeps `-wal` and `-shm` files next to it while it is open.
             create: whether to create it.
-            intact: open it without the changes that a damaged `-wal` file has lost; `check` says which.
+            intact: open it without the changes lost from a damaged `-wal` file; `check` lists them.
 
         Raises:
-            ConfigError: if there is none and `create` is false.
-            DamagedRecordError: if the file or its `-wal` is cut short or damaged, or something else; it is left as it is.
-            RecordError: if it cannot be made or opened, as on a full disk.
+            ConfigError: if it is missing and `create` is false.
+            DamagedRecordError: if the file or its `-wal` is cut short or damaged, or something else; it is left as it
+                is.
+            RecordError: if it cannot be created or opened, as on a full disk.
         """
         self.path = path = Path(path)
         if not path.exists():
@@ -75,13 +86,14 @@ class Store:
 
         Args:
             draft: the version.
-            branch: which head moves; None to add the version and move none.
-            new: whether the resource must not be there yet, rather than be there already.
-            action: what the log says.
+            branch: the branch to move; None to move none.
+            new: require that the resource does not exist yet, instead of that it does.
+            action: the action for the log.
 
         Raises:
-            ConfigError: if the resource is there already (or hidden), the number was given before, or pins form a cycle.
-            UnknownNameError: if there is no such resource, branch or pinned version.
+            ConfigError: if the resource exists already (or is hidden), the number was used before, or pins form a
+                cycle.
+            UnknownNameError: if the resource, branch or pinned version does not exist.
         """
         with self.transaction():
             numbers = self._numbers(draft.type, draft.name)
@@ -108,7 +120,8 @@ class Store:
         """Return one version, or a branch's head.
 
         Raises:
-            UnknownNameError: if there is no such resource, version or branch, or it is hidden and no number is given.
+            UnknownNameError: if the resource, version or branch does not exist, or it is hidden and no number is
+                given.
             DamagedRecordError: if its row does not match its digest.
         """
         checked_identity(type_, name)
@@ -127,7 +140,7 @@ class Store:
         """Return the heads of all resources by type and name, or, given a name, every version of it from the first.
 
         Raises:
-            UnknownNameError: if there is no such type, or no such resource.
+            UnknownNameError: if the type or the resource does not exist.
             DamagedRecordError: if a row does not match its digest.
         """
         if type_ is not None and type_ not in TYPES:
@@ -156,11 +169,11 @@ class Store:
             type_: the resource's type.
             name: its name.
             number: the version; None leaves the head where it is.
-            branch: made if it is not there.
-            hidden: whether the resource is left out of `list` and `get` from now on; its history stays.
+            branch: created if missing.
+            hidden: whether `list` and `get` leave out the resource from now on; its history stays.
 
         Raises:
-            UnknownNameError: if there is no such resource, version, or (without a number) branch.
+            UnknownNameError: if the resource, version, or (without a number) branch does not exist.
         """
         with self.transaction():
             version = self.get(type_, name, number, branch=branch)
@@ -193,7 +206,7 @@ class Store:
                 yield _version(*row)
 
     def branches(self, type_: str, name: str, *, intact: bool = False) -> dict[str, str]:
-        """Return the digest of the head of every branch; `intact` leaves out damaged ones rather than raise."""
+        """Return the digest of the head of every branch; `intact` leaves out damaged ones instead of raising."""
         try:
             with self._reporting():
                 return {row[2]: row[3] for row in self._heads(type_, name)}
@@ -216,17 +229,17 @@ class Store:
         return [_move(*row) for row in rows]
 
     def label(self, digest: str) -> str:
-        """Return `type/name@number` of a version that is named by its digest, or the digest's first letters."""
+        """Return `type/name@number` of the version with a digest, or the digest's first letters."""
         with self._reporting():
             row = self._db.execute("SELECT digest, body FROM versions WHERE digest = ?", (digest,)).fetchone()
         return _version(*row).label if row else digest[:12]
 
     def adopt(self, entries: Iterable[tuple[Version, SourceTree]], heads: Iterable[tuple[str, Version, bool]]) -> int:
-        """Add versions as they are, in one transaction, and return how many were new.
+        """Add unchanged versions, in one transaction, and return the number of new ones.
 
         Args:
-            entries: versions and their files; what is pinned comes before what pins it.
-            heads: branch, version, and whether it is hidden; heads of resources that were here before stay.
+            entries: versions and their files; pinned ones come before those that pin them.
+            heads: branch, version, and whether it is hidden; heads of existing resources stay.
 
         Raises:
             ConfigError: if another version has the same number here; nothing is added then.
@@ -248,13 +261,13 @@ class Store:
             return added
 
     def check(self) -> list[str]:
-        """Read everything and return what is damaged, one sentence each; none if all is well."""
+        """Read everything and return the damage, one sentence each; empty without damage."""
         from heredity.resources.integrity import findings
 
         return findings(self._db, self.path)
 
     def intact(self) -> Iterator[tuple[Version, SourceTree]]:
-        """Yield every version whose row and content can still be read and match their digests, the oldest first."""
+        """Yield every version whose row and content are readable and match their digests, oldest first."""
         from heredity.resources.integrity import rows
 
         for row in rows(self._db, "versions", "digest, body"):
@@ -263,7 +276,7 @@ class Store:
                     version = _version(*row)
                     yield version, self.tree(version)
 
-    # --- inside
+    # --- internals
 
     def _check_format(self) -> None:
         application = self._db.execute("PRAGMA application_id").fetchone()[0]
@@ -279,7 +292,7 @@ class Store:
         try:
             yield
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-            code = getattr(error, "sqlite_errorcode", 0)  # SQLite may quote what is damaged, which is not UTF-8
+            code = getattr(error, "sqlite_errorcode", 0)  # SQLite may quote damaged content, which is not UTF-8
             if isinstance(error, UnicodeDecodeError) or code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
                 raise DamagedRecordError(
                     f"{self.path} is damaged ({error}); it was left as it is: export what is intact, or take a backup"
@@ -288,7 +301,7 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Generator[None]:
-        """Make what is read and written inside one transaction, which no other writer comes between."""
+        """Run reads and writes in one transaction, which excludes other writers."""
         if self._db.in_transaction:
             yield
             return
@@ -366,7 +379,7 @@ class Store:
         self._db.execute("INSERT OR REPLACE INTO heads VALUES (?, ?, ?, ?, ?, ?)", (*row, digest_json(row)))
 
     def _check_pins(self, version: Version) -> None:
-        """Follow what a version needs, as deep as it goes, and refuse to come back to where it began."""
+        """Follow a version's dependencies to any depth, and refuse cycles back to it."""
         origin = f"{version.type}/{version.name}"
         open_: list[tuple[tuple[str, ...], Version]] = [((origin,), version)]
         seen: set[str] = set()

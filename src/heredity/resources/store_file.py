@@ -1,19 +1,101 @@
-"""The file of a store: its schema, and how it comes into being and is opened."""
+"""The file of a store: its schema, creation and opening."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sqlite3
+import struct
+import sys
 import tempfile
 import threading
+import time
 from collections import Counter
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 
-from heredity.errors import DamagedRecordError, RecordError
-from heredity.outside import resolved
-from heredity.resources.leftover import lost_frames
+import numpy as np
+import numpy.typing as npt
+
+from heredity._core.errors import DamagedRecordError, RecordError
+from heredity._core.outside import resolved
+
+_WAL_HEADER, _FRAME_HEADER = 32, 24
+_INDEX_VERSION = 3007000
+_RACE_S = 0.05
+Sums = tuple[int, int]
+
+
+def lost_frames(path: Path) -> str:
+    """Describe the frames missing from a store's `-wal` file; `""` if none are, or if it is unknown.
+
+    Call it only while this process does not have the store open: closing the `-shm` file would drop SQLite's locks.
+    """
+    if not _compare(path):
+        return ""
+    # A process that is writing may have changed one file between reading the two.
+    time.sleep(_RACE_S)
+    return _compare(path)
+
+
+def _compare(path: Path) -> str:
+    index = _read(path.with_name(path.name + "-shm"))[:100]
+    if len(index) < 100 or index[:48] != index[48:96] or struct.unpack_from("=I", index)[0] != _INDEX_VERSION:
+        return ""
+    if _sums(index[:40], (0, 0), sys.byteorder) != struct.unpack_from("=II", index, 40):
+        return ""
+    frames, folded = struct.unpack_from("=I", index, 16)[0], struct.unpack_from("=I", index, 96)[0]
+    if folded >= frames:
+        return ""
+    wal = path.with_name(path.name + "-wal")
+    intact = _intact_frames(_read(wal), index[32:40], frames)
+    return "" if intact == frames else f"{wal} has {intact} intact frames of {frames} that were written"
+
+
+def _intact_frames(wal: bytes, salts: bytes, most: int) -> int:
+    if len(wal) < _WAL_HEADER or wal[16:24] != salts:
+        return 0
+    order = "big" if wal[3] & 1 else "little"
+    sums = _sums(wal[:24], (0, 0), order)
+    if sums != struct.unpack_from(">II", wal, 24):
+        return 0
+    size = _FRAME_HEADER + struct.unpack_from(">I", wal, 8)[0]
+    for number in range(most):
+        frame = wal[_WAL_HEADER + number * size : _WAL_HEADER + (number + 1) * size]
+        if len(frame) < size or frame[8:16] != salts:
+            return number
+        sums = _sums(frame[:8] + frame[_FRAME_HEADER:], sums, order)
+        if sums != struct.unpack_from(">II", frame, 16):
+            return number
+    return most
+
+
+def _sums(data: bytes, before: Sums, order: str) -> Sums:
+    """Return SQLite's running checksum: `a += x + b; b += y + a` over pairs of 32-bit words, here as one product."""
+    words = np.frombuffer(data, ">u4" if order == "big" else "<u4").astype(np.uint64)
+    weights = _weights(len(words) // 2 + 1)
+    a, b = weights @ np.concatenate((np.array([before[0], before[1] - before[0]], np.int64).astype(np.uint64), words))
+    return int(a) & 0xFFFFFFFF, int(b) & 0xFFFFFFFF
+
+
+@cache
+def _weights(pairs: int) -> npt.NDArray[np.uint64]:
+    """Return each word's contribution to the two sums, modulo 2**32, shape (2, 2 * pairs)."""
+    step, weights = np.array([[1, 1], [1, 2]], np.uint64), np.zeros((2, 2 * pairs), np.uint64)
+    column = np.array([[1, 0], [1, 1]], np.uint64)
+    for pair in reversed(range(pairs)):
+        weights[:, 2 * pair : 2 * pair + 2] = column
+        column = (step @ column) & np.uint64(0xFFFFFFFF)
+    return weights
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
+
 
 _BUSY_S = 60.0
 _OPENING = threading.Lock()
@@ -40,7 +122,7 @@ class Connection(sqlite3.Connection):
     """An open file of a store.
 
     Attributes:
-        lost: what a damaged `-wal` file no longer holds; `""` if it holds everything.
+        lost: content lost from a damaged `-wal` file; `""` if it is complete.
     """
 
     lost = ""
@@ -65,11 +147,11 @@ def connect(path: Path, *, intact: bool = False) -> Connection:
 
     Args:
         path: the file.
-        intact: go on without the transactions that a damaged `-wal` file has lost, and keep a copy of it.
+        intact: continue without the transactions lost from a damaged `-wal` file, and keep a copy of it.
 
     Raises:
-        DamagedRecordError: if there are any and `intact` is false; nothing is changed then.
-        RecordError: if it is no plain file.
+        DamagedRecordError: if transactions are lost and `intact` is false; nothing is changed then.
+        RecordError: if it is not a plain file.
     """
     if path.exists() and not path.is_file():
         raise RecordError(f"{path} is not a plain file; name another, or take it away")
@@ -90,14 +172,14 @@ def connect(path: Path, *, intact: bool = False) -> Connection:
     try:
         database.execute("PRAGMA synchronous = FULL")
     except BaseException:
-        # What is no store is open all the same.
+        # A file that is not a store is opened all the same.
         database.close()
         raise
     return database
 
 
 def create_file(path: Path) -> None:
-    """Make a whole store beside and link it into place: whoever finds a file here finds a store, or damage."""
+    """Create a complete store under another name and link it into place: a file here is always a store, or damage."""
     if path.is_symlink():
         raise RecordError(f"{path} is a link to nothing; remove it, or name a file")
     path.parent.mkdir(parents=True, exist_ok=True)

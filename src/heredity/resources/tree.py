@@ -10,12 +10,12 @@ from typing import Any
 
 import msgpack
 
-from heredity.errors import ConfigError, DamagedRecordError
-from heredity.ids import digest_bytes
+from heredity._core.errors import ConfigError, DamagedRecordError
+from heredity._core.ids import digest_bytes
 from heredity.resources.snapshot import read_folder
 
 AnyPath = str | os.PathLike[str]
-"""A place in the file system, as a user gives it."""
+"""A path in the file system, as given by a user."""
 
 _MAX_PATH = 2048
 
@@ -31,7 +31,7 @@ class SourceTree(Mapping[str, bytes]):
         """Build a tree.
 
         Raises:
-            ConfigError: if a path is absolute, empty, no name that files can have, or leaves the tree; or if it is both a
+            ConfigError: if a path is absolute, empty, not a valid file name, or leaves the tree; or if it is both a
                 file and a folder.
         """
         checked = {_checked_path(p): c.encode() if isinstance(c, str) else bytes(c) for p, c in files.items()}
@@ -90,7 +90,7 @@ class SourceTree(Mapping[str, bytes]):
 
     @classmethod
     def from_bytes(cls, data: bytes) -> SourceTree:
-        """Decode what `to_bytes` gave.
+        """Decode the result of `to_bytes`.
 
         Raises:
             DamagedRecordError: if `data` is not an encoded tree.
@@ -137,5 +137,5 @@ def _checked_path(path: str) -> str:
         or len(encoded) > _MAX_PATH
         or max(map(len, encoded.split(b"/"))) > 255
     ):
-        raise ConfigError(f"{path[:80]!r} is no path that can be stored; use shorter names in UTF-8")
+        raise ConfigError(f"{path[:80]!r} cannot be stored as a path; use shorter names in UTF-8")
     return path

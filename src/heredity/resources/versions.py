@@ -1,7 +1,7 @@
-"""Versions of resources: who a resource is, what one version of it says, and the numbers that people call it by.
+"""Versions of resources: identity, manifest, and version numbers.
 
-A resource is a name of one of six types (Autogenesis, definition E.1, and the model). A version is immutable: its digest
-covers its content, its manifest, its parents and its number, so nothing of it can change unnoticed.
+A resource is a name of one of six types (Autogenesis, definition E.1, and the model). A version is immutable: its
+digest covers its content, its manifest, its parents and its number, so any change is detected.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from functools import cached_property, total_ordering
 from types import MappingProxyType
 from typing import Any
 
-from heredity.errors import ConfigError, DamagedRecordError, UnknownNameError
-from heredity.ids import NAME_PATTERN, canonical_json, digest_json
-from heredity.refusals import quoted
+from heredity._core.errors import ConfigError, DamagedRecordError, UnknownNameError
+from heredity._core.ids import NAME_PATTERN, canonical_json, digest_json
+from heredity._core.refusals import quoted
 from heredity.resources.tree import SourceTree
 
 TYPES = ("prompt", "agent", "tool", "environment", "memory", "model")
 MAIN = "main"
-"""The branch that is meant where none is named."""
+"""The default branch."""
 
 _NUMBER = re.compile(r"(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})")
 _MAX_NOTE = 4000
@@ -31,7 +31,7 @@ _MAX_NOTE = 4000
 @total_ordering
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A semantic version, `major.minor.patch`: what people call a version whose identity is its digest."""
+    """A semantic version, `major.minor.patch`: the name of a version whose identity is its digest."""
 
     major: int
     minor: int
@@ -52,7 +52,7 @@ class Number:
         """
         match = _NUMBER.fullmatch(text)
         if match is None:
-            raise ConfigError(f"{text!r} is no version; write three numbers such as 1.0.2")
+            raise ConfigError(f"{text!r} is not a version; write three numbers such as 1.0.2")
         return cls(*map(int, match.groups()))
 
     def next(self, part: str = "patch") -> Number:
@@ -79,15 +79,15 @@ def _nothing() -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a version says beside its files: the registration record of Autogenesis (definition E.2).
+    """Manifest of a version: the registration record of Autogenesis (definition E.2).
 
     Attributes:
-        description: what it does, for people and models.
+        description: its purpose, for people and models.
         evolvable: whether `set_variables` and optimizers may change it (the marker g).
         metadata: anything else, JSON.
-        parameters: what an instance is made with, JSON.
-        arguments: JSON schema of the input that `run` takes; empty for what the signature of a tool says.
-        pins: other resources that it needs, `"prompt/solver"` to the version it was made with, `"1.0.2"`.
+        parameters: parameters of an instance, JSON.
+        arguments: JSON schema of the input of `run`; empty to use a tool's signature.
+        pins: other resources that it needs, `"prompt/solver"` to the version used with it, `"1.0.2"`.
     """
 
     description: str = ""
@@ -120,7 +120,7 @@ class Manifest:
         """Read a JSON object; keys may be missing.
 
         Raises:
-            UnknownNameError: if it has a key that a manifest has not.
+            UnknownNameError: if it has an unknown key.
             ConfigError: if a value is of the wrong type.
         """
         keys = [f.name for f in fields(cls)]
@@ -141,12 +141,12 @@ class Draft:
         type: one of `TYPES`.
         name: unique within its type.
         tree: its files.
-        manifest: what it says beside them.
-        note: why it was made, for the log.
-        number: the number it shall have; None for the next free one.
-        part: which part of the number the next free one raises.
+        manifest: its manifest.
+        note: the reason, for the log.
+        number: its number; None for the next free one.
+        part: the part of the number to increase for the next free one.
         parents: digests of the versions it was made from; None for the head of its branch.
-        created: when it was made, in UTC (ISO 8601); `""` for now.
+        created: creation time, in UTC (ISO 8601); `""` for now.
     """
 
     type: str
@@ -173,12 +173,12 @@ class Version:
     Attributes:
         type: one of `TYPES`.
         name: the resource's name.
-        number: what people call the version; never given twice in one resource.
+        number: the version's number, never reused in one resource.
         content: digest of its files (`SourceTree.digest`).
-        manifest: what it says beside them.
-        parents: digests of the versions it was made from, also of other resources (a copy); none for the first.
-        note: why it was made.
-        created: when, in UTC (ISO 8601).
+        manifest: its manifest.
+        parents: digests of the versions it was made from, also of other resources (a copy); empty for the first.
+        note: the reason.
+        created: creation time, in UTC (ISO 8601).
     """
 
     type: str
@@ -238,13 +238,13 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One entry of a branch's log: its head came to be `target`.
+    """One entry of a branch's log: its head became `target`.
 
     Attributes:
-        branch: which branch.
-        target: digest of the version it points to since.
+        branch: the branch.
+        target: digest of the new head.
         action: `register`, `update`, `restore`, `unregister` and so on.
-        at: when, in UTC (ISO 8601).
+        at: time, in UTC (ISO 8601).
     """
 
     branch: str
@@ -261,14 +261,14 @@ def _check_text(what: str, text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise ConfigError(f"the {what} {text!r:.60} is no text that can be stored: {error}") from error
+        raise ConfigError(f"the {what} {text!r:.60} cannot be stored as text: {error}") from error
 
 
 def checked_identity(type_: str, name: str) -> None:
-    """Refuse what is no type or no name.
+    """Refuse an invalid type or name.
 
     Raises:
-        UnknownNameError: if there is no such type.
+        UnknownNameError: if the type does not exist.
         ConfigError: if the name has other characters than letters, digits, `.`, `_` and `-`, or more than 64.
     """
     if type_ not in TYPES:
@@ -277,7 +277,7 @@ def checked_identity(type_: str, name: str) -> None:
 
 
 def checked_name(name: str, what: str) -> str:
-    """Return a name, and refuse what is none.
+    """Return a name, or refuse an invalid one.
 
     Raises:
         ConfigError: if it has other characters than letters, digits, `.`, `_` and `-`, or more than 64.

@@ -1,4 +1,4 @@
-"""How a coding agent was started and how it ended, and what models used, as a run's results hold it."""
+"""Starts, exits and model usage of a coding agent in a run's results."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from heredity.results.base import Result
 
 
 class AgentStart(Result):
-    """One start of a coding agent; None is not known, because the run was interrupted meanwhile.
+    """One start of a coding agent; None is unknown, as the run was interrupted meanwhile.
 
     Attributes:
         number: counts from 1.
-        submissions: admitted until the next start.
-        code: its exit code; 128 + N when signal N ended it.
+        submissions: submissions admitted until the next start.
+        code: exit code; 128 + N after signal N.
         reason: `"exited"`, `"session_ended"`, `"time_limit"`, `"memory_limit"` or `"disk_limit"`.
-        output: the last lines of what it printed.
+        output: last lines of its output.
     """
 
     number: int
@@ -25,7 +25,7 @@ class AgentStart(Result):
 
 
 class Tokens(Result):
-    """What a coding agent's model used; `cache_tokens` are not part of the input."""
+    """Usage of a coding agent's model; `cache_tokens` are not part of the input."""
 
     input_tokens: int | None
     cache_tokens: int | None
@@ -34,7 +34,7 @@ class Tokens(Result):
 
 
 class TokenDifference(Result):
-    """What an agent says that it used, less what the broker counted; None where either is unknown."""
+    """Usage that an agent reports, minus the broker's count; None if either is unknown."""
 
     input_tokens: int | None
     cache_tokens: int | None
@@ -42,14 +42,14 @@ class TokenDifference(Result):
 
 
 class AgentAccounts(Result):
-    """What an agent says that it used beside what the broker counted, by source."""
+    """Usage that an agent reports next to the broker's count, by source."""
 
     by_source: dict[str, Tokens]
     difference: TokenDifference
 
 
 class ModelTokens(Result):
-    """What model calls used; `cached_tokens` are part of the input. None is unknown, and so is every sum it enters."""
+    """Usage of model calls; `cached_tokens` are part of the input. None is unknown, as is any sum with an unknown part."""
 
     input_tokens: int | None
     output_tokens: int | None
@@ -58,17 +58,17 @@ class ModelTokens(Result):
 
 
 class MethodTokens(ModelTokens):
-    """The same of a method's own calls, with their number."""
+    """Usage of a method's calls, with their number."""
 
     calls: int
 
 
 class ModelUsage(Result):
-    """What model calls used: of rollouts on train tasks, of the method, of judging.
+    """Usage of model calls: of rollouts on train tasks, of the method, of judging.
 
     Attributes:
-        failed_calls: calls of the method that had no reply.
-        unused_replies: replies to the method of which nothing could be used; `unused_because` is the most common reason.
+        failed_calls: calls of the method without a reply.
+        unused_replies: unusable replies to the method; `unused_because` is the most common reason.
     """
 
     rollouts: ModelTokens
@@ -80,7 +80,7 @@ class ModelUsage(Result):
 
     @property
     def unused(self) -> str:
-        """Say how many replies could not be used, and why; `""` if all were."""
+        """Return the number of unusable replies with the reason as text; `""` if all were used."""
         if not self.unused_replies:
             return ""
         replies = self.method.calls - self.failed_calls

@@ -1,4 +1,4 @@
-"""What every result is: a frozen value whose attributes are the keys of metrics.json.
+"""Base of all results: frozen values whose attributes are the keys of metrics.json.
 
     class Collapse(Result):
         snapshot: int
@@ -6,8 +6,9 @@
 
     Collapse(snapshot=3, drop=None).model_dump(mode="json") == {"snapshot": 3, "drop": None}
 
-What is not known is None, never NaN and never 0. A protocol's own figures are one such class, the `part` of a run's or a
-suite's results.
+Unknown values are None, never NaN and never 0. A protocol's figures are one such class, the `part` of a run's or a
+suite's
+results.
 """
 
 from __future__ import annotations
@@ -18,24 +19,24 @@ from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, create_model
 
-from heredity.errors import RecordError
-from heredity.refusals import reading
+from heredity._core.errors import RecordError
+from heredity._core.refusals import reading
 
 SCHEMA_VERSION = 4
-"""Of metrics.json, of runs and of suites."""
+"""Version of metrics.json, for runs and suites."""
 
 Interval = tuple[float, float]
-"""A confidence interval: (low, high)."""
+"""Confidence interval: (low, high)."""
 
 
 class Result(BaseModel):
-    """A figure, or several that belong together; attribute names are the keys of the JSON object."""
+    """Figure, or several that belong together; attribute names are the keys of the JSON object."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Unknown(StrEnum):
-    """Why a figure has no interval, as none would cover what it claims to, or why a verdict is that nobody can tell yet."""
+    """Reason for a missing interval, as none would have its stated coverage, or for an undecided verdict."""
 
     ALIKE = "all that was seen agrees, and its range is not known"
     FEW = "fewer than six scores, and their range is not known"
@@ -46,10 +47,11 @@ class Unknown(StrEnum):
 
 
 class MissingBounds(Result):
-    """What a mean would be, had all missing scores been worst (`low`) and best (`high`): they need not be missing at random.
+    """Bounds of a mean if all missing scores were the worst (`low`) or the best (`high`); values may not be missing at random.
 
     Attributes:
-        declared: whether worst and best are the ends of the range that scores have; else they are the least and greatest seen.
+        declared: whether worst and best are the ends of the score range; else they are the minimum and maximum
+            observed.
     """
 
     low: float
@@ -61,33 +63,33 @@ R = TypeVar("R", bound=Result)
 
 
 def with_part(model: type[R], part: type[Result] | None) -> type[R]:
-    """Return a model of results whose `part` is a protocol's, for reading it back and for its JSON Schema.
+    """Return a model of results with a protocol's `part`, for reading and for its JSON Schema.
 
     Args:
         model: `RunResults` or `SuiteResults`.
-        part: the type of the protocol's part; None for a protocol without one.
+        part: type of the protocol's part; None for a protocol without one.
     """
     fields: dict[str, Any] = {"part": (part | None if part else None, None)}
     return create_model(model.__name__, __base__=model, __doc__=model.__doc__, **fields)
 
 
 def read(data: Any, model: type[R], part: type[Result] | None = None) -> R:
-    """Return results as they were written to metrics.json.
+    """Parse results from metrics.json.
 
     Args:
         data: the parsed JSON.
         model: `RunResults` or `SuiteResults`.
-        part: the type of the protocol's part.
+        part: type of the protocol's part.
 
     Raises:
-        RecordError: if they are of another version, or not such results.
+        RecordError: if they have another version or an invalid schema.
     """
     version = cast(Mapping[str, Any], data).get("schema_version") if isinstance(data, Mapping) else None
     if version != SCHEMA_VERSION:
         raise RecordError(
             f"metrics.json of version {version!r}: this version of heredity reads {SCHEMA_VERSION}; "
-            "make it again with `heredity report`"
+            "rebuild it with `heredity report`"
         )
     whole = with_part(model, part)
-    with reading("metrics.json", "JSON", "make it again with `heredity report`", RecordError, whole):
+    with reading("metrics.json", "JSON", "rebuild it with `heredity report`", RecordError, whole):
         return whole.model_validate(data)

@@ -1,4 +1,4 @@
-"""The card of a claim: what a run or a suite says that it came to, by which it can be held to it, and what was checked."""
+"""Card of a claim: the reported results of a run or a suite, the data to verify them, and the checks made."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CARD_VERSION = 1
 
 
 class CheckStatus(StrEnum):
-    """What a check came to; what could not be checked is no pass."""
+    """Result of a check; a check that could not be made does not pass."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -22,9 +22,9 @@ class Check(Result):
     """One check of a claim.
 
     Attributes:
-        name: what was checked, such as `"journal"`.
-        run: of which run; None of the suite as a whole.
-        reason: what was found, or why nothing was.
+        name: name of the check, such as `"journal"`.
+        run: the run checked; None for the suite as a whole.
+        reason: the finding, or why there is none.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Check(Result):
 
 
 class Figure(Result):
-    """A figure that is claimed, with its 95% interval, over `n` samples where that is known."""
+    """Claimed figure with its 95% interval, over `n` samples if known."""
 
     name: str
     value: float | None
@@ -43,14 +43,14 @@ class Figure(Result):
 
 
 class RunCard(Result):
-    """What a run is held to.
+    """Claims of a run.
 
     Attributes:
-        commitment: to its hidden cases, as its journal began with.
-        head: of the journal's chain, after so many `events`.
-        packages: versions of what can change a score.
-        candidates: digests of all that were submitted, in the order of their first submission.
-        selected: digest of the one that it ended with.
+        commitment: commitment to its hidden cases, from the start of its journal.
+        head: head of the journal's chain, after `events` events.
+        packages: versions of packages that can change a score.
+        candidates: digests of all submitted candidates, in the order of their first submission.
+        selected: digest of the final candidate.
         figures: held-out mean, that of the reference, and the gain.
     """
 
@@ -72,12 +72,12 @@ class RunCard(Result):
 
 
 class Card(Result):
-    """The card of a claim, as card.json holds it.
+    """Card of a claim, as in card.json.
 
     Attributes:
-        heredity: the version that made it.
-        figures: of a suite: held-out means of each evolver on each taskset, and interquartile means over all.
-        checks: what was checked; empty until `heredity verify` is asked.
+        heredity: version that made it.
+        figures: for a suite: held-out means of each evolver on each taskset, and interquartile means over all.
+        checks: checks made; empty before `heredity verify`.
     """
 
     schema_version: int = CARD_VERSION

@@ -1,7 +1,7 @@
-"""Charts in neutral terms: what is drawn, from which numbers, in which tone; how it looks is the renderers' matter.
+"""Charts in neutral terms: shapes, numbers and tones; renderers decide on their look.
 
-Points are (x, y) in the units of their axes. A tone is an index into the page's palette (evolvers take theirs by `tones_of`),
-or a word for what has a meaning of its own; None is that of a reference.
+Points are (x, y) in the units of their axes. A tone is an index into the page's palette (`tones_of` assigns those of
+evolvers), or a word with a meaning; None is the tone of a reference.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ Tone = int | Literal["good", "bad", "soft", "ink", "faint"] | None
 """Colour: an index (8 different ones), or good, bad, soft (text of less weight), ink (text), faint (nothing happened)."""
 
 Shape = Literal["circle", "ring", "triangle", "back", "diamond", "cross"]
-"""A mark: filled, hollow, pointing up, pointing left, diamond, cross."""
+"""Mark: filled, hollow, pointing up, pointing left, diamond, cross."""
 
 Point = tuple[float, float]
 Bounds = tuple[float, float, float]
-"""x, least, greatest."""
+"""x, minimum, maximum."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A value to compare with, drawn as a dashed line where it falls into the chart, and what it is called."""
+    """Named value to compare with, drawn as a dashed line if it is inside the chart."""
 
     value: float
     name: str
@@ -32,7 +32,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A named value with its interval, None where unknown, and the single values that it sums up, such as those of seeds."""
+    """Named value with its interval, None if unknown, and the values it summarises, such as those of seeds."""
 
     name: str
     value: float | None = None
@@ -44,13 +44,13 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A mark at a point; without `y` it lies at the bottom of the chart.
+    """Mark at a point; without `y` it is at the bottom of the chart.
 
     Attributes:
-        tip: what is told where the pointer rests.
-        size: of the mark; 1 is usual, 2 for what surrounds another.
-        low: the lower end of a whisker; None for none.
-        high: the upper end.
+        tip: tooltip.
+        size: relative size; usually 1, or 2 for a mark around another.
+        low: lower end of a whisker; None for none.
+        high: upper end.
     """
 
     x: float
@@ -65,17 +65,17 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A line.
+    """Line.
 
     Attributes:
-        name: written at its end; "" for a line that needs no name.
+        name: label at its end; "" for none.
         tone: its colour.
-        points: by x.
-        band: the area around it.
+        points: points by x.
+        band: area around it.
         steps: whether a value holds until the next point.
-        until: for steps, up to where the last value holds; None for its own x.
+        until: for steps, the end of the last value; None for its x.
         dots: whether each point is marked.
-        thin: whether it is one of many, behind the others.
+        thin: whether it is one of many background lines.
     """
 
     name: str
@@ -90,7 +90,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """An entry of a legend: a mark (`span` for a bar of a timeline, `cell` for a square with `letter`), its tone, its meaning."""
+    """Entry of a legend: a mark (`span` for a bar of a timeline, `cell` for a square with `letter`), its tone, its meaning."""
 
     shape: Shape | Literal["span", "low-span", "cell"]
     tone: Tone
@@ -100,7 +100,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """A dot and an interval for each line, from top to bottom; the value is written beside it."""
+    """Dot and interval for each line, from top to bottom, with the value next to it."""
 
     title: str
     lines: tuple[Interval, ...]
@@ -115,19 +115,19 @@ class Lines:
 
     Attributes:
         title: its accessible name and its heading.
-        x: what runs along the bottom.
-        y: what is measured.
-        series: those without points are left out.
-        marks: over the lines.
+        x: label of the horizontal axis.
+        y: label of the vertical axis.
+        series: lines; those without points are left out.
+        marks: marks over the lines.
         reference: a value of y.
-        x_range: least and greatest x; None to fit what is drawn.
-        y_from: a value that the scale of y always shows, such as 0; None for none.
-        whole: whether x are whole numbers, so that ticks are.
-        empty: what is said when there is nothing to draw.
-        note: below the heading.
-        legend: marks and what they mean; for a scatter, its names.
-        wide: whether it is worth the width of the page.
-        height: of the drawing; 1 is usual.
+        x_range: minimum and maximum x; None to fit the content.
+        y_from: a value that the scale of y always includes, such as 0; None for none.
+        whole: whether x values, and so the ticks, are integers.
+        empty: text for a chart without content.
+        note: text below the heading.
+        legend: marks and their meanings; for a scatter, its names.
+        wide: whether it takes the width of the page.
+        height: relative height; usually 1.
     """
 
     title: str
@@ -148,7 +148,7 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar: its name, what is written below it, its value (None for none), the ends of its interval."""
+    """Bar: its name, the text below it, its value (None for none), the ends of its interval."""
 
     name: str
     count: str
@@ -160,7 +160,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """Shares (0 to 1) of named groups, upright, with intervals."""
+    """Shares (0 to 1) of named groups as vertical bars with intervals."""
 
     title: str
     bars: tuple[Bar, ...]
@@ -174,8 +174,8 @@ class Strip:
     """Every value as a tick, their mean with its interval below, a reference as a dashed line.
 
     Attributes:
-        mean: (mean, low, high) of the values, None where unknown.
-        counted: whether values that are few and alike have their number written.
+        mean: (mean, low, high) of the values, None if unknown.
+        counted: whether a few distinct values show their counts.
     """
 
     title: str
@@ -189,7 +189,7 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of a timeline from `start` to `stop`; a `low` one is half as high."""
+    """Stretch of a timeline from `start` to `stop`; a `low` one is half as high."""
 
     start: float
     stop: float
@@ -200,9 +200,9 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class TimelineRow:
-    """A row: its name (once for neighbours of one name), what tells it apart, such as a seed, its spans, and events at x.
+    """Row of a timeline: its name (once for neighbours of one name), a distinguishing label such as a seed, spans, events at x.
 
-    Marks that would lie over one another are thinned by the renderer; `y` of a mark is 0 on the row and 1 above it.
+    The renderer thins overlapping marks; `y` of a mark is 0 on the row and 1 above it.
     """
 
     name: str
@@ -213,7 +213,7 @@ class TimelineRow:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """Stretches and events of several rows over one scale, which runs from 0 to `stop`."""
+    """Stretches and events of several rows over one scale from 0 to `stop`."""
 
     title: str
     rows: tuple[TimelineRow, ...]
@@ -226,7 +226,7 @@ class Timeline:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A matrix of outcomes: a row for each name, one letter for each column; `legend` gives every letter its tone and meaning."""
+    """Matrix of outcomes: a row per name, a letter per column; `legend` gives every letter its tone and meaning."""
 
     title: str
     columns: tuple[str, ...]
@@ -239,19 +239,12 @@ Chart = Intervals | Lines | Bars | Strip | Timeline | Grid
 
 
 def tones_of(names: Iterable[str]) -> dict[str, Tone]:
-    """Give names their colours, in their order; what is named twice has one."""
+    """Assign colours to names, in order; repeated names share one."""
     return {name: i % 8 for i, name in enumerate(dict.fromkeys(names))}
 
 
 def mean_steps(name: str, tone: Tone, lines: Sequence[Sequence[tuple[float, float]]], until: float) -> Series:
-    """Return the mean of step lines, one for each seed, from where all have a value, between the least and the greatest.
-
-    Args:
-        name: the evolver.
-        tone: its colour.
-        lines: points (budget used, value) of each run that has any.
-        until: up to where the last value holds.
-    """
+    """Return the mean of step lines, one for each seed, from where all have a value, with a band from minimum to maximum."""
     if not lines:
         return Series(name, tone, ())
     start = max(line[0][0] for line in lines)

@@ -1,4 +1,4 @@
-"""What a number claims, as tables show it: of evolvers, over new runs; of what is at hand, over new cases; whatever is missing."""
+"""Claims of a difference, as tables show them: about evolvers, over new runs, and about their products, over new cases."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def claim_columns(evolvers: str, products: str, case: str = "case") -> tuple[Col
     """Return the columns of both claims.
 
     Args:
-        evolvers: what the first is of, such as `evolvers`.
-        products: what the second is of, such as `policies`.
-        case: what one of its sample is called.
+        evolvers: plural noun for the first claim, such as `evolvers`.
+        products: plural noun for the second claim, such as `policies`.
+        case: noun for one sample of the second claim.
     """
     numbers = tuple(Column(name, "right") for name in ("over new runs", "p (Holm)", "detectable effect"))
     cases = tuple(Column(name, "right") for name in (f"over new {case}s", f"p of {case}s (Holm)"))
@@ -26,7 +26,7 @@ def claim_columns(evolvers: str, products: str, case: str = "case") -> tuple[Col
 
 
 def in_clusters(clusters: int) -> str:
-    """Say what was drawn where cases were not drawn one by one: it stands beside every error that takes clusters for the sample."""
+    """Name the clusters that an interval samples; shown with every such error."""
     return f"cases of {text.plural(clusters, 'cluster')}"
 
 
@@ -44,19 +44,19 @@ def claim_cells(difference: float, evolvers: Claim, candidates: Claim, places: i
 
 
 class Tested(Protocol):
-    """A difference that was tested."""
+    """Difference that was tested."""
 
     @property
     def verdict(self) -> Judged | None:
-        """What it means."""
+        """Its meaning."""
 
     @property
     def because(self) -> Unknown | None:
-        """Why nobody can tell yet; None where that is not so."""
+        """Reason for an undecided verdict; None if it is decided."""
 
 
 def judged(tested: Tested | None) -> Verdict | None:
-    """Return the verdict of a test as pages show it, with the reason where nobody can tell."""
+    """Return the verdict of a test for pages, with the reason if it is undecided."""
     return None if tested is None else Verdict(tested.verdict, because=tested.because or "")
 
 
@@ -72,14 +72,14 @@ def claimed(
     of: tuple[str, str, str],
     notes: Sequence[str] = (),
 ) -> Cell:
-    """Return a difference in one cell, with what it says of either below it.
+    """Return a difference in one cell, with the verdicts of both claims below it.
 
     Args:
-        difference: what is claimed.
-        evolvers: the claim over runs; None where nothing is tested.
+        difference: the claimed difference.
+        evolvers: the claim over runs; None without a test.
         candidates: the claim over cases.
-        of: what the first is of, what the second is of, and what a case is called: `("method", "harnesses", "task")`.
-        notes: what else stands below.
+        of: nouns for the first claim, the second claim and a case: `("method", "harnesses", "task")`.
+        notes: further lines below.
     """
     who, products, case = of
     lines = [_line(who, "runs", evolvers), _line(f"these {products}", f"{case}s", candidates)]
@@ -96,28 +96,28 @@ def _line(of: str, over: str, claim: Claim | None) -> str:
 
 
 def intervals_shown(claims: Sequence[tuple[Claim | None, Claim | None]]) -> list[Interval | None]:
-    """Return the intervals that a chart shows: of the evolvers where all of them can be told apart, else of what is at hand."""
+    """Return the intervals for a chart: of the evolvers if all claims over runs are decided, else of their products."""
     of_evolvers = of_runs(claims)
     chosen = [evolvers if of_evolvers else candidates for evolvers, candidates in claims]
     return [claim.ci if claim else None for claim in chosen]
 
 
 def of_runs(claims: Sequence[tuple[Claim | None, Claim | None]]) -> bool:
-    """Return whether all of these claims can be made of evolvers, so that a chart shows intervals over runs."""
+    """Report whether all claims over runs are decided, so that a chart shows their intervals."""
     return all(evolvers is not None and evolvers.verdict != Judged.CANNOT_TELL for evolvers, _ in claims)
 
 
 def bounds_note(bounds: MissingBounds) -> str:
-    """Say between what a mean or a difference lies, whatever the missing scores are, in a few words."""
-    return f"{text.interval(bounds.low, bounds.high, 3)} with what is missing"
+    """Format the bounds of a mean or a difference under missing scores, in a few words."""
+    return f"{text.interval(bounds.low, bounds.high, 3)} including missing scores"
 
 
 def missing_note(missing: int, bounds: MissingBounds) -> str:
-    """Say between what a mean lies, whatever the missing scores are."""
+    """Format the number of missing scores and the bounds of the mean."""
     return f"{text.number(missing)} missing: {between(bounds)}"
 
 
 def between(bounds: MissingBounds) -> str:
-    """Return the bounds of a mean, and what they are made with."""
-    ends = "of the range" if bounds.declared else "seen"
-    return f"{text.interval(bounds.low, bounds.high)} with the least and the greatest {ends} for what is missing"
+    """Format the bounds of a mean, with their origin."""
+    ends = "of the range" if bounds.declared else "observed"
+    return f"{text.interval(bounds.low, bounds.high)} with the minimum and maximum {ends} for missing scores"

@@ -1,4 +1,4 @@
-"""What a page is made of, in neutral parts: protocols say what there is to say, renderers in `reports/` draw it.
+"""Neutral parts of pages: protocols provide the content, renderers in `reports/` draw it.
 
 Example:
     Section("gains", "Gains", parts=(
@@ -10,8 +10,9 @@ Example:
         ),
     ))
 
-Nothing here is escaped or formatted: a cell holds the number and says how it is to be written. Values that are unknown are
-None and become a dash, never a zero. Charts are in `results/charts.py`.
+Nothing here is escaped or formatted: a cell holds the number and its format. Unknown values are None and become a
+dash,
+never a zero. Charts are in `results/charts.py`.
 """
 
 from __future__ import annotations
@@ -24,16 +25,17 @@ from heredity.results.charts import Chart, Tone
 from heredity.results.text import Form
 
 Place = Literal["head", "lead", "main", "detail"]
-"""Where a section stands: in the head of the page, before the general leaderboard (or a run's product), after the comparisons,
-near the end."""
+"""Place of a section: in the head of the page, before the general leaderboard (or a run's product), after the comparisons,
+near the end.
+"""
 
 Media = Literal["all", "files", "page"]
-"""Who shows a section: pages, Markdown and terminal; pages and Markdown; pages alone."""
+"""Media of a section: pages, Markdown and terminal; pages and Markdown; pages only."""
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number and how it is written: `decimals` (by its size if None), and `form`, see `heredity.results.text.write`."""
+    """Number and its format: `decimals` (by its size if None), and `form`, see `heredity.results.text.write`."""
 
     value: float | None
     decimals: int | None = None
@@ -42,7 +44,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """A mean with its interval, None where unknown; `decimals` follow from the interval if None; `signed` for differences."""
+    """Mean with its interval, None if unknown; `decimals` follow from the interval if None; `signed` for differences."""
 
     value: float | None = None
     low: float | None = None
@@ -52,15 +54,16 @@ class Mean:
 
     @property
     def bounds(self) -> tuple[float | None, float | None]:
-        """The interval's ends."""
+        """Ends of the interval."""
         return (self.low, self.high)
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a test or a rule says, in words; what `heredity.results.run.Verdict` says has its sign, other words the `tone` given.
+    """Result of a test or a rule, in words.
 
-    `because` is the reason, in small print.
+    The words of `heredity.results.run.Verdict` have their signs, others the given `tone`. `because` is the reason, in small
+    print.
     """
 
     word: str | None
@@ -70,14 +73,14 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A name.
+    """Name.
 
     Attributes:
-        name: as it is written.
-        tone: the colour that it has in charts.
-        run: the run whose page it links to, where there is one.
-        title: the name in full, where `name` is short for it.
-        swatch: whether its colour stands before it even if it is that of a reference.
+        name: the text.
+        tone: its colour in charts.
+        run: the run whose page it links to, if any.
+        title: full name, if `name` is short.
+        swatch: whether its colour is shown even for a reference.
     """
 
     name: str
@@ -89,27 +92,27 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Mono:
-    """A digest, a path or a line of code; `length` characters of it are shown, all where 0."""
+    """Digest, path or line of code; the first `length` characters are shown, all if 0."""
 
     text: str | None
     length: int = 0
 
 
 Value = str | int | float | Number | Mean | Verdict | Named | Mono | None
-"""What a cell or a fact holds; a bare float is written with four significant digits, "" and None as a dash."""
+"""Value of a cell or a fact. A bare float is written with four significant digits, "" and None as a dash."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A value with more to it.
+    """Value with notes and emphasis.
 
     Attributes:
-        value: what it shows.
+        value: the value.
         notes: small lines below it.
-        tone: `good` or `bad` for what is to be noticed.
-        strong: whether it stands out, as the best of a column does.
-        shaded: whether its ground is shaded, as the home column of a matrix is.
-        heat: how full its colour is, -1 (bad) to 1 (good); None for none.
+        tone: `good` or `bad` for emphasis.
+        strong: whether it stands out, like the best of a column.
+        shaded: whether its background is shaded, like the home column of a matrix.
+        heat: intensity of its colour, -1 (bad) to 1 (good); None for none.
     """
 
     value: Value = None
@@ -122,7 +125,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its head, whether it is aligned `left` or `right`, and whether it holds prose, which may wrap."""
+    """Column: its head, whether it is aligned `left` or `right`, and whether it holds prose, which may wrap."""
 
     name: str
     align: Literal["left", "right"] = "left"
@@ -131,7 +134,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Cells of a table, one for each column; `role` shades what was chosen, fades a reference, or heads a group (one cell)."""
+    """Cells of a table, one per column; `role` shades a selected row, fades a reference, or heads a group (one cell)."""
 
     cells: tuple[Value | Cell, ...]
     role: Literal["", "chosen", "reference", "group"] = ""
@@ -139,15 +142,15 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table.
+    """Table.
 
     Attributes:
         columns: from left to right; the first names the row.
         rows: from top to bottom.
-        caption: what it shows, over it; "" for none.
-        empty: what is said in its place when it has no rows; "" to leave it out.
-        csv: the name of the file it is written to as well, such as `runs.csv`; "" for none.
-        folded: whether the page shows it folded under its caption; it folds by itself when it is long.
+        caption: text above it; "" for none.
+        empty: text shown instead of a table without rows; "" to leave it out.
+        csv: name of a CSV file to write as well, such as `runs.csv`; "" for none.
+        folded: whether the page folds it under its caption; long tables always fold.
         page_only: whether Markdown leaves it out.
     """
 
@@ -162,10 +165,11 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A paragraph.
+    """Paragraph.
 
-    `summary` says what was found, at the top of page, Markdown and terminal; `caution` what limits it, there too; `warning`
-    is set apart; `about` explains a section and `note` a part of it, on pages alone; `item` is a line of a list.
+    `summary` states the findings at the top of page, Markdown and terminal, and `caution` their limits. `warning` is
+    set apart;
+    `about` explains a section and `note` a part of it, on pages only; `item` is a line of a list.
     """
 
     text: str
@@ -174,7 +178,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A name with its value, and what is added to it in small print."""
+    """Name with its value, and a note in small print."""
 
     name: str
     value: Value
@@ -183,7 +187,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Names with values: in the head of a page the figures that count (about six), elsewhere a list."""
+    """Names with values: key figures (about six) in the head of a page, a list in sections."""
 
     facts: tuple[Fact, ...]
 
@@ -193,11 +197,11 @@ class Code:
     """Source text.
 
     Attributes:
-        text: as it is; cut here if it is long, with a note.
-        language: `python`, `sh`, `toml`, `text`, or `diff` for a unified diff, which is coloured.
-        title: the file's name or what it is; "" for none.
-        note: in small print beside the title.
-        folded: whether the page shows it folded.
+        text: the full text; shortened, with a note, if it is long.
+        language: `python`, `sh`, `toml`, `text`, or `diff` for a coloured unified diff.
+        title: file name or description; "" for none.
+        note: small print next to the title.
+        folded: whether the page folds it.
     """
 
     text: str
@@ -209,7 +213,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Parts side by side where there is room: in a `grid` of cards, as a `pair` of a wide and a narrow one, or a `stack`."""
+    """Parts side by side if there is room: in a `grid` of cards, as a `pair` of a wide and a narrow one, or a `stack`."""
 
     parts: tuple[Part, ...]
     layout: Literal["grid", "pair", "stack"] = "grid"
@@ -217,7 +221,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Parts under a line that opens them, open from the start or not; `page_only` to leave them out of Markdown."""
+    """Parts under a line that opens them, initially open or not; `page_only` to leave them out of Markdown."""
 
     title: str
     parts: tuple[Part, ...]
@@ -228,12 +232,12 @@ class Folded:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file written beside the report, such as `results.csv` or `reports/summary.md`; pages do not show it.
+    """File written next to the report, such as `results.csv` or `reports/summary.md`; pages do not show it.
 
     Attributes:
         name: its path in the folder of the report.
         content: text as it is, a table as CSV, or sections as Markdown.
-        title: the heading of the Markdown.
+        title: heading of the Markdown.
     """
 
     name: str
@@ -246,17 +250,17 @@ Part = Text | Facts | Table | Code | Chart | Group | Folded | File
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section of a page.
+    """Section of a page.
 
-    In the head (`place="head"`) a `summary` and `Facts` stand in the place of the general ones, a `caution` or `warning` is
-    added to them.
+    In the head (`place="head"`), a `summary` and `Facts` replace the general ones, and a `caution` or `warning` is
+    added.
 
     Attributes:
-        id: letters and hyphens, one of its kind on the page; a section replaces a general one of the same id.
+        id: letters and hyphens, unique on the page; a section replaces a general one of the same id.
         title: its heading.
-        parts: from top to bottom; a section without any is left out.
-        place: where it stands.
-        media: who shows it.
+        parts: from top to bottom; a section without parts is left out.
+        place: its place on the page.
+        media: where it is shown.
         navigation: its name in the list of sections; the title if "".
     """
 
@@ -270,17 +274,17 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A report.
+    """Report.
 
     Attributes:
-        title: what was run, in words.
-        summary: sentences on what was found and what limits it.
-        facts: the figures that count.
-        sections: in order; none of them of the head.
+        title: the experiment, in words.
+        summary: sentences on the findings and their limits.
+        facts: key figures.
+        sections: in order, without those of the head.
         subtitle: run id, seed and the like.
-        warnings: what keeps the result from being final.
-        foot: how the result is to be read.
-        name: of the window; the title if "".
+        warnings: reasons for which the result is not final.
+        foot: how to read the result.
+        name: name of the window; the title if "".
     """
 
     title: str
@@ -294,7 +298,7 @@ class Page:
 
 
 def columns_of(*names: str, left: int | Collection[str] = 1) -> tuple[Column, ...]:
-    """Return columns aligned to the right, but for the first ones or those that are named in `left`."""
+    """Return columns aligned to the right, except the first ones or those named in `left`."""
     named = names[:left] if isinstance(left, int) else left
     return tuple(Column(name, "left" if name in named else "right") for name in names)
 

@@ -1,4 +1,4 @@
-"""What a plan says: variance components of a pilot, and designs that find a difference, with what they cost."""
+"""Plans: variance components of a pilot, and designs that detect a difference, with their costs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from heredity.results.sequence import Scale
 
 
 class Component(Result):
-    """A variance component as a standard deviation, with its interval and its share of the variance of one score."""
+    """Variance component as a standard deviation, with its interval and its share of the variance of one score."""
 
     sd: float
     ci: Interval
@@ -15,14 +15,15 @@ class Component(Result):
 
 
 class ComponentsRow(Result):
-    """What scores differ by.
+    """Variance components of scores.
 
     Attributes:
-        taskset: on which; None for the mean over tasksets, in normalised scores.
-        entry: whose scores; with `against`, of paired differences.
+        taskset: the taskset; None for the mean over tasksets, in normalised scores.
+        entry: entry with these scores; with `against`, of paired differences.
         seed: between seeds of the evolver; `case`: between held-out cases.
-        residual: seed x case, and what one attempt adds: each case is attempted once, with a policy seed that the case fixes.
-        note: why they are not known; "" where they are.
+        residual: seed x case, plus the variance of one rollout: each case is run once, with a policy seed that the
+            case fixes.
+        note: why they are unknown; "" if they are known.
     """
 
     taskset: str | None
@@ -38,11 +39,11 @@ class ComponentsRow(Result):
 
 
 class Amount(Result):
-    """What something costs; None is unknown, and so is every sum it enters.
+    """Cost; None is unknown, as is any sum with an unknown part.
 
     Attributes:
         rollouts: train, validation and held-out.
-        seconds: evolvers by the clock, judging added up over rollouts, one after the other.
+        seconds: wall time of evolvers, plus that of judging summed over rollouts.
         tokens: input and output of all models.
         cost_usd: US dollars.
     """
@@ -54,15 +55,15 @@ class Amount(Result):
 
 
 class Design(Result):
-    """So many seeds and held-out cases.
+    """Number of seeds and held-out cases.
 
     Attributes:
         cases: held-out cases on each taskset.
-        seeds: the fewest that reach the power; None if none do, for the cases alone leave too much to chance.
-        power: with these, if the components are as estimated.
-        power_ci: 95% interval of it, given how well the pilot knows the components; of the cheapest design of the first aim.
-        cost: of both entries on all tasksets.
-        cheapest: of its aim.
+        seeds: smallest number that reaches the power; None if none does, as the variance between cases is too large.
+        power: power with these, given the estimated components.
+        power_ci: its 95% interval, given the pilot's precision; for the cheapest design of the first aim.
+        cost: cost of both entries on all tasksets.
+        cheapest: whether it is the cheapest of its aim.
     """
 
     cases: int
@@ -74,27 +75,29 @@ class Design(Result):
 
 
 class Aim(Result):
-    """A difference to be found, and the designs that find it."""
+    """Difference to detect, and the designs that detect it."""
 
     effect: float
     designs: list[Design]
 
 
 class Plan(Result):
-    """What to buy to tell two entries apart.
+    """Plan to distinguish two entries.
 
     Attributes:
         a: an entry; `b` the other one.
-        tasksets: on which; differences are means over these.
-        scale: what effects are measured in.
-        power: that a design reaches; `level` of the test before the correction for `tests` of them.
+        tasksets: the tasksets; differences are means over them.
+        scale: unit of effects.
+        power: power that a design reaches; `level` of the test before the correction for `tests` of them.
         pilot_seeds: paired seeds of the pilot, on the taskset with the fewest; `pilot_cases` likewise.
-        clustered: whether cases were drawn together: then a case, in all of this, is a cluster of as many as the pilot's have.
-        detectable: the smallest difference that a suite of the pilot's size finds, with as many seeds as it takes to tell at all.
-        aims: the first is the one that was asked for.
+        clustered: whether cases were drawn in clusters: then every case here is a cluster of the pilot's mean size.
+        detectable: smallest difference that a suite of the pilot's size detects, with at least the seeds that a
+            test needs.
+        aims: the first is the requested one.
         curves: for each number of cases of the first aim, (seeds, power).
         components: of single entries and of paired differences, on each taskset and over all.
-        cost_per_seed: of both entries on all tasksets, held-out cases left out; `cost_per_case` of one held-out case for one seed.
+        cost_per_seed: of both entries on all tasksets, without held-out cases; `cost_per_case` of one held-out
+            case for one seed.
     """
 
     a: str

@@ -1,4 +1,4 @@
-"""What a protocol has to say on pages: its words and its sections; everything else of a page is general.
+"""A protocol's part of pages: its words and its sections; the rest of a page is general.
 
 class Report(PlainReport):
     def run(self, run: RunResults) -> list[Section]:
@@ -22,11 +22,11 @@ from heredity.results.words import POLICIES, Words
 
 
 class Report(Protocol):
-    """A protocol's share of the pages of its runs and suites."""
+    """A protocol's part of the pages of its runs and suites."""
 
     @property
     def words(self) -> Words:
-        """What things are called."""
+        """The protocol's terms."""
         ...
 
     def run(self, run: RunResults) -> list[Section]:
@@ -38,14 +38,15 @@ class Report(Protocol):
 
         Args:
             suite: the suite's results.
-            runs: those of its runs, in the suite's order, each under the evolver's name that the suite compares; may be empty.
+            runs: results of its runs, in the suite's order, each under the evolver's name that the suite compares;
+                may be empty.
         """
         ...
 
 
 @dataclass(frozen=True)
 class PlainReport:
-    """The report of a protocol that has nothing of its own to say."""
+    """Report of a protocol without sections."""
 
     words: Words = POLICIES
 
@@ -60,18 +61,18 @@ class PlainReport:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a candidate consists of: its text files by path, and the name of the blob that holds it."""
+    """Content of a candidate: its text files by path, and the name of its blob."""
 
     files: Mapping[str, str]
     blob: str = ""
 
 
 Sources = Callable[[str], Source | None]
-"""Digest of a candidate to what it consists of; None if its record is gone."""
+"""Digest of a candidate to its content; None if its record is missing."""
 
 
 def tones(suite: SuiteResults, runs: Iterable[RunResults] = ()) -> dict[str, Tone]:
-    """Give each evolver its colour, in the leaderboard's order; references have None, as has whatever is not in it (`.get`)."""
+    """Assign each evolver its colour, in the leaderboard's order; references and other names have None (`.get`)."""
     ranked = [entry.evolver for entry in suite.leaderboard if not entry.reference]
     others = sorted({run.evolver.name or "" for run in runs} - set(ranked))
     return tones_of([*ranked, *others]) | {e.evolver: None for e in suite.leaderboard if e.reference}
@@ -83,7 +84,7 @@ def taskset_names(suite: SuiteResults, runs: Iterable[RunResults] = ()) -> dict[
 
 
 def by_taskset(runs: Sequence[RunResults]) -> dict[str, list[RunResults]]:
-    """Put runs together by taskset, in order of appearance."""
+    """Group runs by taskset, in order of appearance."""
     groups: dict[str, list[RunResults]] = {}
     for run in runs:
         groups.setdefault(run.taskset or "unknown taskset", []).append(run)
@@ -91,5 +92,5 @@ def by_taskset(runs: Sequence[RunResults]) -> dict[str, list[RunResults]]:
 
 
 def budget_of(runs: Sequence[RunResults]) -> float:
-    """Return the largest budget of the runs in attempts, at least what they used, at least 1."""
+    """Return the largest budget of the runs in rollouts: at least their usage, and at least 1."""
     return float(max([1, *(run.budget.episodes or 0 for run in runs), *(run.budget.used for run in runs)]))

@@ -1,4 +1,4 @@
-"""Results of one run, as its metrics.json holds them. Scores are higher-is-better; budgets count rollouts on train tasks."""
+"""Results of one run, as in its metrics.json. Scores are higher-is-better; budgets count rollouts on train tasks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from heredity.results.selection import Selection
 
 
 class RunStatus(StrEnum):
-    """How a run stands; one has failed when its evolver has, and what that had submitted is judged all the same."""
+    """State of a run. A run whose evolver failed has failed; earlier submissions are still judged."""
 
     FINISHED = "finished"
     FAILED = "failed"
@@ -22,7 +22,7 @@ class RunStatus(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What a difference means; nobody can tell yet where too few runs are paired for any test."""
+    """Meaning of a difference; undecided if too few runs are paired for any test."""
 
     BETTER = "better"
     WORSE = "worse"
@@ -31,7 +31,7 @@ class Verdict(StrEnum):
 
 
 class EditKind(StrEnum):
-    """How a score-bearing submission differs from the one before (EvoPolicyGym, section 5)."""
+    """Difference between a scored submission and the one before (EvoPolicyGym, section 5)."""
 
     INITIAL = "initial"
     SYNTHESIS = "synthesis"
@@ -41,7 +41,7 @@ class EditKind(StrEnum):
 
 
 class ChangeStatus(StrEnum):
-    """What became of a file."""
+    """Change of a file."""
 
     ADDED = "added"
     REMOVED = "removed"
@@ -49,7 +49,7 @@ class ChangeStatus(StrEnum):
 
 
 class Evolver(Result):
-    """What proposed candidates: its `kind` is `"method"` or `"agent"`, `options` are those it was configured with."""
+    """Source of candidates: its `kind` is `"method"` or `"agent"`, `options` are the configured ones."""
 
     name: str | None
     kind: str | None
@@ -57,14 +57,14 @@ class Evolver(Result):
 
 
 class EvolverFailure(Result):
-    """What an evolver that failed raised."""
+    """Exception of a failed evolver."""
 
     message: str
     traceback: str = ""
 
 
 class Failure(Result):
-    """What went wrong with a submission, for its author; `step_index` is None before the first step."""
+    """Failure of a submission, for its author; `step_index` is None before the first step."""
 
     category: str
     message: str
@@ -73,15 +73,15 @@ class Failure(Result):
 
 
 class Budget(Result):
-    """What a run was allowed and what it used.
+    """Budget of a run, and its usage.
 
     Attributes:
         episodes: allowed; None if the budget is not counted in episodes.
         used: episodes charged.
-        submissions: admitted.
+        submissions: submissions admitted.
         rejected: malformed requests.
-        wall_seconds: the run's clock when the evolver was done, without interruptions.
-        resumes: how often it was resumed.
+        wall_seconds: running time until the end of the evolver, without interruptions.
+        resumes: number of resumptions.
     """
 
     episodes: int | None
@@ -93,7 +93,7 @@ class Budget(Result):
 
 
 class Edit(Result):
-    """The edit that led to a submission; sizes in lines, `hit` says whether it raised the best validation mean."""
+    """Edit that led to a submission; sizes in lines. `hit` says whether it raised the best validation mean."""
 
     kind: EditKind
     hit: bool | None
@@ -103,7 +103,7 @@ class Edit(Result):
 
 
 class Features(Result):
-    """Features of a program's code; None where a module cannot be parsed, or there is none."""
+    """Features of a program's code; None if a module cannot be parsed, or there is none."""
 
     functions: int | None
     branches: int | None
@@ -117,16 +117,16 @@ class SubmissionRow(Result):
 
     Attributes:
         index: counts from 1.
-        candidate: digest of what was submitted; `parents` those it was made from.
-        note: one line on what the edit was for.
+        candidate: digest of the submitted candidate; `parents` those it was made from.
+        note: purpose of the edit, in one line.
         status: `"ok"`, the category of its failure, or None while it runs.
-        episodes: what it cost; `budget_used` up to and including it.
+        episodes: its cost; `budget_used` up to and including it.
         train_scores: in the order of the request; None is missing. `lengths` in steps.
-        failures: rollouts that failed through the candidate; `missing`: through no fault of its own.
+        failures: rollouts that the candidate failed; `missing`: those it did not cause to fail.
         invalid_steps: actions that had to be repaired; `invalid_rate` their share of all steps.
         best_so_far: greatest validation mean up to this one.
-        edit: None unless the submission bears a score and its candidate can be read.
-        features: None if the candidate's blob is gone.
+        edit: None unless the submission has a score and its candidate can be read.
+        features: None if the candidate's blob is missing.
     """
 
     index: int
@@ -152,7 +152,7 @@ class SubmissionRow(Result):
 
 
 class Selected(Result):
-    """The candidate that a run ended with; `index` is its submission's, None if it was never submitted."""
+    """Final candidate of a run; `index` is its submission's, None if it was never submitted."""
 
     index: int | None
     candidate: str
@@ -163,10 +163,11 @@ class HeldOut(Result):
     """Held-out scores, one for each case; `n` counts those that are not missing.
 
     Attributes:
-        ci: interval of the mean over cases; None where none covers, and `ci_unknown` says why.
-        if_missing: bounds of the mean over what is missing; None where nothing is.
-        clusters: what each case was drawn with, such as a document, as a number of it, null for a case by itself: the interval
-            takes clusters for the sample. None where all cases are by themselves.
+        ci: interval of the mean over cases; None if none has its stated coverage, for the reason `ci_unknown`.
+        if_missing: bounds of the mean over missing scores; None if none is missing.
+        clusters: number of each case's cluster, such as its document; null for a single case. The interval samples
+            clusters.
+            None if all cases are single.
     """
 
     scores: list[float | None]
@@ -181,7 +182,7 @@ class HeldOut(Result):
 
     @property
     def drawn(self) -> int | None:
-        """How many clusters of cases were drawn, cases by themselves counted as one each; None where all are."""
+        """Number of clusters of cases, single cases counted as one each; None if all are single."""
         if self.clusters is None:
             return None
         together = {cluster for cluster in self.clusters if cluster is not None}
@@ -189,7 +190,7 @@ class HeldOut(Result):
 
 
 class Reference(Result):
-    """What a run is compared with on the same held-out cases, such as `"random"` or `"initial"`."""
+    """Baseline of a run on the same held-out cases, such as `"random"` or `"initial"`."""
 
     name: str
     heldout_mean: float | None
@@ -200,8 +201,8 @@ class Gain(Result):
     """Held-out minus reference, paired by case; `mde` is the minimum detectable effect.
 
     Attributes:
-        clusters: how many clusters of cases were the sample; None where every case is by itself.
-        because: why the verdict is `"cannot tell yet"`, where it is.
+        clusters: number of clusters of cases in the sample; None if every case is single.
+        because: reason for the verdict `"cannot tell yet"`, if it is that.
     """
 
     difference: float
@@ -215,7 +216,7 @@ class Gain(Result):
 
 
 class FurtherReference(Reference):
-    """What else a run is compared with, such as doing nothing; `gain` is the run's over it, None unless both were scored."""
+    """Further baseline, such as the null action; `gain` is the run's over it, None unless both were scored."""
 
     gain: Gain | None
 
@@ -224,10 +225,10 @@ class Decision(Result):
     """One commit or refusal.
 
     Attributes:
-        baseline: digest of what the candidate was weighed against; "" where there was nothing.
-        submissions: numbers of those that are its evidence.
-        difference: train mean of the candidate less that of the baseline, with its `interval`, over `pairs`.
-        tolerance: the loss that the rule puts up with.
+        baseline: digest of the candidate it was compared with; "" if there was none.
+        submissions: numbers of the submissions that are its evidence.
+        difference: train mean of the candidate minus that of the baseline, with its `interval`, over `pairs`.
+        tolerance: loss that the rule accepts.
     """
 
     candidate: str
@@ -242,7 +243,7 @@ class Decision(Result):
 
 
 class Change(Result):
-    """What commits made of one file: lines added and removed, and a unified diff; None for what is no text."""
+    """Change of one file by all commits: lines added and removed, and a unified diff; None for a file that is not text."""
 
     part: str
     file: str
@@ -253,7 +254,7 @@ class Change(Result):
 
 
 class Phase(Result):
-    """Neighbouring edits of one kind, from `start` to `stop` episodes of budget, over submissions `first` to `last`."""
+    """Consecutive edits of one kind, from `start` to `stop` episodes of budget, over submissions `first` to `last`."""
 
     kind: EditKind
     start: int
@@ -263,7 +264,7 @@ class Phase(Result):
 
 
 class Trace(Result):
-    """How one submission used the feedback before it, in words."""
+    """Use of earlier feedback by one submission, in words."""
 
     submission: int
     evidence: str
@@ -272,7 +273,7 @@ class Trace(Result):
 
 
 class EditHits(Result):
-    """How many edits of a kind there were, and how many raised the best validation mean."""
+    """Number of edits of a kind, and of those that raised the best validation mean."""
 
     n: int
     hits: int
@@ -293,15 +294,15 @@ class EditSize(Result):
 
 
 class Diagnostics(Result):
-    """How a run searched.
+    """Search behaviour of a run.
 
     Attributes:
         improvements: edits that raised the best validation mean; `first_improvement` the budget used at the first.
         score_drops: submissions with a lower validation mean than the one before.
         invalid_transition_rate: share of all steps whose action had to be repaired.
-        complexity_growth: lines of the last program over those of the first.
+        complexity_growth: lines of the last program divided by those of the first.
         budget_per_submission: episodes.
-        unreadable_candidates: candidates whose blob is gone.
+        unreadable_candidates: candidates whose blob is missing.
     """
 
     improvements: int
@@ -319,24 +320,25 @@ class Diagnostics(Result):
 
 
 class RunResults(Result):
-    """Results of a run: the content of its metrics.json. What an unfinished run has not come to is None or empty.
+    """Results of a run: the content of its metrics.json. Values that an unfinished run does not have yet are None or empty.
 
     Attributes:
-        protocol: the rules of the run, by name; `part` is what that protocol has of its own.
-        labels: of the taskset, by what it may be told apart, such as `{"observation": "partial"}`.
-        notes: facts that its taskset says readers of scores must know, such as rows left out or keys known to be wrong.
+        protocol: name of the protocol; `part` is its part of the results.
+        labels: properties of the taskset, such as `{"observation": "partial"}`.
+        notes: facts about its taskset that readers of scores need, such as rows left out or keys known to be wrong.
         isolation, taskset_version, packages, commitment, conditions, config_digest: as in the journal's `run.started`.
-        coverage: the share of scores that selection and verdicts ask for.
-        stand_ins: models it used that are programs or recordings in a language model's place: what it shows are mechanisms.
+        coverage: minimum share of scores for selection and verdicts.
+        stand_ins: scripted or recorded models it used instead of language models; it only demonstrates mechanisms.
         gain: None unless held-out cases and reference were both scored.
-        further: what else it is compared with on the same cases, such as doing nothing.
+        further: further baselines on the same cases, such as the null action.
         changes: files that differ between the first and the last committed candidate; None without commits.
-        model_usage: None where no model is called.
-        selection: how many candidates validation chose among, and how far its score is above the held-out one; None without it.
+        model_usage: None if no model is called.
+        selection: number of candidates for validation, and the gap between its score and the held-out one; None
+            without it.
         best_so_far: (budget used, validation mean) at each rise.
-        best_corrected: (budget used, best so far when other cases pick it) at each validated submission.
-        tokens: of a coding agent: as the broker counted them, or else as the agent says itself.
-        agent_accounts: None unless both are known.
+        best_corrected: (budget used, best so far when selected on other cases) at each validated submission.
+        tokens: of a coding agent: the broker's count, or else the agent's.
+        agent_accounts: None unless both counts are known.
         starts: of a coding agent, in order.
     """
 

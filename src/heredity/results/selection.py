@@ -1,4 +1,4 @@
-"""How results were picked by validation: of one run, and over the runs of an evolver on a taskset."""
+"""Selection of results by validation: in one run, and over the runs of an evolver on a taskset."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from heredity.results.base import Interval, Result
 
 
 class Selection(Result):
-    """How the result was picked, and what that does to its validation score.
+    """Selection of a result, and its effect on the validation score.
 
     Attributes:
-        candidates: how many different ones were looked at.
-        validation_mean: of the one that was picked.
-        corrected: what the best is worth on validation when other cases pick it (cross-validated); None where it cannot be known.
+        candidates: number of distinct candidates.
+        validation_mean: of the selected one.
+        corrected: validation score of the best when other cases select it (cross-validated); None if unknown.
         heldout_mean: of the same candidate, None before judging.
-        gap: validation less held-out mean, with the interval `ci` of their difference.
+        gap: validation minus held-out mean, with the interval `ci` of their difference.
     """
 
     candidates: int
@@ -25,12 +25,13 @@ class Selection(Result):
 
 
 class SelectionRow(Result):
-    """How an evolver's results were picked on a taskset: means over its `runs` with validation.
+    """Selection of an evolver's results on a taskset: means over its `runs` with validation.
 
     Attributes:
-        candidates: looked at in a run.
-        validation_mean, corrected, heldout_mean: of what was picked, `corrected` for having been picked by the same cases.
-        gap: validation less held-out.
+        candidates: number of candidates in a run.
+        validation_mean, corrected, heldout_mean: of the selected candidate; `corrected` for selection on the same
+        cases.
+        gap: validation minus held-out.
     """
 
     evolver: str

@@ -1,4 +1,4 @@
-"""Results of a suite that is run seed after seed until a question is decided, and what differences are measured in."""
+"""Results of a sequential suite, and the scales of differences."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from heredity.results.base import Interval, Result
 
 
 class Scale(StrEnum):
-    """What a difference is measured in: the taskset's own scores, or normalised ones."""
+    """Scale of a difference: the taskset's scores, or normalised ones."""
 
     RETURN = "return"
     NORMALISED = "normalised"
 
 
 class Stop(StrEnum):
-    """Why no more seeds are run: the question is decided, or no more were allowed."""
+    """Reason to stop: the question is decided, or the maximum number of seeds was reached."""
 
     DECIDED = "decided"
     MOST_SEEDS = "most seeds"
 
 
 class SeedLook(Result):
-    """What was known after a seed.
+    """Result after a seed.
 
     Attributes:
-        seed: the last that was run.
-        pairs: seeds that both entries have a score for, on every taskset.
+        seed: the last seed run.
+        pairs: seeds for which both entries have a score on every taskset.
         difference: `a` minus `b`; None without a pair.
-        ci: of the confidence sequence: all of them hold together; None while it has no end.
+        ci: interval of the confidence sequence, in which all hold simultaneously; None while it is unbounded.
         p: valid at every stopping time.
     """
 
@@ -40,15 +40,15 @@ class SeedLook(Result):
 
 
 class Sequential(Result):
-    """A suite that is run seed after seed until a question is decided (`heredity run --until`).
+    """Suite that adds seeds until a question is decided (`heredity run --until`).
 
     Attributes:
-        a: an entry; `b` the one that it is compared with.
-        scale: what differences are measured in: the taskset's own scores, or over several normalised ones.
-        level: of the test; it holds however often one looks.
-        most_seeds: how many are run at most.
+        a: an entry; `b` the one it is compared with.
+        scale: scale of differences: the taskset's scores, or normalised ones over several tasksets.
+        level: of the test; it holds for any number of looks.
+        most_seeds: maximum number of seeds.
         looks: one after each seed.
-        stopped: why it ended; None while it has not.
+        stopped: why it ended; None while it runs.
     """
 
     a: str

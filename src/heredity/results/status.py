@@ -1,4 +1,4 @@
-"""How rollouts end, and whose failure it is: the words of journals, results and pages, each with one meaning."""
+"""Statuses and failure sources of rollouts: the words of journals, results and pages, each with one meaning."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from enum import StrEnum
 
 
 class FailureSource(StrEnum):
-    """Whose failure ended a rollout, or that none did."""
+    """Source of the failure that ended a rollout, or none."""
 
     NONE = "none"
     CANDIDATE = "candidate"
-    """It counts, at the return of a failure or less."""
+    """The failure counts as a score: at most the return of a failure."""
     ENVIRONMENT = "environment"
     PROVIDER = "provider"
     HOST = "host"
 
     @property
     def excused(self) -> bool:
-        """Whether the candidate had no part in it: the rollout is retried, then missing, never a zero."""
+        """True if the candidate did not cause it: the rollout is retried, then missing, never a zero."""
         return self in _EXCUSED
 
 
@@ -25,11 +25,11 @@ _EXCUSED = frozenset({FailureSource.ENVIRONMENT, FailureSource.PROVIDER, Failure
 
 
 class Status(StrEnum):
-    """How a rollout ended, by whose failure it usually is; a kind of another package may have statuses of its own."""
+    """End of a rollout, by its usual failure source; kinds of other packages may have further statuses."""
 
     OK = "ok"
     MISSING = "missing"
-    """In outcomes: an environment, a provider or the host failed it, after every retry."""
+    """In outcomes: failed by an environment, a provider or the host, after every retry."""
 
     # Candidates.
     MISSING_POLICY = "missing_policy"
@@ -44,7 +44,7 @@ class Status(StrEnum):
     NO_ANSWER = "no_answer"
     NON_FINITE_RETURN = "non_finite_return"
     MODEL_ERROR = "model_error"
-    """A checkpoint cannot be loaded, or its process died of it."""
+    """A checkpoint cannot be loaded, or crashes its process."""
 
     # Environments, providers, this host.
     ENVIRONMENT_ERROR = "environment_error"
@@ -55,16 +55,16 @@ class Status(StrEnum):
 
 
 class AnswerStatus(StrEnum):
-    """How a solver came to its answer, or to none."""
+    """Ways in which a solver reached its answer, or reasons why it has none."""
 
     OK = "ok"
     TURNS = "turns"
-    """It was out of turns."""
+    """Turn limit reached."""
     EMPTY = "empty"
     REFUSAL = "refusal"
     TIMEOUT = "timeout"
     PROGRAM_TIMEOUT = "program_timeout"
-    """Its program took too long for itself."""
+    """The solver's program took too long."""
     PROGRAM_ERROR = "program_error"
 
 
@@ -80,4 +80,4 @@ PROGRAM_FAILURES = frozenset(
         Status.OOM,
     }
 )
-"""Statuses of rollouts that the candidate's own code failed."""
+"""Statuses of rollouts that the candidate's code failed."""

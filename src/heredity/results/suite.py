@@ -1,8 +1,9 @@
-"""Results of a suite, as its metrics.json holds them: every evolver on every taskset, compared in pairs."""
+"""Results of a suite, as in its metrics.json: every evolver on every taskset, compared in pairs."""
 
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Self
 
 from pydantic import Field, SerializeAsAny
 
@@ -14,7 +15,7 @@ from heredity.results.sequence import Scale, Sequential
 
 
 class Unit(StrEnum):
-    """What a claim takes as its sample: runs, for evolvers in general; cases, for the candidates that runs ended with."""
+    """Sample of a claim: runs, for evolvers in general; cases, for the final candidates of runs."""
 
     RUN = "run"
     CASE = "case"
@@ -24,22 +25,27 @@ class Entry(Result):
     """One line of the leaderboard.
 
     Attributes:
-        evolver: its label; a reference has the name that `SuiteResults.reference` gives, and where conditions differ its own.
+        evolver: its label. A reference has the name in `SuiteResults.reference`, or a separate one per condition.
         kind: `"method"`, `"agent"` or `"reference"`.
-        rank_score: mean over tasksets of 1 (first) to 0 (last, and where it has no score or all its runs failed); None where that
-            is so everywhere. `family_scores` inside each family.
-        rank_score_at_best: what it would be, had the entry come first wherever it has no score.
-        group_scores: mean normalised score in each group (0: the reference, 1: the best evolver of a taskset); 0 where it has none.
+        rank_score: mean over tasksets of 1 (first) to 0 (last, without a score, or all runs failed); None if one
+            of the latter
+            two applies everywhere. `family_scores` inside each family.
+        rank_score_at_best: its value if the entry were first wherever it has no score.
+        group_scores: mean normalised score in each group (0: the reference, 1: the best evolver of a taskset); 0
+            without a score.
         wins: tasksets in which it is first; `top2`: first or second.
-        tasksets: those in which it has a score that is ranked; `absent`: in which it has none, or all its runs failed.
+        tasksets: those in which it has a ranked score; `absent`: without a score, or all its runs failed.
         rank: place on the leaderboard, 1 for the best; None without a rank score.
         iqm: interquartile mean of normalised scores.
-        p_best: how probable it is that the entry leads, over what chance may draw: seeds, cases, and tasksets where there are
-            six or more; those who share the lead share it.
-        spread_unknown: why `p_best` and the intervals of rank, rank score and interquartile mean are None, where they are.
-        failed: how many of its runs failed.
-        exit_codes: of the agents of its runs that ended with an error, distinct, in order.
-        unspent: episodes of the budget that its runs left; None where it is not counted in episodes, and for the reference.
+        p_best: probability that the entry leads under resampling of seeds, cases, and tasksets if there are six or
+            more; leaders
+            that tie share it.
+        spread_unknown: why `p_best` and the intervals of rank, rank score and interquartile mean are None, if they
+            are.
+        failed: number of its failed runs.
+        exit_codes: of its agents that ended with an error, distinct, in order.
+        unspent: episodes of the budget that its runs left; None if it is not counted in episodes, and for the
+            reference.
     """
 
     evolver: str
@@ -67,7 +73,7 @@ class Entry(Result):
 
 
 class ProfilePoint(Result):
-    """Share of runs whose normalised score is greater than `above`, and its pointwise interval, None where it is not known."""
+    """Share of runs whose normalised score is greater than `above`, and its pointwise interval, None if unknown."""
 
     above: float
     share: float
@@ -75,7 +81,7 @@ class ProfilePoint(Result):
 
 
 class Profile(Result):
-    """The performance profile of an evolver (Agarwal et al. 2021): the higher, the better; it ends at 0."""
+    """Performance profile of an evolver (Agarwal et al. 2021): higher is better; it ends at 0."""
 
     evolver: str
     points: list[ProfilePoint]
@@ -93,16 +99,18 @@ class CellResults(Result):
     """One evolver, or the reference, on one taskset over all seeds.
 
     Attributes:
-        against: the reference of its own conditions; None if unknown, or for a reference. `reference_mean` is that one's mean.
-        mean: over seeds of the held-out means; `ci` its interval over what `ci_unit` says, None where `ci_unknown` says why.
-        if_missing: bounds of the mean over what is missing; None where nothing is.
-        rank: 1 for the best; equals share the better rank; None where nothing is ranked. `rank_score` in [0, 1], None for a single
+        against: the reference under its conditions; None if unknown, or for a reference. `reference_mean` is that
+            one's mean.
+        mean: over seeds of the held-out means; `ci` its interval over the sample `ci_unit`, None for the reason
+            `ci_unknown`.
+        if_missing: bounds of the mean over missing scores; None if none is missing.
+        rank: 1 for the best; ties share the better rank; None if nothing is ranked. `rank_score` in [0, 1], None
+            for a single
             entry.
-        failed: whether all its runs failed: the mean is of what they had submitted before, and it has no rank.
+        failed: whether all its runs failed: the mean is of earlier submissions, and it has no rank.
         normalised: 0 for the reference, 1 for the best evolver, both under the cell's conditions.
         cases: held-out scores that are not missing.
-        clusters: how many clusters of cases, such as documents, the interval takes for the sample; None where cases are by
-            themselves.
+        clusters: number of clusters of cases, such as documents, that the interval samples; None if cases are single.
     """
 
     evolver: str
@@ -126,15 +134,15 @@ class CellResults(Result):
 
 
 class FurtherResults(Result):
-    """What else runs on a taskset are compared with, such as doing nothing, and whether the best evolver is better.
+    """Further baseline of a taskset, such as the null action, and whether the best evolver is better.
 
     Attributes:
-        name: what it is called.
+        name: its name.
         mean: its held-out mean; `ci` over cases.
         best: the evolver with the best held-out mean.
-        difference: that one's held-out mean less this one's, paired by case, with its interval `difference_ci`.
+        difference: held-out mean of `best` minus `mean`, paired by case, with its interval `difference_ci`.
         p_holm: corrected for all such tests of the suite.
-        verdict: of the best evolver, at 0.2% over runs, at 5% over cases: see `unit`; `because` as of a `Claim`.
+        verdict: of the best evolver, at 0.2% over runs, at 5% over cases: see `unit`; `because` as in a `Claim`.
     """
 
     name: str
@@ -153,8 +161,8 @@ class TasksetResults(Result):
     """All cells of one taskset, best first.
 
     Attributes:
-        reference_mean: None if unknown, or where runs have several conditions, each with a reference of its own.
-        further: what else runs are compared with; nothing of it is ranked.
+        reference_mean: None if unknown, or if runs have several conditions, each with a separate reference.
+        further: further baselines, which are not ranked.
         absent: evolvers without a held-out score.
     """
 
@@ -170,19 +178,21 @@ class TasksetResults(Result):
 
 
 class Claim(Result):
-    """What a difference says of one sample; interval, p and detectable effect come from one model and never contradict each other.
+    """Difference on one sample; interval, p and detectable effect come from one model and never contradict each other.
 
     Attributes:
-        unit: what is taken as a sample: runs, for what the evolvers do; cases, for the candidates that these runs ended with.
-        ci: interval of the difference; None where it cannot be estimated.
-        p: two-sided, not corrected; `p_holm` corrected for the family of tests; None where there is no test.
+        unit: the sample: runs, for the evolvers; cases, for the final candidates of these runs.
+        ci: interval of the difference; None if it cannot be estimated.
+        p: two-sided, not corrected; `p_holm` corrected for the family of tests; None without a test.
         mde: minimum detectable effect at 80% power, after the correction.
-        verdict: `"cannot tell yet"` of evolvers with fewer than six paired runs, which no exact test tells apart at 5%, or with
-            fewer than three on one of fewer than six tasksets; of a suite that is run seed after seed, where nothing is decided; of
-            cases that are drawn together in fewer than six clusters; where fewer scores are known than `SuiteResults.coverage`.
-        because: why the verdict is `"cannot tell yet"`, where it is and where something is missing that could be had.
-        always_valid: whether interval and p hold at every stopping time, of a suite that was looked at after every seed.
-        clusters: how many clusters of cases, such as documents, stood for the cases; None where every case is by itself.
+        verdict: `"cannot tell yet"` for evolvers with fewer than six paired runs, for which no exact test reaches
+            5%, or fewer than
+            three on one of fewer than six tasksets; for an undecided sequential suite; for fewer than six
+            clusters of cases; for
+            a smaller share of known scores than `SuiteResults.coverage`.
+        because: reason for the verdict `"cannot tell yet"` if something that can be supplied is missing.
+        always_valid: whether interval and p hold at every stopping time, for a sequential suite.
+        clusters: number of clusters of cases, such as documents, in the sample; None if every case is single.
     """
 
     unit: Unit
@@ -195,16 +205,27 @@ class Claim(Result):
     clusters: int | None = None
     because: Unknown | None = None
 
+    @property
+    def turned(self) -> Claim:
+        """The same claim about the difference the other way round."""
+        opposite = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}.get(self.verdict, self.verdict)
+        return self.model_copy(update={"ci": _mirrored(self.ci, 0.0), "verdict": opposite})
+
+
+def _mirrored(interval: Interval | None, at: float) -> Interval | None:
+    return None if interval is None else (at - interval[1], at - interval[0])
+
 
 class Comparison(Result):
     """`a` against `b`, paired by taskset, seed and case; positive differences favour `a`.
 
     Attributes:
-        evolvers: what it says of the evolvers: of new runs with new seeds, on new cases.
-        candidates: what it says of the candidates that these runs ended with, on new cases.
+        evolvers: claim about the evolvers: new runs with new seeds, on new cases.
+        candidates: claim about the final candidates of these runs, on new cases.
         pairs: paired runs; `cases`: paired held-out cases; `unpaired`: cases that only one side has.
-        probability_of_improvement: that a run of `a` beats one of `b`; its interval is None with too few runs to tell evolvers
-            apart.
+        probability_of_improvement: probability that a run of `a` beats one of `b`; its interval is None with too
+            few runs to
+            distinguish evolvers.
     """
 
     a: str
@@ -219,9 +240,40 @@ class Comparison(Result):
     probability_of_improvement: float | None
     probability_of_improvement_ci: Interval | None = None
 
+    @property
+    def verdict(self) -> Verdict:
+        """What is to be said of `a` against `b` as evolvers."""
+        return self.evolvers.verdict
+
+    @property
+    def interval(self) -> Interval | None:
+        """Interval of the difference between the evolvers; None where it cannot be estimated."""
+        return self.evolvers.ci
+
+    @property
+    def p(self) -> float | None:
+        """Two-sided p-value of the evolvers' difference, not corrected; None where there is no test."""
+        return self.evolvers.p
+
+    def seen_from(self, name: str) -> Self:
+        """Return the comparison with the entry of that name as `a`."""
+        if name == self.a:
+            return self
+        better = self.probability_of_improvement
+        turned = {
+            "a": self.b,
+            "b": self.a,
+            "difference": -self.difference,
+            "evolvers": self.evolvers.turned,
+            "candidates": self.candidates.turned,
+            "probability_of_improvement": None if better is None else 1 - better,
+            "probability_of_improvement_ci": _mirrored(self.probability_of_improvement_ci, 1.0),
+        }
+        return self.model_copy(update=turned)
+
 
 class TasksetComparison(Comparison):
-    """A comparison on one taskset."""
+    """Comparison on one taskset."""
 
     taskset: str
 
@@ -253,7 +305,7 @@ class EditsRow(Result):
 
 
 class FeaturesRow(Result):
-    """Mean features of the programs that an evolver's runs ended with, in one group; `runs` counts those that have any."""
+    """Mean features of the final programs of an evolver's runs, in one group; `runs` counts those with features."""
 
     group: str
     evolver: str
@@ -266,7 +318,7 @@ class FeaturesRow(Result):
 
 
 class BudgetRow(Result):
-    """What an evolver's runs used together; a sum is None where a part of it is unknown."""
+    """Usage of an evolver's runs together; a sum with an unknown part is None."""
 
     evolver: str
     runs: int
@@ -284,7 +336,7 @@ class BudgetRow(Result):
 
 
 class UnfinishedRun(Result):
-    """A run that did not finish, or whose evolver failed, for the reason `why`."""
+    """Run that did not finish, or whose evolver failed, for the reason `why`."""
 
     run_id: str | None
     taskset: str | None
@@ -294,14 +346,14 @@ class UnfinishedRun(Result):
 
 
 class AbsentRun(Result):
-    """A taskset and seed of the suite's grid for which an evolver has no held-out score."""
+    """Taskset and seed of the suite's grid for which an evolver has no held-out score."""
 
     taskset: str | None
     seed: int | None
 
 
 class Problems(Result):
-    """What failed or is missing of one evolver's runs."""
+    """Failures and missing results of one evolver's runs."""
 
     evolver: str
     failed_submissions: int
@@ -317,18 +369,19 @@ class SuiteResults(Result):
     """Results of a suite: the content of its metrics.json.
 
     Attributes:
-        protocol: the rules of its runs, by name; `part` is what that protocol has of its own.
-        reference: what the reference is called in all tables.
-        runs: how many there are; `finished`: how many of them finished.
+        protocol: name of the protocol; `part` is its part of the results.
+        reference: name of the reference in all tables.
+        runs: number of runs; `finished`: number of finished runs.
         confidence: of all intervals, such as 0.95.
-        conditions: keys of the configuration in which its runs differ and on which scores hang; labels have them, and each run is
-            compared with the reference of its own.
-        coverage: the share of scores of both sides that every verdict asks for; of runs that differ in it, the greatest.
-        ranked: whether evolvers are compared; if not, `unranked_because` says why, and there are no ranks, intervals and verdicts.
-        evolvers: their labels; where a name occurs with several options, those that differ are in the label.
+        conditions: keys of the configuration that differ between runs and affect all scores; labels include them,
+            and each run is
+            compared with the reference under its conditions.
+        coverage: minimum share of scores of both sides for a verdict; the greatest value if runs differ.
+        ranked: whether evolvers are compared; if not, `unranked_because` says why, and ranks, intervals and
+            verdicts are missing.
+        evolvers: their labels; if a name occurs with several options, the label has those that differ.
         leaderboard: best first.
-        sequential: of a suite that is run seed after seed until a question is decided; then only its answer, and what is marked
-            `always_valid`, holds.
+        sequential: for a sequential suite; then only its answer, and anything marked `always_valid`, is valid.
         profiles: of the evolvers, in the order of the leaderboard; those without a normalised score have none.
     """
 

@@ -1,7 +1,8 @@
-"""How numbers, names, times and sentences are written in reports: the same in pages, in Markdown and in the terminal.
+"""Formatting of numbers, names, times and sentences in reports: the same on pages, in Markdown and in the terminal.
 
-Missing values (None, NaN, infinite) are always a dash, never a zero. Digits follow from the uncertainty: a mean is written
-with as many decimals as its interval can support.
+Missing values (None, NaN, infinite) are always a dash, never a zero. Digits follow from the uncertainty: a mean has as
+many
+decimals as its interval supports.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from collections.abc import Callable, Iterable, Sequence
 from types import MappingProxyType
 from typing import Any, Literal
 
-from heredity import errors
+from heredity._core import errors
 
 Form = Literal["plain", "signed", "percent", "p", "duration", "amount", "dollars", "tokens", "cost"]
-"""How a number is written, see `write`."""
+"""Format of a number, see `write`."""
 
 DASH = "\u2013"
 MINUS = "\u2212"
@@ -36,14 +37,14 @@ def finite(value: Any) -> float | None:
 
 
 def decimals_for(spread: float | None, magnitude: float | None = None) -> int:
-    """Return how many decimals to write: two significant digits of `spread`, or four of `magnitude` without a spread.
+    """Return the number of decimals: two significant digits of `spread`, or four of `magnitude` without a spread.
 
     Args:
-        spread: half-width of an interval, or another scale of uncertainty; None or 0 when unknown.
-        magnitude: a typical value, used when the spread says nothing.
+        spread: half-width of an interval, or another scale of uncertainty; None or 0 if unknown.
+        magnitude: a typical value, used without a spread.
     """
     if spread and math.isinf(spread):
-        return 0  # What lies between the least and the greatest number that there is has no spread that a number holds.
+        return 0  # The difference of the largest and smallest float overflows.
     if spread:
         return min(6, max(0, 1 - math.floor(math.log10(abs(spread)))))
     if magnitude:
@@ -52,7 +53,7 @@ def decimals_for(spread: float | None, magnitude: float | None = None) -> int:
 
 
 def number(value: Any, decimals: int | None = None) -> str:
-    """Write a number with `decimals` decimals (four significant digits by default); missing values are a dash."""
+    """Format a number with `decimals` decimals (four significant digits by default); missing values are a dash."""
     figure = finite(value)
     if figure is None:
         return DASH
@@ -69,20 +70,20 @@ def number(value: Any, decimals: int | None = None) -> str:
 
 
 def _grouped(written: str) -> str:
-    # Thousands are set apart from 10 000 on, by a space, since a comma would read as the separator of an interval's ends.
+    # Thousands are separated by spaces from 10 000 on, since a comma would look like an interval's separator.
     digits = written.lstrip("-").partition(".")[0].replace(",", "")
     return written.replace(",", THIN_SPACE if len(digits) > 4 else "").replace("-", MINUS)
 
 
 def signed(value: Any, decimals: int | None = None) -> str:
-    """Write a difference with its sign; missing values are a dash."""
+    """Format a difference with its sign; missing values are a dash."""
     written = number(value, decimals)
     figure = finite(value)
     return f"+{written}" if figure is not None and figure > 0 and written.strip("0.") else written
 
 
 def interval(low: Any, high: Any, decimals: int | None = None) -> str:
-    """Write an interval as `[low, high]`; a dash unless both ends are known."""
+    """Format an interval as `[low, high]`; a dash unless both ends are known."""
     lower, upper = finite(low), finite(high)
     if lower is None or upper is None:
         return DASH
@@ -91,13 +92,13 @@ def interval(low: Any, high: Any, decimals: int | None = None) -> str:
 
 
 def percent(value: Any, decimals: int = 0) -> str:
-    """Write a fraction (0 to 1) as a percentage; missing values are a dash."""
+    """Format a fraction (0 to 1) as a percentage; missing values are a dash."""
     figure = finite(value)
     return DASH if figure is None else f"{number(100 * figure, decimals)}%"
 
 
 def p_value(value: Any) -> str:
-    """Write a p-value with two significant digits, small ones as a bound; missing values are a dash."""
+    """Format a p-value with two significant digits, small ones as a bound; missing values are a dash."""
     probability = finite(value)
     if probability is None:
         return DASH
@@ -107,7 +108,7 @@ def p_value(value: Any) -> str:
 
 
 def duration(seconds: Any) -> str:
-    """Write seconds in the unit people would choose (ms, s, min, h); missing values are a dash."""
+    """Format seconds in a readable unit (ms, s, min, h); missing values are a dash."""
     elapsed = finite(seconds)
     if elapsed is None:
         return DASH
@@ -121,7 +122,7 @@ def duration(seconds: Any) -> str:
 
 
 def amount(value: Any) -> str:
-    """Write a count in short (950, 12.3k, 4.56M), as for tokens; missing values are a dash."""
+    """Format a count in short (950, 12.3k, 4.56M), as for tokens; missing values are a dash."""
     figure = finite(value)
     if figure is None:
         return DASH
@@ -142,7 +143,7 @@ def shorten(value: str, limit: int) -> str:
 def short_task(name: str) -> str:
     """Return a taskset's name without its source: `gymnasium/Acrobot-v1` becomes `Acrobot-v1`, `themes/offline#reef` `reef`.
 
-    A mix is named by its members, `gcd + lcm`, or by the first two and how many more there are.
+    A mix has the names of its members, `gcd + lcm`, or the first two and the number of others.
     """
     members = [part.rsplit("/", 1)[-1].rpartition("#")[2] for part in name.split("+")]
     if not all(members):
@@ -151,7 +152,7 @@ def short_task(name: str) -> str:
 
 
 def task_names(names: Iterable[str]) -> dict[str, str]:
-    """Return short names of tasksets that are told apart: those that would be called alike have their full names."""
+    """Return short, unique names of tasksets; ambiguous short names become full names."""
     short = {name: short_task(name) for name in names}
     shared = Counter(short.values())
     return {name: shortened if shared[shortened] == 1 else name for name, shortened in short.items()}
@@ -164,18 +165,18 @@ def spread_of(intervals: Iterable[tuple[float | None, float | None]]) -> float |
 
 
 def dollars(value: Any) -> str:
-    """Write a cost in US dollars; missing values are a dash."""
+    """Format a cost in US dollars; missing values are a dash."""
     figure = finite(value)
     return DASH if figure is None else f"${figure:,.2f}"
 
 
 def tokens(value: Any) -> str:
-    """Write a number of tokens; unknown is said."""
+    """Format a number of tokens; None is "unknown"."""
     return "unknown" if finite(value) is None else amount(value)
 
 
 def cost(value: Any) -> str:
-    """Write a cost in US dollars, small ones with the digits that tell them from nothing; unknown is said."""
+    """Format a cost in US dollars, small ones with enough digits to differ from zero; None is "unknown"."""
     figure = finite(value)
     if figure is None:
         return "unknown"
@@ -188,13 +189,14 @@ _WRITTEN: MappingProxyType[str, Callable[[Any], str]] = MappingProxyType(
 
 
 def write(value: float | None, form: Form = "plain", decimals: int | None = None) -> str:
-    """Write a number in one of the forms.
+    """Format a number.
 
     Args:
         value: the number; None is a dash, or "unknown" for `tokens` and `cost`.
-        form: `plain`; `signed` for differences; `percent` of a fraction; `p` for p-values; `duration` of seconds; `amount` for
-            what is better read rounded; `dollars`, `cost` for money, the latter with the digits of small sums; `tokens`.
-        decimals: how many, for the first three; by the number's size if None (none for percent).
+        form: `plain`; `signed` for differences; `percent` for a fraction; `p` for p-values; `duration` for
+            seconds; `amount` for
+            rounded counts; `dollars`, `cost` for money, the latter with the digits of small sums; `tokens`.
+        decimals: number of decimals, for the first three; by the number's size if None (0 for percent).
     """
     if form == "signed":
         return signed(value, decimals)
@@ -204,17 +206,17 @@ def write(value: float | None, form: Form = "plain", decimals: int | None = None
 
 
 def plural(count: float, word: str) -> str:
-    """Write a count with its noun."""
+    """Format a count with its noun."""
     return f"{number(count)} {word}" if count == 1 else f"{number(count)} {word}s"
 
 
 def listed(names: Sequence[str]) -> str:
-    """Write names as people would: `a`, `a and b`, `a, b and c`."""
+    """Join names: `a`, `a and b`, `a, b and c`."""
     return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 
 
 def difference(value: float | None, low: float | None, high: float | None, decimals: int = 3) -> str:
-    """Write a difference with its interval, where it has one."""
+    """Format a difference with its interval, if it has one."""
     return signed(value, decimals) + ("" if low is None or high is None else f" {interval(low, high, decimals)}")
 
 

@@ -1,4 +1,4 @@
-"""What views are called on pages, and the order in which they are shown."""
+"""Names of views on pages, and their order."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _NAMES = MappingProxyType(
 
 
 def view_name(name: str) -> str:
-    """Return what a view is called, such as `OOD gcd under small-model`."""
+    """Return the name of a view on pages, such as `OOD gcd under small-model`."""
     base, under, model = name.partition(" under ")
     kind, colon, taskset = base.partition(":")
     return _NAMES.get(kind, kind) + (f" {text.short_task(taskset)}" if colon else "") + under + model
 
 
 def in_order(views: Iterable[str]) -> list[str]:
-    """Sort views as they are shown: training, validation, ID, OOD, replay, then others; those under other models last."""
+    """Sort views for display: training, validation, ID, OOD, replay, then others; those under other models last."""
     kinds = list(_NAMES)
 
     def key(view: str) -> tuple[bool, int, bool, str]:

@@ -1,4 +1,4 @@
-"""The words of a protocol: a policy has returns in environments, an agent that answers questions is more or less accurate."""
+"""Terms of a protocol: a policy has returns in environments, an agent that answers questions has an accuracy."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What things are called on pages; every protocol has its own.
+    """Terms on pages; every protocol has its terms.
 
     Attributes:
-        score: what is measured, higher is better.
-        rollout: what the budget buys, one of it.
-        taskset: a taskset, to a reader.
-        product: what is selected and scored; `products` are several.
+        score: the measure; higher is better.
+        rollout: one unit of the budget.
+        taskset: readers' word for a taskset.
+        product: the thing selected and scored; `products` are several.
         chosen: how it became the result: `selected` or `committed`.
-        case: one hidden thing that it is scored on.
-        subject: whose failures count as scores.
-        faulty: what may break a rollout without being to blame, besides host and provider.
-        reference: what every run is compared with.
-        mark: the same in pictures, in one word.
-        reference_id: the same in results.
-        foot: how scores are to be read, one or two sentences.
+        case: one hidden case that it is scored on.
+        subject: the thing whose failures count as scores.
+        faulty: what may break a rollout, apart from host and provider, without being the failure source.
+        reference: the baseline of every run.
+        mark: the baseline in pictures, in one word.
+        reference_id: the baseline in results.
+        foot: how to read scores, in one or two sentences.
     """
 
     score: str = "return"
@@ -40,19 +40,19 @@ class Words:
 
     @property
     def rollouts(self) -> str:
-        """Several of what the budget buys."""
+        """Plural of `rollout`."""
         return f"{self.rollout}s"
 
     @property
     def tasksets(self) -> str:
-        """Several tasksets."""
+        """Plural of `taskset`."""
         return f"{self.taskset}s"
 
     def against(self, reference: str | None) -> Words:
-        """Return the words for results that name their own reference.
+        """Return the words for results that name another reference.
 
         Args:
-            reference: its name or what it is called; None for the protocol's own.
+            reference: its name or description; None for the protocol's reference.
         """
         if not reference or reference in (self.reference_id, self.reference):
             return self
@@ -60,4 +60,4 @@ class Words:
 
 
 POLICIES = Words()
-"""The words for programs that act in environments."""
+"""Terms for programs that act in environments."""

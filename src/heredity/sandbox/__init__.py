@@ -1,1 +1,1 @@
-"""What confines processes: namespaces, Landlock, seccomp, bubblewrap; zygotes, guests, and watches over memory and disk."""
+"""Confinement of processes: namespaces, Landlock, seccomp, bubblewrap; zygotes, guests, and watches over memory and disk."""

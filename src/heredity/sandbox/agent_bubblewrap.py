@@ -1,9 +1,9 @@
 """The sandbox of an outside agent: a bubblewrap command line.
 
-Inside, the agent has namespaces of its own (user, process, network, IPC, host name, cgroup), no capabilities, its
+Inside, the agent has separate namespaces (user, process, network, IPC, host name, cgroup), no capabilities, its
 workspace with the host's files in it read-only, the system's programs and an allow-listed view of the interpreter. It
-reaches its session through one Unix socket, a broker of language models through another where it is given one, and
-nothing else: no simulator, no `heredity`, no run folder, no hidden case.
+reaches its session through one Unix socket, and optionally a broker of language models through another. Nothing else
+is visible: no simulator, no `heredity`, no run folder, no hidden case.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from heredity.errors import ConfigError
+from heredity._core.errors import ConfigError
 from heredity.sandbox.bubblewrap_root import (
     agents_folder,
     available,
@@ -51,10 +51,10 @@ RELAY = Path(__file__).parent / "relay.py"
 """The script that is the first process of a sandbox."""
 
 READ_ONLY = ("AGENTS.md", "TASK.md", "run_meta.json", "bin", "feedback")
-"""What the host writes into a workspace; an agent can read it only."""
+"""Names in a workspace that the host writes and the agent can only read."""
 
 INSIDE = "/workspace"
-"""Where the agent finds its workspace."""
+"""Path of the workspace inside the sandbox."""
 
 _SOCKET = "/run/heredity/session.sock"
 _BROKER = "/run/heredity/broker.sock"
@@ -84,23 +84,24 @@ class Descriptors:
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """What a sandboxed agent gets.
+    """Permissions of a sandboxed agent.
 
     Attributes:
-        workspace: the agent's folder, found at `/workspace` inside.
-        socket: the session's Unix socket; None for a program that has no session.
-        broker: the Unix socket of a broker of language models, if the agent is to reach one.
-        read_only: folders and files of the host that the agent's own programs need, at the same paths inside.
-        protected: folders that may not be made visible, such as the sealed cases; the workspace's parent always is one.
+        workspace: the agent's folder, visible as `/workspace`.
+        socket: the session's Unix socket; None for a program without a session.
+        broker: the Unix socket of a broker of language models, if the agent may use one.
+        read_only: folders and files of the host needed by the agent's programs, at the same paths inside.
+        protected: folders that must stay hidden, such as the hidden cases; the workspace's parent always is one.
         packages: importable packages beyond the standard library.
-        environment: variables for the agent, beyond those that every agent has; nothing else is inherited.
-        network: share the host's network. Whatever is on it, a machine with a simulator included, can then be reached.
+        environment: variables for the agent, in addition to the common ones; nothing else is inherited.
+        network: share the host's network. Everything on it can then be reached, including a machine with a simulator.
         tmp_bytes: size of `/tmp`, in memory.
-        processes: most processes and threads at once.
-        file_bytes: size of the largest file that the agent may write.
+        processes: limit on simultaneous processes and threads.
+        file_bytes: size limit of the agent's files, in bytes.
         host_files: names in the workspace that the host writes; the agent can only read them.
-        trees: folders and files of the host that are found beside the packages under other names, name to path.
-        devices: device files of the host that the agent may use, such as those of a GPU; their drivers are then within its reach.
+        trees: folders and files of the host shown next to the packages under other names, name to path.
+        devices: device files of the host for the agent, such as those of a GPU; their drivers are then within its
+            reach.
     """
 
     workspace: Path
@@ -120,7 +121,7 @@ class Confinement:
 
     @property
     def tier(self) -> str:
-        """The isolation by name, for the record of the run."""
+        """Name of the isolation, for the record of the run."""
         return "bubblewrap+seccomp" + ("+network" if self.network else "") + ("+devices" if self.devices else "")
 
     def variables(self) -> dict[str, str]:
@@ -146,7 +147,7 @@ class Confinement:
 
         Args:
             command: program and arguments, as the sandbox sees them.
-            descriptors: open files that bubblewrap is to inherit.
+            descriptors: open files for bubblewrap to inherit.
 
         Raises:
             ConfigError: if a folder to show would reveal what must stay hidden.
@@ -180,7 +181,7 @@ class Confinement:
             arguments += ["--size", str(self.tmp_bytes), "--tmpfs", folder]
         for device in self.devices:
             arguments += ["--dev-bind", str(device), str(device)]
-        # What stands beside the devices is a file system in memory, as large as half of the machine's.
+        # The device folder is a file system in memory, half as large as the machine's.
         arguments += ["--remount-ro", "/dev"]
         arguments += etc_view(network=self.network)
         for descriptor, name in ((descriptors.passwd, "passwd"), (descriptors.group, "group")):
@@ -205,7 +206,7 @@ class Confinement:
 
 
 def folder_variables(workspace: str) -> dict[str, str]:
-    """Return the environment variables that tell an agent where its files are."""
+    """Return the environment variables with the paths of an agent's files."""
     places = {"WORKSPACE": "", "SYSTEM": "/system", "FEEDBACK": "/feedback", "AGENTS": "/AGENTS.md"}
     variables = {
         f"{owner}_{name}": workspace + path for owner in ("HEREDITY", "EVOPOLICYGYM") for name, path in places.items()
@@ -215,7 +216,7 @@ def folder_variables(workspace: str) -> dict[str, str]:
 
 @contextlib.contextmanager
 def open_descriptors() -> Generator[tuple[Descriptors, int]]:
-    """Open what bubblewrap is to inherit; yields it and the end from which its information is read.
+    """Open the descriptors for bubblewrap; yields them and the reading end of its information.
 
     The reading end belongs to the caller from then on. The others are closed when the block ends.
     """

@@ -1,4 +1,4 @@
-"""A zygote on an event loop: nothing here waits but by `await`."""
+"""A zygote on an event loop; it never blocks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from heredity.errors import HostError
+from heredity._core.errors import HostError
 from heredity.sandbox.zygote import START_S, Worker, ZygoteProcess
 
 _CLOSE_S = 2.0
@@ -34,10 +34,10 @@ async def ready(watch: Callable[..., Any], unwatch: Callable[[int], Any], descri
 
 
 class AsyncZygote:
-    """A running zygote and how many more workers it can have; made by `start`.
+    """A running zygote and its free slots; made by `start`.
 
     Attributes:
-        free: workers that it can take besides those it has.
+        free: number of further workers it can take.
         alive: whether it still answers.
     """
 
@@ -52,8 +52,8 @@ class AsyncZygote:
     async def start(cls, settings: Mapping[str, Any]) -> AsyncZygote:
         """Start a zygote and wait until it is ready.
 
-        The process is started on the calling thread: the kernel ends it with the thread that started it, which a thread of
-        a pool does not outlive.
+        The process is started on the calling thread: the kernel ends it with the thread that started it, and pool
+        threads may end earlier.
 
         Raises:
             HostError: if it does not start.
@@ -72,7 +72,7 @@ class AsyncZygote:
 
     @property
     def pid(self) -> int:
-        """Its process id: what it has forked descends from it."""
+        """Its process id, the ancestor of all it forks."""
         return self._process.pid
 
     def launch(self, order: Mapping[str, Any]) -> Worker:
@@ -90,14 +90,14 @@ class AsyncZygote:
         return worker
 
     def kill(self, worker: Worker, *, closed: bool = False) -> asyncio.Future[int | None]:
-        """Kill a worker; its pipes are left to whoever is reading them.
+        """Kill a worker, leaving its pipes to their reader.
 
         Args:
-            worker: which.
+            worker: the worker.
             closed: see `ZygoteProcess.end`.
 
         Returns:
-            Its exit status when it is known: its exit code, or minus the signal that ended it; None if the zygote is gone.
+            A future of its exit status: its exit code, or minus the signal that ended it; None if the zygote is gone.
         """
         status: asyncio.Future[int | None] = self._loop.create_future()
         if not self.alive:
@@ -112,7 +112,7 @@ class AsyncZygote:
         return status
 
     async def close(self) -> None:
-        """End the zygote and with it every worker."""
+        """End the zygote and all of its workers."""
         self._lose()
         await asyncio.to_thread(self._process.close, _CLOSE_S)
 
@@ -135,5 +135,5 @@ class AsyncZygote:
 
 
 def _tell(waiting: asyncio.Future[int | None], status: int | None) -> None:
-    if not waiting.done():  # whoever waited for it may have been cancelled
+    if not waiting.done():  # the waiting caller may have been cancelled
         waiting.set_result(status)

@@ -1,7 +1,7 @@
-"""The sandbox of a browser: a script that a driver starts in the browser's place.
+"""The sandbox of a browser: a script that a driver starts in place of the browser.
 
-Inside are namespaces of its own, the system's programs, a folder for downloads, and one port behind which the proxy is. What pages
-hold is foreign code: the browser's own sandbox around each page is kept where this machine allows one inside of another.
+Inside are separate namespaces, the system's programs, a folder for downloads, and one port that leads to the proxy.
+Pages are foreign code: the browser's sandbox around each page is kept where this machine allows nested sandboxes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from heredity.errors import ConfigError, IsolationError
+from heredity._core.errors import ConfigError, IsolationError
 from heredity.sandbox.bubblewrap_root import (
     available,
     bwrap,
@@ -28,22 +28,22 @@ from heredity.sandbox.bubblewrap_root import (
 from heredity.sandbox.process_groups import bounded
 
 PORT = 3128
-"""Where the browser finds its proxy, on 127.0.0.1 of its own network."""
+"""Port of the proxy on 127.0.0.1 of the browser's network."""
 
 NAMES = (
     *("/usr/lib/chromium/chromium", "/usr/lib64/chromium-browser/chromium-browser", "/opt/google/chrome/chrome"),
     *("chromium", "chromium-browser", "google-chrome-stable", "google-chrome"),
 )
-"""Where the system's browser is, or what it is called, the first that is there: rather itself than the script that starts it."""
+"""Paths or names of the system's browser, in order of preference: the program before the script that starts it."""
 
 DOWNLOADS = "downloads"
-"""The folder beside the script that the browser writes to."""
+"""The folder next to the script that the browser writes to."""
 
 _HERE = Path(__file__).parent
 _INSIDE = "/opt/heredity"
 _SOCKET = "/run/heredity/proxy.sock"
 _TMP_BYTES = 512 << 20
-_MOST_PROCESSES = 4096  # threads included, of which a page has some twenty
+_MOST_PROCESSES = 4096  # including threads, of which a page has some twenty
 _FILE_BYTES = 512 << 20
 _POLICY_FOLDERS = ("/etc/chromium", "/etc/chromium-browser", "/etc/opt/chrome")
 _POLICY = {
@@ -72,15 +72,15 @@ def find_browser(path: str = "") -> Path:
     """Return the program of the system's browser.
 
     Args:
-        path: where it is; empty to look for `NAMES`.
+        path: its path; empty to search for `NAMES`.
 
     Raises:
-        ConfigError: if it is not there.
+        ConfigError: if it does not exist.
     """
     path_found = shutil.which(path) if path else next(filter(None, map(shutil.which, NAMES)), None)
     if path_found is None:
         raise ConfigError(
-            f"web.browser: {path!r} is no program; give the path of Chromium, or leave it out"
+            f"web.browser: {path!r} is not a program; give the path of Chromium, or leave it out"
             if path
             else f"no browser is installed (looked for {', '.join(NAMES)}); install one (Debian: apt-get install chromium), "
             "or set web.browser to its path"
@@ -90,7 +90,7 @@ def find_browser(path: str = "") -> Path:
 
 @cache
 def nests() -> bool:
-    """Return whether a sandbox may have another inside, by which the browser keeps pages apart from itself."""
+    """Return whether sandboxes can be nested, which the browser uses to isolate pages from itself."""
     inner = [bwrap(), "--unshare-user", "--unshare-pid", "--ro-bind", "/", "/", "true"]
     outer = [bwrap(), *_isolate(nested=True), "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", *inner]
     try:
@@ -109,10 +109,10 @@ def tier() -> str:
 def write_script(folder: Path, browser: Path, proxy: Path) -> Path:
     """Write the script that runs the browser in its sandbox, with the arguments that it is given.
 
-    It writes its process id into `pid` and expects the ends of the browser's pipe as descriptors 3 and 4.
+    It writes its process id to `pid` and expects the ends of the browser's pipe as descriptors 3 and 4.
 
     Args:
-        folder: where the script, what it needs and the downloads are; others may not write to it.
+        folder: the folder of the script, its files and the downloads; not writable by others.
         browser: the browser's program (see `find_browser`).
         proxy: the proxy's Unix socket.
 

@@ -1,9 +1,9 @@
-"""The first process of a browser's sandbox. Standard library only, and `relay.py` beside it.
+"""The first process of a browser's sandbox. Standard library only, with `relay.py` in the same folder.
 
     browser_first.py PORT SOCKET FILE_BYTES COMMAND [ARGUMENT ...]
 
-The network of the sandbox has one thing in it: this port of 127.0.0.1, behind which is the proxy's Unix socket. The browser is
-spoken to over descriptors 3 and 4 (`--remote-debugging-pipe`), and ends the sandbox when it ends.
+The sandbox's network contains only this port of 127.0.0.1, which leads to the proxy's Unix socket. The browser is
+driven over descriptors 3 and 4 (`--remote-debugging-pipe`), and ends the sandbox when it ends.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> int:
     listener = socket.create_server(("127.0.0.1", int(port)), backlog=128)
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(file_bytes), int(file_bytes)))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    # Whoever becomes another program is dumpable again.
+    # A process is dumpable again after exec.
     child = subprocess.Popen(command, pass_fds=_PIPE)
     for descriptor in _PIPE:
         os.close(descriptor)

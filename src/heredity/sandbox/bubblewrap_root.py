@@ -1,4 +1,4 @@
-"""What every bubblewrap sandbox here is made of: isolation, a filter over system calls, and a read-only view of the system.
+"""Common parts of all bubblewrap sandboxes: isolation, a system-call filter, and a read-only view of the system.
 
 Used for outside agents (`heredity.launchers`) and for container tasks (`heredity.sandbox.containers`).
 """
@@ -16,10 +16,10 @@ from functools import cache
 from pathlib import Path
 
 import heredity
-from heredity.errors import IsolationError
+from heredity._core.errors import IsolationError
 
 LINKED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
-"""What stands beside `/usr`: links into it, or folders."""
+"""Folders next to `/usr`, or links into it."""
 
 _PROC_SETTINGS = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "mtrr", "latency_stats", "timer_stats")
 _ETC = (
@@ -47,11 +47,11 @@ _DENIED = (
 
 
 def isolate(user: int, *, first: bool = True) -> list[str]:
-    """Return the arguments for namespaces of its own, no capabilities, and one user of this number inside.
+    """Return the arguments for separate namespaces, no capabilities, and one user with this number inside.
 
     Args:
-        user: the number.
-        first: whether the command is the first process of its namespace, which no signal ends that it does not await.
+        user: the user's number.
+        first: make the command the first process of its namespace, which ignores signals it does not handle.
     """
     return [
         *("--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL"),
@@ -73,9 +73,9 @@ def system_view() -> list[str]:
 
 
 def proc_view() -> list[str]:
-    """Return the arguments for a `/proc` of its own.
+    """Return the arguments for a separate `/proc`.
 
-    Where this program runs as root, the kernel's settings belong to the sandbox's user too, capabilities or not.
+    If this program runs as root, the sandbox's user also owns the kernel's settings, with or without capabilities.
     """
     arguments = ["--proc", "/proc"]
     for name in _PROC_SETTINGS:
@@ -85,7 +85,7 @@ def proc_view() -> list[str]:
 
 
 def etc_view(*, network: bool = False) -> list[str]:
-    """Return the arguments that show what programs need of `/etc`, read-only."""
+    """Return the arguments that show the parts of `/etc` needed by programs, read-only."""
     arguments: list[str] = []
     for name in (*_ETC, *(_ETC_NETWORK if network else ())):
         arguments += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
@@ -93,7 +93,7 @@ def etc_view(*, network: bool = False) -> list[str]:
 
 
 def interpreter_view() -> list[str]:
-    """Return the arguments that show the interpreter without its packages, and the system's without theirs."""
+    """Return the arguments that show the interpreter and the system's Python, both without their packages."""
     arguments: list[str] = []
     for folder in _interpreter_folders():
         arguments += ["--ro-bind", str(folder), str(folder)]
@@ -107,8 +107,8 @@ def seccomp_program(allowed: tuple[str, ...] = (), *, forks: bool = True) -> byt
     """Return the compiled filter: system calls that reach past a sandbox fail, all others are allowed.
 
     Args:
-        allowed: calls that are allowed all the same.
-        forks: whether there may be further processes; threads there may be.
+        allowed: calls to allow in addition.
+        forks: allow further processes; threads are always allowed.
 
     Raises:
         IsolationError: if the filter cannot be compiled here.
@@ -121,14 +121,14 @@ def seccomp_program(allowed: tuple[str, ...] = (), *, forks: bool = True) -> byt
         ) from error
     rules = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
     for name in _DENIED:
-        # A call that this architecture or this version of the library does not have needs no rule.
+        # A call missing in this architecture or library version needs no rule.
         if name not in allowed and _has_syscall(pyseccomp, name):
             rules.add_rule(pyseccomp.ERRNO(38 if name.startswith("io_uring") else 1), name)
     if not forks:
-        # Without `clone3`, whose flags no filter sees, libraries start threads with `clone`.
+        # Without `clone3`, whose flags are invisible to a filter, libraries start threads with `clone`.
         rules.add_rule(pyseccomp.ERRNO(38), "clone3")
         rules.add_rule(pyseccomp.ERRNO(1), "clone", pyseccomp.Arg(0, pyseccomp.MASKED_EQ, _CLONE_THREAD, 0))
-        for name in ("fork", "vfork", "memfd_create"):  # The last makes files that no limit of memory counts.
+        for name in ("fork", "vfork", "memfd_create"):  # The last creates files that no memory limit counts.
             if _has_syscall(pyseccomp, name):
                 rules.add_rule(pyseccomp.ERRNO(1), name)
     with tempfile.TemporaryFile() as file:
@@ -139,7 +139,7 @@ def seccomp_program(allowed: tuple[str, ...] = (), *, forks: bool = True) -> byt
 
 @cache
 def available() -> str | None:
-    """Return None if commands can be confined on this machine, or else why not and what to do."""
+    """Return None if commands can be confined on this machine, or else the reason and the remedy."""
     if sys.platform != "linux" or shutil.which("bwrap") is None:
         return f"bubblewrap is not installed; {_REMEDY}"
     try:
@@ -197,7 +197,7 @@ def _visible_folders() -> list[Path]:
 
 
 def _hidden_folders() -> list[Path]:
-    """Folders of packages below what is visible: they may hold simulators."""
+    """Return visible folders of packages, which may hold simulators."""
     folders = {p for p in trusted_folders() if any(p.is_relative_to(v) for v in _visible_folders())}
     for library in ("/usr/lib", "/usr/local/lib", "/usr/lib64", *map(str, _interpreter_folders())):
         for kind in ("site-packages", "dist-packages"):
@@ -206,11 +206,11 @@ def _hidden_folders() -> list[Path]:
 
 
 def agents_folder() -> Path:
-    """Return the folder of the agents that come with Heredity: of its package, that alone may be shown to one."""
+    """Return the folder of the bundled agents, the only part of the package that an agent may see."""
     return Path(heredity.__file__).resolve().parent / "library" / "agents"
 
 
 def trusted_folders() -> Iterator[Path]:
-    """Folders that hold `heredity` and the packages of this interpreter."""
+    """Yield the folders that hold `heredity` and the packages of this interpreter."""
     names = [*site.getsitepackages(), site.getusersitepackages(), str(Path(heredity.__file__).parents[1])]
     return (Path(name).resolve() for name in names if os.path.isdir(name))

@@ -1,23 +1,23 @@
-"""One thing that runs need of this machine, as `heredity doctor` and the preflight of a suite find it."""
+"""One requirement of runs on this machine, as checked by `heredity doctor` and the preflight of a suite."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 LEAST_DISK = 512 << 20
-"""Bytes that have to be free where runs are kept and where temporary files are."""
+"""Free bytes required where runs and temporary files are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing looked at.
+    """Result of one check.
 
     Attributes:
-        name: what it is.
-        ok: whether it is there and works.
+        name: the requirement.
+        ok: whether it is met.
         needed: whether runs are impossible without it.
-        detail: what was found.
-        remedy: what to do where it is missing.
+        detail: the finding.
+        remedy: the fix if it is not met.
     """
 
     name: str

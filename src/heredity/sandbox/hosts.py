@@ -1,6 +1,6 @@
-"""Which hosts a team may reach: a list of hosts and ports, and never an address of the local network by a name's detour.
+"""Allow-list of hosts and ports for a team, which also keeps names from leading to the local network.
 
-A name is looked up once and what it leads to is checked and connected to, so that a name which leads elsewhere the next moment
+A name is resolved once, and the resulting address is checked and connected to, so that a name that changes in between
 gains nothing.
 """
 
@@ -14,10 +14,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from heredity.errors import CandidateError, ConfigError
+from heredity._core.errors import CandidateError, ConfigError
 
 USUAL = (80, 443)
-"""The ports of a host that is named without one."""
+"""Default ports of a host."""
 
 _HOST = re.compile(r"(\*|(\*\.)?[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*)\.?")
 _LOOKUP_S = 10.0
@@ -29,11 +29,11 @@ Streams: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class ForbiddenHostError(CandidateError):
-    """A host that is not among those that a team may reach; the message names those that are."""
+    """A host that is not allowed; the message lists the allowed ones."""
 
 
 class UnreachableHostError(CandidateError):
-    """A host that may be reached and does not answer, or that no name server knows."""
+    """An allowed host that does not answer or cannot be resolved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +53,13 @@ class AllowedHosts:
     """The hosts that may be reached.
 
     Args:
-        entries: `host:port`, `host` (ports 80 and 443), `*.domain` (what lies below it), `*` (every public host). Hosts are
-            names or addresses (`127.0.0.1`, `[::1]`).
-        private: whether names may lead to addresses of this machine and the local network. Addresses that are listed as
-            such, and `localhost`, may be reached in any case.
+        entries: `host:port`, `host` (ports 80 and 443), `*.domain` (its subdomains), `*` (every public host). Hosts
+            are names or addresses (`127.0.0.1`, `[::1]`).
+        private: allow names to lead to addresses of this machine and the local network. Addresses listed as such, and
+            `localhost`, are always allowed.
 
     Raises:
-        ConfigError: if an entry is none of these.
+        ConfigError: if an entry is malformed.
     """
 
     def __init__(self, entries: Iterable[str], *, private: bool = False) -> None:
@@ -68,26 +68,26 @@ class AllowedHosts:
         self._private = private
 
     def permits(self, host: str, port: int) -> bool:
-        """Return whether a host may be asked for. What its name leads to is checked by `connect`."""
+        """Return whether a host is allowed by name. `connect` checks its address."""
         name = canonical(host)
         return any(rule.fits(name, port) for rule in self._rules)
 
     def check(self, host: str, port: int) -> None:
-        """Check that a host may be asked for.
+        """Check that a host is allowed by name.
 
         Raises:
             ForbiddenHostError: if not.
         """
         if not self.permits(host, port):
             listed = ", ".join(self.entries[:_SHOWN]) or "none"
-            raise ForbiddenHostError(f"{_shown(host)}:{port} is not allowed; allowed hosts: {listed}")
+            raise ForbiddenHostError(f"{_format_host(host)}:{port} is not allowed; allowed hosts: {listed}")
 
     async def addresses(self, host: str, port: int) -> list[str]:
-        """Return the addresses that a host may be reached at.
+        """Return the allowed addresses of a host.
 
         Raises:
-            ForbiddenHostError: if it may not, or its name leads to the local network alone.
-            UnreachableHostError: if nobody knows the name.
+            ForbiddenHostError: if it is not allowed, or its name leads only to the local network.
+            UnreachableHostError: if the name cannot be resolved.
         """
         self.check(host, port)
         name = canonical(host)
@@ -99,7 +99,7 @@ class AllowedHosts:
         public = [str(address) for address in candidates if _public(address)]
         if not public:
             raise ForbiddenHostError(
-                f"{_shown(host)} leads to {candidates[0]}, which is no public address; to allow it list the address "
+                f"{_format_host(host)} leads to {candidates[0]}, which is not a public address; to allow it list the address "
                 "itself, or set private = true"
             )
         return public
@@ -108,7 +108,7 @@ class AllowedHosts:
         """Connect to a host.
 
         Raises:
-            ForbiddenHostError: if it may not be reached.
+            ForbiddenHostError: if it is not allowed.
             UnreachableHostError: if it does not answer.
         """
         reason = "no address"
@@ -120,11 +120,11 @@ class AllowedHosts:
                 reason = f"no answer within {_CONNECT_S:g} s"
             except OSError as error:
                 reason = error.strerror or str(error)
-        raise UnreachableHostError(f"{_shown(host)}:{port} cannot be reached: {reason}")
+        raise UnreachableHostError(f"{_format_host(host)}:{port} cannot be reached: {reason}")
 
 
 def canonical(host: str) -> str:
-    """Return the one form of a host's name or address by which it is compared."""
+    """Return the canonical form of a host's name or address, for comparison."""
     name = host.strip("[]").lower()
     if literal := _address(name):
         return str(literal)
@@ -139,7 +139,7 @@ def split_host(text: str) -> tuple[str, int | None]:
     """Return host and port of `host:port`, `[::1]:80`, or a host alone.
 
     Raises:
-        ValueError: if it is none of these.
+        ValueError: if it is malformed.
     """
     match = re.fullmatch(r"(\[[0-9A-Fa-f:.%]+\]|[^:\[\]@/\s]+)(?::([0-9]{1,5}))?", text)
     if match is None or (match[2] and not 0 < int(match[2]) < 1 << 16):
@@ -173,8 +173,8 @@ async def _looked_up(name: str, port: int) -> Sequence[Address]:
         async with asyncio.timeout(_LOOKUP_S):
             addresses = await loop.getaddrinfo(name, port, type=socket.SOCK_STREAM)
     except (OSError, TimeoutError, UnicodeError) as error:
-        raise UnreachableHostError(f"{_shown(name)} is not known to any name server ({error})") from error
-    # An address may come with the name of an interface, which is none of the name's.
+        raise UnreachableHostError(f"{_format_host(name)} is not known to any name server ({error})") from error
+    # An address may contain the name of an interface, which is not part of the name.
     return [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in addresses]
 
 
@@ -182,7 +182,7 @@ _TRANSLATED = ipaddress.ip_network("64:ff9b::/96")
 
 
 def _public(address: Address) -> bool:
-    """Return whether an address is one of the public internet; one that wraps another is judged by it."""
+    """Return whether an address is public; one that wraps another is judged by that."""
     if isinstance(address, ipaddress.IPv6Address):
         if address.ipv4_mapped:
             return _public(address.ipv4_mapped)
@@ -193,5 +193,5 @@ def _public(address: Address) -> bool:
     return address.is_global and not address.is_multicast and not address.is_reserved
 
 
-def _shown(host: str) -> str:
+def _format_host(host: str) -> str:
     return host[:120] if host.isprintable() else ascii(host)[:120]

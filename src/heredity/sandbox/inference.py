@@ -1,7 +1,7 @@
-"""The sandbox of the inference worker: an engine with what it needs, the gateway's local models, nothing else.
+"""The sandbox of the inference worker: an engine with its dependencies, and the gateway's local models.
 
-Inside are no network, no tasks, no references, no run folder, and no checkpoint either: a worker is handed one open folder. Where
-a GPU is used, its device files and what is known of the machine's processors are shown too.
+Inside are no network, tasks, references or run folder. A worker gets its checkpoint as one open folder. Where a GPU
+is used, its device files and information about the machine's processors are visible too.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 import heredity
-from heredity.errors import IsolationError, MissingExtraError
+from heredity._core.errors import IsolationError, MissingExtraError
 from heredity.sandbox.bubblewrap_root import (
     available,
     bwrap,
@@ -27,20 +27,24 @@ from heredity.sandbox.bubblewrap_root import (
 from heredity.sandbox.engines import Inference
 
 ROOTS = ("torch", "transformers", "safetensors", "numpy", "jinja2")
-"""Distributions that a worker needs; what these require comes with them."""
+"""Distributions required by a worker; their requirements are included."""
 
 _OWN = (
-    *("__init__.py", "errors.py", "ids.py", "spans.py", "plugins.py", "gateway", "posttraining/__init__.py"),
-    *(f"posttraining/inference/{name}.py" for name in ("guest", "transformers_engine", "vllm_engine", "vllm_heads")),
+    *("__init__.py", "models", "kinds/__init__.py", "kinds/checkpoint/__init__.py"),
+    *(f"_core/{name}.py" for name in ("__init__", "errors", "ids", "spans", "plugins")),
+    *(
+        f"kinds/checkpoint/inference/{name}.py"
+        for name in ("guest", "transformers_engine", "vllm_engine", "vllm_heads")
+    ),
 )
 _PACKAGES = "/opt/heredity/packages"
 _SOURCE = "/opt/heredity/src"
 _TMP_BYTES = 64 << 20
 _GPU_TMP_BYTES = 1 << 30
 _MACHINE = "/sys/devices/system"
-_MODULE = "heredity.posttraining.inference.guest"
+_MODULE = "heredity.kinds.checkpoint.inference.guest"
 _VLLM = {
-    # One process: the engine's own would be out of reach of a worker's bounds.
+    # One process: a worker's limits would not reach the engine's own process.
     "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
     "VLLM_CPU_OMP_THREADS_BIND": "nobind",
     "VLLM_HOST_IP": "127.0.0.1",
@@ -67,15 +71,15 @@ def check(inference: Inference) -> None:
 
 
 def command(seccomp: int, inference: Inference) -> list[str]:
-    """Return the command line of a zygote: it talks through its standard input, a socket.
+    """Return the command line of a zygote, which communicates through its standard input, a socket.
 
     Args:
         seccomp: the open file of the compiled filter of system calls.
-        inference: what its workers answer with.
+        inference: its workers' engine and device.
     """
     arguments = [bwrap(), *isolate(1000), "--seccomp", str(seccomp)]
     arguments += [*system_view(), *proc_view(), "--dev", "/dev", *etc_view(), *interpreter_view()]
-    # On a GPU kernels are compiled, which takes room, and headers of the interpreter.
+    # Kernels are compiled on a GPU, which needs space and the interpreter's headers.
     room = _TMP_BYTES if inference.device == "cpu" else _GPU_TMP_BYTES
     for folder in ("/dev/shm", "/tmp"):
         arguments += ["--size", str(room), "--tmpfs", folder]
@@ -90,7 +94,7 @@ def command(seccomp: int, inference: Inference) -> list[str]:
     home = Path(heredity.__file__).parent
     for name in _OWN:
         arguments += ["--ro-bind", str(home / name), f"{_SOURCE}/heredity/{name}"]
-    # `--dev` alone is a file system in memory that is bounded by half of the machine's.
+    # `--dev` alone is a file system in memory, limited to half of the machine's.
     arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp", "--"]
     return [*arguments, str(interpreter()), "-sBP", "-m", _MODULE, inference.engine]
 
@@ -107,17 +111,17 @@ def variables(inference: Inference) -> dict[str, str]:
         "TOKENIZERS_PARALLELISM": "false",
         "OMP_NUM_THREADS": "1",
     }
-    # To ask by the driver whether there is a GPU would open it before workers are forked.
+    # Asking the driver whether there is a GPU would open it before workers are forked.
     gpu = {"PYTORCH_NVML_BASED_CUDA_CHECK": "1"} if inference.device == "gpu" else {}
     return {**base, **gpu, **(_VLLM if inference.engine == "vllm" else {})}
 
 
 @cache
 def packages(more: tuple[str, ...] = ()) -> tuple[Path, ...]:
-    """Return the files and folders of site-packages that a worker needs, those that say versions included.
+    """Return the files and folders of site-packages needed by a worker, including version metadata.
 
     Args:
-        more: further distributions, with what they require, where they are installed.
+        more: further distributions, with their requirements, if installed.
 
     Raises:
         MissingExtraError: if one of `ROOTS` is not installed.
@@ -134,7 +138,7 @@ def _required(roots: tuple[str, ...]) -> Iterator[importlib.metadata.Distributio
     seen: set[tuple[str, str]] = set()
     waiting = [
         (root, "") for root in reversed(roots) if root
-    ]  # from the first on: one that is missing is known at once
+    ]  # from the first on, so that a missing one is detected at once
     while waiting:
         name, extra = waiting.pop()
         name = re.sub(r"[-_.]+", "-", name).lower()
@@ -148,7 +152,7 @@ def _required(roots: tuple[str, ...]) -> Iterator[importlib.metadata.Distributio
                 raise MissingExtraError(f"answering with a submitted model ({name} is missing)", "posttrain") from error
             continue
         yield distribution
-        # What another system would need is looked for in vain, or shown without need: neither does harm.
+        # Requirements of other systems are not found, or are shown needlessly; both are harmless.
         for match in filter(None, map(_REQUIREMENT.match, distribution.requires or ())):
             if (match["when"] or "") == extra:
                 waiting += [
@@ -159,4 +163,4 @@ def _required(roots: tuple[str, ...]) -> Iterator[importlib.metadata.Distributio
 _REQUIREMENT = re.compile(
     r"""(?P<name>[\w.-]+)\s*(?:\[(?P<extras>[^\]]*)\])?(?:.*\bextra\s*==\s*["'](?P<when>[\w.-]+)["'])?""", re.ASCII
 )
-"""A package's requirement: its name, the extras of it that are asked for, and the extra that asks for it."""
+"""A package's requirement: its name, its requested extras, and the extra that requests it."""

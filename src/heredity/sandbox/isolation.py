@@ -1,8 +1,8 @@
-"""What this machine can isolate, and the settings that a zygote is started with.
+"""Isolation layers available on this machine, and the settings for starting a zygote.
 
-Three layers confine a policy worker: namespaces (own process, network, mount and IPC namespaces), Landlock (an allow-list of
-readable files, one writable folder) and seccomp (an allow-list of system calls). A run refuses to start where one is
-missing, unless it is told to be unsafe; its record keeps the tier.
+Three layers confine a policy worker: namespaces (own process, network, mount and IPC namespaces), Landlock (an
+allow-list of readable files, one writable folder) and seccomp (an allow-list of system calls). A run refuses to start
+where one is missing, unless started as unsafe; its record keeps the tier.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from heredity.errors import ConfigError, IsolationError
+from heredity._core.errors import ConfigError, IsolationError
 from heredity.sandbox.guest import confine
 
 SLOTS = 8
-"""Workers that may run at a time in one zygote; each has a scratch folder of its own."""
+"""Simultaneous workers of one zygote, each with a separate scratch folder."""
 
 LAYERS = ("namespaces", "landlock", "seccomp")
 GUEST_FOLDER = Path(__file__).parent / "guest"
 
 ALLOWED_PACKAGES = ("numpy", "scipy", "networkx", "sortedcontainers", "yaml", "pypdf", "openpyxl", "et_xmlfile")
-"""Packages that programs may import where they are installed: mathematics, data structures and YAML, no simulator."""
+"""Packages that programs may import if installed: mathematics, data structures and YAML, no simulator."""
 
 SYSCALLS = [
     "read",
@@ -135,17 +135,17 @@ SYSCALLS = [
 _CLONE_THREAD = 0x00010000
 _PR_SET_NAME = 15
 _FCNTL_COMMANDS = (*range(8), 1030)
-"""Duplicating, flags and locks; not the owner and the signal of a descriptor, by which a process sends any signal."""
+"""Duplicating, flags and locks; not the owner and signal of a descriptor, which would let a process send any signal."""
 _TCGETS = 0x5401
 _FIOCLEX = 0x5451
 
 
 @dataclass(frozen=True, slots=True)
 class Isolation:
-    """Which layers are in force.
+    """Active layers.
 
     Attributes:
-        namespaces: own process, network, mount, IPC and host-name namespaces.
+        namespaces: separate process, network, mount, IPC and host-name namespaces.
         landlock: file access by allow-list.
         seccomp: system calls by allow-list.
     """
@@ -162,7 +162,7 @@ class Isolation:
 
 @dataclass(frozen=True, slots=True)
 class LayerReport:
-    """Whether one layer works here, and if not, why and what to do."""
+    """Result of testing one layer: whether it works, or the reason and the remedy."""
 
     layer: str
     works: bool
@@ -171,7 +171,7 @@ class LayerReport:
 
 
 def probe() -> list[LayerReport]:
-    """Try each layer in a child process and say what works."""
+    """Try each layer in a child process and report which work."""
     return [_probe_namespaces(), _probe_landlock(), _probe_seccomp()]
 
 
@@ -205,9 +205,9 @@ def _probe_namespaces() -> LayerReport:
         "    confine.mount_scratch(sys.argv[2], 1 << 20); os._exit(0 if os.getpid() == 1 else 3)\n"
         "sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))"
     )
-    # Mounted over in namespaces of its own: nothing is made there, so nothing is left by one that is killed.
+    # Mounted over in separate namespaces: nothing is created there, so a killed process leaves nothing.
     command = [sys.executable, "-I", "-S", "-c", code, str(GUEST_FOLDER), tempfile.gettempdir()]
-    # Ctrl-C in a terminal would end the trial, and be taken for its answer.
+    # Ctrl-C in a terminal would end the trial, and look like its result.
     result = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False, start_new_session=True)
     if result.returncode == 0:
         return LayerReport("namespaces", True, "own process, network, mount and IPC namespaces")
@@ -235,8 +235,8 @@ def _probe_seccomp() -> LayerReport:
 def seccomp_program() -> bytes:
     """Compile the system-call filter to BPF.
 
-    Everything not listed fails with EPERM. `clone` may only make threads, and `clone3`, whose flags a filter cannot see,
-    answers ENOSYS so that the C library falls back to `clone`.
+    All other calls fail with EPERM. `clone` may only make threads, and `clone3`, whose flags are invisible to a
+    filter, returns ENOSYS so that the C library falls back to `clone`.
 
     Raises:
         IsolationError: if libseccomp is missing.
@@ -269,9 +269,9 @@ def seccomp_program() -> bytes:
 
 
 def package_folders(names: tuple[str, ...] = ALLOWED_PACKAGES) -> dict[str, Path]:
-    """Return packages and the shared libraries bundled with them: name to path, of a package that is one file that file's.
+    """Return packages and their bundled shared libraries: name to path, for a single-file package its file.
 
-    Of the allow-listed ones those that are installed; what the standard library has needs no showing.
+    Allow-listed ones only if installed; the standard library's dependencies need not be shown.
 
     Raises:
         ConfigError: if another package is not installed.
@@ -305,7 +305,7 @@ def _package_path(name: str) -> Path | None:
 
 
 def make_package_tree(folder: Path, names: tuple[str, ...] = ALLOWED_PACKAGES) -> dict[str, Path]:
-    """Fill `folder` with links to the allow-listed packages, so that nothing else of site-packages is on the path."""
+    """Fill `folder` with links to the allow-listed packages, to keep the rest of site-packages off the path."""
     targets = package_folders(names)
     folder.mkdir(parents=True, exist_ok=True)
     for name, target in targets.items():
@@ -320,7 +320,7 @@ def zygote_settings(isolation: Isolation, folder: Path, scratch_bytes: int) -> d
 
     Args:
         isolation: the layers to use.
-        folder: the engine's own folder; `packages`, `programs` and `scratch` are made in it.
+        folder: the engine's folder; `packages`, `programs` and `scratch` are created in it.
         scratch_bytes: size of the memory-backed scratch folder of each worker.
     """
     import base64

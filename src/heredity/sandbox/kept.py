@@ -1,8 +1,9 @@
-"""Confined processes that keep an object and answer calls from code that waits: the sandbox where no event loop runs.
+"""Confined processes that keep an object and answer calls from synchronous code: the sandbox without an event loop.
 
-`Sandbox.call` borrows a process of a program, or forks one, has a method of its object called, and puts the process back. A
-process ends after a number of calls, so that nothing it gathers lives long. It says what it likes on one pipe: sizes, turns and
-contents are checked, and whatever is wrong with them is the program's failure. The sandbox's own is a `HostError`.
+`Sandbox.call` borrows a process of a program, or forks one, calls a method of its object, and returns the process. A
+process ends after a number of calls, so that its state never lives long. It may write anything to its one pipe:
+sizes, turns and contents are checked, and any violation is the program's failure. The sandbox's failures are a
+`HostError`.
 """
 
 from __future__ import annotations
@@ -20,20 +21,20 @@ from functools import cache
 from queue import SimpleQueue
 from typing import Any
 
-from heredity.errors import HeredityError, HostError, IsolationError
-from heredity.outside import json_value
+from heredity._core.engine_folder import EngineFolder
+from heredity._core.errors import HeredityError, HostError, IsolationError
+from heredity._core.outside import json_value
 from heredity.resources import SourceTree
 from heredity.sandbox import isolation as isolations
-from heredity.sandbox.engine_folder import EngineFolder
 from heredity.sandbox.guest import frames
 from heredity.sandbox.waiting import LOOK_S, Answer, LateError, ProgramError, Wait, WorkerTime
 from heredity.sandbox.zygote import Worker, ZygoteProcess
 
 SLOTS = 12
-"""Processes of one sandbox at the same time; of those that wait for their next call the oldest makes room."""
+"""Simultaneous processes of one sandbox; the oldest idle one makes room."""
 
 CALLS = 1000
-"""Calls that one process answers before another takes its place."""
+"""Calls of one process before it is replaced."""
 
 _MEMORY = 256 << 20
 _FILES = 2 << 20
@@ -44,13 +45,13 @@ _NEWS = 1 << 15
 
 @dataclass(frozen=True)
 class Kept:
-    """What a process keeps: what a function of a source tree makes.
+    """Object kept by a process, made by a function of a source tree.
 
     Attributes:
         tree: the program's files.
         make: `module:Class`; `given`: its keyword arguments, JSON values.
-        result_bytes: most bytes of what a call returns, as JSON.
-        init_s: processor seconds to import the module and make the object.
+        result_bytes: size limit of a return value as JSON, in bytes.
+        init_s: CPU seconds to import the module and make the object.
     """
 
     tree: SourceTree
@@ -61,7 +62,7 @@ class Kept:
 
     @property
     def request(self) -> bytes:
-        """What a fresh process is asked first."""
+        """First request to a fresh process."""
         return json.dumps({"function": self.make, "arguments": dict(self.given), "keep": True}).encode()
 
 
@@ -75,7 +76,7 @@ class _Process:
         self._poll.register(worker.response, select.POLLIN)
 
     def begin(self) -> None:
-        """See it confined and its object made."""
+        """Check that it is confined and its object is made."""
         try:
             payload = self._exchange(self.kept.request, self._wait(_CONFINE_S))
         except LateError as error:
@@ -90,7 +91,7 @@ class _Process:
         self._result(payload)
 
     def call(self, request: bytes, seconds: float) -> Answer:
-        """Return what a request gives."""
+        """Return the result of a request."""
         self.calls += 1
         wait = self._wait(seconds)
         return Answer(self._result(self._exchange(request, wait)), wait.spent_s)
@@ -106,7 +107,7 @@ class _Process:
             try:
                 left = left[os.write(self.worker.request, left) :]
                 continue
-            except BrokenPipeError:  # it has ended; reading says how
+            except BrokenPipeError:  # it has ended; reading gives the reason
                 break
             except BlockingIOError:
                 ready = writable.poll(1000 * LOOK_S)
@@ -150,15 +151,15 @@ class _Process:
 
 
 class _EndedError(HeredityError):
-    """A process has ended by itself."""
+    """A process ended unexpectedly."""
 
 
 class _FailedError(ProgramError):
-    """A program has raised; its process answers further calls."""
+    """A program raised an exception; its process can answer further calls."""
 
 
 class Sandbox:
-    """Forks confined processes and keeps those that wait for a call; may be used from any thread.
+    """Forks confined processes and keeps idle ones; may be used from any thread.
 
     Nothing is started before the first call.
     """
@@ -171,16 +172,16 @@ class Sandbox:
         self._zygote: ZygoteProcess | None = None
 
     def call(self, kept: Kept, method: bytes, arguments: bytes, seconds: float) -> Answer:
-        """Call a method of what a program keeps, and return what it gives.
+        """Call a method of a program's object, and return the result.
 
         Args:
             kept: the program.
             method: the method's name.
             arguments: its keyword arguments, a JSON object.
-            seconds: processor seconds that it may take; a fresh process has `kept.init_s` before.
+            seconds: CPU limit of the call, in seconds; a fresh process gets `kept.init_s` in addition.
 
         Raises:
-            ProgramError: if the program raises, ends, takes too long, or answers what is no answer.
+            ProgramError: if the program raises, ends, takes too long, or answers malformed.
             HostError: if the sandbox fails.
             IsolationError: if this machine cannot confine programs.
         """
@@ -200,7 +201,7 @@ class Sandbox:
         return answer
 
     def close(self) -> None:
-        """End every process that is not in the middle of a call."""
+        """End every process that is not in a call."""
         with self._room:
             self._lose()
             if self._engine is not None:
@@ -243,7 +244,7 @@ class Sandbox:
             self._ended(process)
 
     def _ended(self, process: _Process) -> int | None:
-        """End a process and return how it ended; None if the sandbox itself is gone."""
+        """End a process and return its exit status; None if the sandbox itself is gone."""
         self._live -= 1
         self._room.notify()
         if process.zygote is not self._zygote:
@@ -257,7 +258,7 @@ class Sandbox:
             return None
 
     def _lose(self) -> None:
-        """Give up the zygote and what it has forked; the next call starts another."""
+        """Discard the zygote and its processes; the next call starts another."""
         if self._zygote is not None:
             self._zygote.close(0.0)
         self._zygote = None
@@ -296,7 +297,7 @@ class Sandbox:
 
 
 class _Starter:
-    """Starts zygotes on a thread that lives as long as this process: the kernel ends them with the thread that started them."""
+    """Starts zygotes on a thread that lives as long as this process: the kernel ends them with their starting thread."""
 
     def __init__(self) -> None:
         self._orders: SimpleQueue[tuple[Mapping[str, Any], Future[ZygoteProcess]]] = SimpleQueue()
@@ -332,7 +333,7 @@ def shared() -> Sandbox:
 
 
 def _forget() -> None:
-    """Leave the sandbox of the process that this one was forked from alone."""
+    """Detach from the parent process's sandbox after a fork."""
     shared.cache_clear()
     _starter.cache_clear()
 

@@ -1,4 +1,4 @@
-"""What one rollout may use."""
+"""Limits of one rollout."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one rollout may use.
+    """Limits of one rollout.
 
     Attributes:
         init_s: wall seconds for importing and constructing the program.
         act_s: wall seconds for one decision.
         episode_s: wall seconds for one whole episode; checked between steps, and by the policy's own worker.
-        memory_bytes: memory of one policy worker beyond what its interpreter maps.
+        memory_bytes: memory of one policy worker beyond the mappings of its interpreter.
         scratch_bytes: size of one file in the folder that a policy may write to, which is wiped after each episode.
-        output_bytes: how much of stdout and of stderr is kept for each episode.
-        steps: cap on the number of steps; None leaves the environment's own horizon.
+        output_bytes: bytes of stdout and of stderr kept for each episode.
+        steps: upper limit on steps; None leaves the environment's horizon.
     """
 
     init_s: float = 10.0

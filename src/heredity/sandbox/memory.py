@@ -1,8 +1,8 @@
-"""The memory of an agent and of all that it started, as the kernel's `/proc` tells it.
+"""Memory of an agent and all of its processes, measured through the kernel's `/proc`.
 
-What counts is what cannot be had back without swapping: anonymous memory (swapped out or not), shared memory, files on
-memory-backed file systems, and page tables. Pages of files on disk do not count: a model that is mapped is dropped when room is
-needed.
+It counts memory that cannot be reclaimed without swapping: anonymous memory (swapped out or not), shared memory,
+files on memory-backed file systems, and page tables. Pages of files on disk do not count: a mapped model is dropped
+when memory is short.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 MEMORY_FOLDERS = ("tmp", "dev/shm")
-"""Where a sandbox has memory-backed file systems that can be written."""
+"""Writable memory-backed file systems of a sandbox."""
 
 _YOUNG_S = 1.0
 _MOST_DESCRIPTORS = 20_000
@@ -29,7 +29,7 @@ _PROPORTIONAL = ((b"Pss_Anon:", b"SwapPss:"), (b"Pss_Shmem:",))
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process: its parent's id, its session's, when it was started, seconds after the machine, and its processor seconds."""
+    """A process: its parent's id, its session's, its start in seconds after boot, and its CPU seconds."""
 
     parent: int
     session: int
@@ -39,28 +39,28 @@ class Process:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Bytes of memory that a process holds: anonymous ones, and shared ones, which other processes or files may hold too."""
+    """Bytes of memory held by a process: anonymous ones, and shared ones, which other processes or files may hold too."""
 
     own: int = 0
     shared: int = 0
 
     def beyond(self, other: Held) -> Held:
-        """Return what this is more than another."""
+        """Return the excess over another."""
         return Held(max(0, self.own - other.own), max(0, self.shared - other.shared))
 
 
 def machine_memory() -> int:
-    """Return the bytes of memory that this process and those it starts can have: the machine's, or its control group's."""
+    """Return the bytes of memory available to this process and its children: the machine's, or its control group's."""
     return min([os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), *_group_limits()])
 
 
 def family(root: int) -> dict[int, Process]:
-    """Return a process, all that descends from it, and what else is in its session, by process id.
+    """Return a process, its descendants, and the other processes of its session, by process id.
 
-    Whoever loses its parent gets the first process of its namespace for one, so that of a sandbox nothing is left out. Without
-    a sandbox, what has started a session of its own and lost its parent is not found, as it is not ended either.
+    Orphans become children of the first process of their namespace, so that none of a sandbox is missed. Without a
+    sandbox, an orphan in a new session is not found, and is not ended either.
     """
-    # In order, so that the parent is read before the child: one that ends meanwhile has handed its children on by then.
+    # In order, so that the parent is read before the child: one that ends meanwhile has passed its children on by then.
     every = {pid: entry for pid in sorted(_pids()) if (entry := _process(pid)) is not None}
     children: dict[int, list[int]] = {}
     for pid, process in every.items():
@@ -76,15 +76,15 @@ def family(root: int) -> dict[int, Process]:
 
 
 def memory_of(root: int, bound: int, files: int = 0) -> int:
-    """Return the bytes of memory that a family of processes holds.
+    """Return the bytes of memory held by a family of processes.
 
-    Pages that several hold are first counted for each of them, which is quick; only where that exceeds the bound, shares are
-    counted, which takes the kernel milliseconds for each gigabyte.
+    Shared pages are first counted for each process, which is quick. Only if that exceeds the limit, exact shares are
+    counted, which takes the kernel milliseconds per gigabyte.
 
     Args:
         root: the first process.
-        bound: beyond it, the exact figure is asked for.
-        files: bytes of files in memory. They may be mapped as well, so the greater of them and of what is mapped counts.
+        bound: limit above which the exact figure is computed.
+        files: bytes of files in memory. They may be mapped as well, so the larger of files and mappings counts.
     """
     members = family(root)
     total = _sum(members, {pid: _resident(pid) for pid in members}, files)
@@ -94,7 +94,7 @@ def memory_of(root: int, bound: int, files: int = 0) -> int:
 
 
 def inside(root: int, number: int) -> int | None:
-    """Return the process id of what is `number` in a namespace of its own and descends from `root`; None if there is none."""
+    """Return the process id of the descendant of `root` that is `number` in its namespace; None if it does not exist."""
     for pid in family(root):
         status = _read(f"/proc/{pid}/status")
         named = next((line.split() for line in status.splitlines() if line.startswith(b"NSpid:")), ())
@@ -104,18 +104,18 @@ def inside(root: int, number: int) -> int | None:
 
 
 def processor_of(pid: int) -> tuple[float, float]:
-    """Return the seconds that a process has had of the processor, and those that its first thread was ready and had none.
+    """Return a process's CPU seconds, and the seconds its first thread was ready without a processor.
 
-    Zeros if it has ended; the second is 0 where the kernel does not say.
+    Zeros if it has ended; the second is 0 where the kernel does not report it.
     """
     process, queued = _process(pid), _read(f"/proc/{pid}/schedstat").split()
     return (process.processor_s if process else 0.0), (int(queued[1]) / 1e9 if len(queued) > 1 else 0.0)
 
 
 def queued_of(root: int) -> float:
-    """Return the seconds in which a family of processes was ready to work and had no processor: of the thread that had most.
+    """Return the seconds a family of processes was ready without a processor, for the thread with the most.
 
-    0 where the kernel does not say. What has ended does not count.
+    0 where the kernel does not report it. Ended processes do not count.
     """
     threads = (path for pid in family(root) for path in Path(f"/proc/{pid}/task").glob("*/schedstat"))
     return max((int(fields[1]) / 1e9 for path in threads if len(fields := _read(path).split()) > 1), default=0.0)
@@ -123,14 +123,14 @@ def queued_of(root: int) -> float:
 
 def memory_files(first: int) -> int:
     """Return the bytes on the memory-backed file systems of the sandbox with this first process."""
-    return sum(_taken(f"/proc/{first}/root", name) for name in MEMORY_FOLDERS)
+    return sum(_size_of(f"/proc/{first}/root", name) for name in MEMORY_FOLDERS)
 
 
 def nameless_files(pids: Iterable[int]) -> Counter[int]:
-    """Return what open files without a name take, which no walk through folders finds: device to bytes.
+    """Return the bytes of open files without a name, which a walk through folders misses: device to bytes.
 
     Args:
-        pids: of the processes that may have them open; of their descriptors at most 20,000 are looked at.
+        pids: processes that may have them open; at most 20,000 of their descriptors are examined.
     """
     sizes: dict[tuple[int, int], int] = {}
     for count, descriptor in enumerate(_descriptors(pids)):
@@ -151,7 +151,7 @@ def _sum(members: Mapping[int, Process], held: Mapping[int, Held], files: int) -
     own = shared = 0
     for pid, process in members.items():
         amount = held[pid]
-        # Until it starts a program of its own, a child may live in the very memory of its parent (vfork).
+        # Until exec, a child may share its parent's memory (vfork).
         if now - process.started_s < _YOUNG_S:
             amount = amount.beyond(held.get(process.parent, Held()))
         own += amount.own
@@ -160,15 +160,15 @@ def _sum(members: Mapping[int, Process], held: Mapping[int, Held], files: int) -
 
 
 def _resident(pid: int) -> Held:
-    return _held(_read(f"/proc/{pid}/status"), _RESIDENT) or Held()
+    return _sum_of(_read(f"/proc/{pid}/status"), _RESIDENT) or Held()
 
 
 def _proportional(pid: int) -> Held:
-    return _held(_read(f"/proc/{pid}/smaps_rollup"), _PROPORTIONAL) or _resident(pid)
+    return _sum_of(_read(f"/proc/{pid}/smaps_rollup"), _PROPORTIONAL) or _resident(pid)
 
 
-def _held(text: bytes, names: tuple[tuple[bytes, ...], tuple[bytes, ...]]) -> Held | None:
-    """Return the sums of the named amounts, which are in units of 1024 bytes; None if there is none of them."""
+def _sum_of(text: bytes, names: tuple[tuple[bytes, ...], tuple[bytes, ...]]) -> Held | None:
+    """Return the sums of the named amounts, which are in units of 1024 bytes; None if all are missing."""
     lines = [line.split() for line in text.splitlines()]
     amounts = {words[0]: int(words[1]) << 10 for words in lines if len(words) == 3 and words[2] == b"kB"}
     if not any(name in amounts for name in names[0]):
@@ -182,7 +182,7 @@ def _pids() -> Iterator[int]:
 
 
 def _process(pid: int) -> Process | None:
-    # The name, in parentheses, may hold anything.
+    # The name, in parentheses, may contain anything.
     fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     if len(fields) <= 19:
         return None
@@ -197,7 +197,7 @@ def _descriptors(pids: Iterable[int]) -> Iterator[str]:
             yield from (f"/proc/{pid}/fd/{name}" for name in os.listdir(f"/proc/{pid}/fd"))
 
 
-def _taken(root: str, name: str) -> int:
+def _size_of(root: str, name: str) -> int:
     try:
         folder = os.open(f"{root}/{name}", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:
@@ -215,7 +215,7 @@ def _taken(root: str, name: str) -> int:
 
 
 def _read(path: str | Path) -> bytes:
-    """Return a small file's content; nothing if it is gone or not to be read."""
+    """Return a small file's content; empty if it is gone or unreadable."""
     try:
         with open(path, "rb", buffering=0) as file:
             return file.read()

@@ -1,8 +1,8 @@
-"""One run of one command that nobody trusts: a compiler, or a program on one case, measured.
+"""One measured run of one untrusted command: a compiler, or a program on one case.
 
-Each run has a root of its own that nothing can be written to but `/tmp` (and `/work` while compiling), no network, no
-processes besides itself unless it compiles, and limits of processor time, wall time, memory and output. Nothing that it does
-outlives it, so runs share no state.
+Each run has a separate root in which only `/tmp` (and `/work` while compiling) is writable, no network, no further
+processes unless it compiles, and limits on CPU time, wall time, memory and output. Nothing outlives the run, so runs
+share no state.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from heredity.errors import ConfigError, HostError, IsolationError
+from heredity._core.errors import ConfigError, HostError, IsolationError
 from heredity.sandbox.bubblewrap_root import (
     available,
     bwrap,
@@ -39,7 +39,7 @@ from heredity.sandbox.process_groups import bounded
 from heredity.sandbox.waiting import RunClock
 
 WORK = "/work"
-"""Where a program lies, and where it is compiled."""
+"""Folder of a program, in which it is compiled."""
 
 _REAPER = Path(__file__).parent / "reaper.py"
 _STACK_BYTES = 256 << 20
@@ -47,20 +47,20 @@ _USER = 1000
 _MOST_PROCESSES = 512  # of a compiler, threads included
 _CHUNK = 1 << 16
 _MOST_REQUEST_BYTES = 128 << 10  # of one message on a socket, whose buffers have 208 KiB
-_MOST_ENDING_S = 60.0  # what the kernel may take to start a run, or to end one that was killed
+_MOST_ENDING_S = 60.0  # time for the kernel to start a run, or to end a killed one
 _FAILED_TO_START = b"bwrap: "
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a run may use.
+    """Limits of a run.
 
     Attributes:
-        cpu_s: processor seconds of all its threads.
-        wall_s: wall seconds; those in which it was ready to work and had no processor do not count.
-        memory_bytes: private memory that it may have at once.
-        output_bytes: of its standard output; of its standard error 64 KiB are kept.
-        disk_bytes: of what it may write, in memory.
+        cpu_s: CPU seconds of all its threads.
+        wall_s: wall seconds, without those in which it was ready but had no processor.
+        memory_bytes: simultaneous private memory.
+        output_bytes: bytes of its standard output; 64 KiB of its standard error are kept.
+        disk_bytes: bytes it may write, in memory.
     """
 
     cpu_s: float
@@ -72,17 +72,17 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a run ended.
+    """Result of a run.
 
     Attributes:
         code: its exit code; minus the number of the signal that ended it.
-        stdout: what it printed.
-        stderr: what it said; of more than 64 KiB the beginning and the end.
-        cpu_s: processor seconds, with some 10 ms for its sandbox.
+        stdout: its standard output.
+        stderr: its standard error; beyond 64 KiB, the start and the end.
+        cpu_s: CPU seconds, with some 10 ms for its sandbox.
         wall_s: wall seconds.
-        peak_bytes: the most memory that it had at once.
-        reason: `"exited"`, or the bound that it passed: `"cpu"`, `"wall"`, `"output"`, or `"memory"` where that was found
-            afterwards.
+        peak_bytes: peak memory.
+        reason: `"exited"`, or the exceeded limit: `"cpu"`, `"wall"`, `"output"`, or `"memory"` where that was
+            detected afterwards.
     """
 
     code: int
@@ -98,7 +98,7 @@ class NativeRuns:
     """Runs confined commands, several at a time, each measured.
 
     Args:
-        workers: most runs at a time; by default one per core.
+        workers: limit on simultaneous runs; by default one per core.
 
     Raises:
         IsolationError: if this machine cannot confine commands.
@@ -138,20 +138,20 @@ class NativeRuns:
         environment: Mapping[str, str] | None = None,
         compiling: bool = False,
     ) -> Ended:
-        """Run a command and wait for its end; a run whose awaiting task is cancelled is ended, and keeps its turn until it has.
+        """Run a command and wait for its end; cancelling the waiting task ends the run, which keeps its slot until it has ended.
 
         Args:
             command: the program and its arguments.
-            bounds: what it may use.
-            work: what it sees at `/work`, read-only; a compiler works on a copy.
-            stdin: what it reads.
-            shown: further files and folders of the host, read-only, at their own paths.
-            environment: variables beside PATH, HOME and LANG.
-            compiling: whether it may start processes and write to `/work`.
+            bounds: its limits.
+            work: content of `/work`, read-only; a compiler works on a copy.
+            stdin: its standard input.
+            shown: further files and folders of the host, read-only, at the same paths.
+            environment: variables in addition to PATH, HOME and LANG.
+            compiling: allow it to start processes and write to `/work`.
 
         Raises:
             IsolationError: if it cannot be confined.
-            HostError: if what starts it has ended; the next run has a new one.
+            HostError: if the process that starts it has ended; the next run gets a new one.
             ConfigError: if the command and its environment are too large.
         """
         arguments = _arguments(self._rules[compiling], bounds, work, shown, environment or {}, compiling=compiling)
@@ -179,7 +179,7 @@ class NativeRuns:
         reaper = self._free.pop()
         reaper.take()
         run = asyncio.get_running_loop().run_in_executor(None, reaper.run, message, bounds, stdin)
-        # Not `finally`: whoever is cancelled here leaves a thread that is still at it.
+        # Not `finally`: cancellation leaves a thread still at work.
         run.add_done_callback(lambda ended: self._returned(reaper, ended))
         try:
             return await asyncio.shield(run)
@@ -188,10 +188,10 @@ class NativeRuns:
             raise
 
     def _returned(self, reaper: _Reaper, run: asyncio.Future[Ended]) -> None:
-        _ = run.cancelled() or run.exception()  # Said to whoever waits, if anybody does.
+        _ = run.cancelled() or run.exception()  # Raised in the waiting caller, if any.
         if not reaper.ready and not self._closed:
             reaper.close()
-            with contextlib.suppress(OSError):  # The next run fails of that one, and another start is tried.
+            with contextlib.suppress(OSError):  # The next run fails for that reason, and another start is tried.
                 self._reapers.add(another := _Reaper(self._rules))
                 self._reapers.discard(reaper)
                 reaper = another
@@ -203,7 +203,7 @@ class _Reaper:
     """The host's side of `reaper.py`.
 
     Attributes:
-        ready: whether it waits for a command: neither at work nor dead.
+        ready: True while waiting for a command: neither busy nor dead.
     """
 
     def __init__(self, rules: Mapping[bool, int]) -> None:
@@ -220,17 +220,17 @@ class _Reaper:
         self.ready, self._group, self._stopped, self._lock = True, 0, False, threading.Lock()
 
     def take(self) -> None:
-        """Say that a run begins, which may be stopped before it has."""
+        """Register the start of a run, which may be stopped before it starts."""
         self.ready, self._stopped = False, False
 
     def close(self) -> None:
-        # In this order: one that has lost its channel says so with a traceback.
+        # In this order: a reaper without its channel prints a traceback.
         self._process.kill()
         self._process.wait()
         self._channel.close()
 
     def stop(self) -> None:
-        """End the run that is under way, from another thread."""
+        """End the current run, from another thread."""
         with self._lock:
             self._stopped = True
             if self._group:
@@ -251,7 +251,7 @@ class _Reaper:
         clock = RunClock(group, bounds.wall_s)
         out, err, reason = _exchanged(streams, stdin, bounds, clock)
         used: dict[str, Any] | None = None
-        while used is None and reason == "exited":  # What has closed its output may still be at work.
+        while used is None and reason == "exited":  # A process that closed its output may still be running.
             try:
                 used = self._answer(max(clock.left(), 0.001))
             except TimeoutError:
@@ -307,7 +307,7 @@ def _arguments(
     arguments += ["--size", str(bounds.disk_bytes), "--tmpfs", "/tmp"]
     views = [part for path in shown for part in ("--ro-bind", str(path), str(path))]
     if compiling:
-        # What is shown may lie below the folder of this name on the host.
+        # Files shown may lie below the host's folder of this name.
         arguments += ["--size", str(bounds.disk_bytes), "--tmpfs", WORK, *views]
         arguments += ["--ro-bind", str(work), "/source"] if work is not None else []
     else:
@@ -320,7 +320,7 @@ def _arguments(
 
 
 def _exchanged(streams: Sequence[IO[bytes]], stdin: bytes, bounds: Bounds, clock: RunClock) -> tuple[bytes, bytes, str]:
-    """Write and read until both outputs are closed or a bound is passed; return both and which bound."""
+    """Write and read until both outputs are closed or a limit is passed; return both and the limit."""
     feed, out_stream, err_stream = streams
     out, err, rest = bytearray(), _Said(), memoryview(stdin)
     with contextlib.ExitStack() as stack, selectors.DefaultSelector() as selector:
@@ -352,7 +352,7 @@ def _exchanged(streams: Sequence[IO[bytes]], stdin: bytes, bounds: Bounds, clock
 
 
 class _Said:
-    """The beginning and the end of what a run says, where an error is told last."""
+    """The start and the end of a run's output, because errors come last."""
 
     def __init__(self) -> None:
         self._head, self._tail, self._length = bytearray(), bytearray(), 0
@@ -370,7 +370,7 @@ class _Said:
 
 
 def _fed(descriptor: int, rest: memoryview) -> memoryview:
-    """Write what a pipe takes, and return what is left; nothing, if nobody reads it."""
+    """Write as much as a pipe takes, and return the rest; empty if the reader is gone."""
     try:
         return rest[os.write(descriptor, rest[:_CHUNK]) :] if rest else rest
     except BlockingIOError:
@@ -395,7 +395,7 @@ def _ended(used: Mapping[str, Any], out: bytes, err: bytes, wall_s: float, reaso
     if code == 1 and err.startswith(_FAILED_TO_START) and not out:
         raise IsolationError(f"a program cannot be confined: {err.decode('utf-8', 'replace').strip()[:300]}")
     if code > 128 and reason == "exited":
-        code = 128 - code  # bubblewrap says of a signal what a shell does
+        code = 128 - code  # bubblewrap reports a signal like a shell
     if reason == "exited" and (used["cpu_s"] > bounds.cpu_s or code == -signal.SIGXCPU):
         reason = "cpu"
     return Ended(code, out, err.decode("utf-8", "replace"), used["cpu_s"], wall_s, used["peak_bytes"], reason)

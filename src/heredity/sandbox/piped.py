@@ -1,4 +1,4 @@
-"""A confined command that is spoken to over its standard input and output, such as a server of the Model Context Protocol."""
+"""A confined command driven over its standard input and output, such as a server of the Model Context Protocol."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from heredity.errors import ConfigError, IsolationError
+from heredity._core.errors import ConfigError, IsolationError
 from heredity.sandbox.agent_bubblewrap import Confinement, available, open_descriptors
 from heredity.sandbox.isolation import ALLOWED_PACKAGES
 from heredity.sandbox.watch import Bounds, Watch
@@ -23,19 +23,19 @@ _END_S = 0.3
 
 @dataclass(frozen=True, slots=True)
 class PipedCommand:
-    """A command and what it is granted.
+    """A command and its permissions.
 
     Attributes:
         command: program and arguments.
-        folder: the only folder that it may write, found at `/workspace` inside; it starts there.
-        shows: files and folders of the host that it may read, at the same paths inside.
-        packages: packages it may import beyond the standard library.
-        environment: variables it is given; nothing is inherited.
+        folder: the only writable folder, visible as `/workspace`, where the command starts.
+        shows: readable files and folders of the host, at the same paths inside.
+        packages: packages it may import in addition to the standard library.
+        environment: its variables; nothing is inherited.
         network: share the host's network.
-        memory_bytes: most memory that it and all that it starts may hold.
-        disk_bytes: most disk that the files of its folder may take.
-        processes: most processes and threads at once.
-        line_bytes: the longest line that it may write to its standard output.
+        memory_bytes: memory limit of all its processes, in bytes.
+        disk_bytes: disk limit of its folder, in bytes.
+        processes: limit on simultaneous processes and threads.
+        line_bytes: length limit of a line of its standard output, in bytes.
     """
 
     command: tuple[str, ...]
@@ -51,7 +51,7 @@ class PipedCommand:
 
 
 class Piped:
-    """A command at work; made by `started`.
+    """A running command; made by `started`.
 
     Attributes:
         reader: its standard output; a line that is too long raises `ValueError`.
@@ -67,7 +67,7 @@ class Piped:
 
     @property
     def last_words(self) -> str:
-        """The last of what it wrote to its standard error."""
+        """End of its standard error."""
         return "".join(self._error_lines).strip()[-2000:]
 
     async def listen(self, stream: asyncio.StreamReader) -> None:
@@ -78,17 +78,17 @@ class Piped:
 
 @contextlib.asynccontextmanager
 async def started(command: PipedCommand, *, unsafe: bool = False) -> AsyncGenerator[Piped]:
-    """Run a command in the sandbox until the block ends; then every process of it is gone.
+    """Run a command in the sandbox until the block ends, then end all of its processes.
 
-    It is killed as well when it holds more memory or disk than it may.
+    It is also killed when it exceeds its memory or disk.
 
     Args:
-        command: what to run.
+        command: the command.
         unsafe: run without a sandbox where there is none.
 
     Raises:
         IsolationError: if this machine cannot confine it, and `unsafe` is False.
-        ConfigError: if it cannot be started, or a folder to show would reveal what must stay hidden.
+        ConfigError: if it cannot be started, or a shown folder would reveal hidden files.
     """
     reason = await asyncio.to_thread(available)
     if reason is not None and not unsafe:
@@ -119,7 +119,8 @@ async def _guard(watch: Watch, process: asyncio.subprocess.Process) -> None:
 
 
 def _kill(process: asyncio.subprocess.Process) -> None:
-    # Of its group, which without a sandbox holds what it has started. One that has ended may be another's number by now.
+    # Of its group, which without a sandbox contains its children. A process that has ended may have passed its number
+    # to another by now.
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -138,7 +139,7 @@ async def _start(command: PipedCommand, stack: contextlib.ExitStack) -> asyncio.
         file_bytes=command.disk_bytes,
     )
     with open_descriptors() as (descriptors, info):
-        # Bubblewrap writes there; nobody has to read it.
+        # Bubblewrap writes there; it need not be read.
         stack.callback(os.close, info)
         arguments = confinement.arguments(command.command, descriptors)
         return await _spawn(command, arguments, confinement.variables(), tuple(descriptors))

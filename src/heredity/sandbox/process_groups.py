@@ -1,7 +1,7 @@
-"""A bound on the processes and threads of a sandbox, where the limit that the kernel keeps by user does not bind.
+"""Limit on the processes and threads of a sandbox where the kernel's limit by user does not apply.
 
-`RLIMIT_NPROC` exempts root, in whichever user namespace it is, so that a fork bomb in a sandbox that root started could take
-every process number of the machine. There a control group counts them instead, one for each sandbox.
+`RLIMIT_NPROC` exempts root, in any user namespace. A fork bomb in a sandbox started by root could take every process
+number of the machine. There a control group counts them instead, one for each sandbox.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from pathlib import Path
 
 _PREFIX = "heredity-"
 _ENTERING_S = 60.0
-"""From this age on an empty group is one whose sandbox has ended, and not one that is about to be entered."""
+"""Age in seconds from which an empty group belongs to an ended sandbox, not one about to be entered."""
 _ENTER = 'echo $$ > "$0/cgroup.procs" && exec "$@"'
-"""Words of the shell alone: it runs outside of the sandbox, with variables that may be the candidate's, PATH among them."""
+"""Shell built-ins only: it runs outside the sandbox, with variables that may be the candidate's, PATH among them."""
 
 
 def bounded(processes: int) -> list[str]:
-    """Return what stands before a command, so that it and all that it starts have at most so many processes and threads.
+    """Return a command prefix that limits the processes and threads of the command and its descendants.
 
-    Nothing for a user other than root, for whom `RLIMIT_NPROC` holds, and nothing where root may not make control groups
+    Empty for a user other than root, for whom `RLIMIT_NPROC` holds, and where root may not make control groups
     (`unavailable` says why).
 
     Args:
-        processes: the most at once, at least 1; those that set a sandbox up are among them.
+        processes: the limit, at least 1; includes those that set a sandbox up.
     """
     parent, _ = _parent()
     if parent is None:
@@ -38,13 +38,13 @@ def bounded(processes: int) -> list[str]:
 
 
 def unavailable() -> str | None:
-    """Return why nothing bounds the processes of a sandbox on this machine and what to do about it, or None if something does."""
+    """Return why the processes of a sandbox cannot be limited on this machine and the remedy, or None if they can."""
     return _parent()[1]
 
 
 @cache
 def _parent() -> tuple[Path | None, str | None]:
-    """The folder of the kernel in which groups can be made, if there has to be one, and why there is none."""
+    """Return the kernel's parent folder for groups, if groups are needed, and the reason there is none."""
     if os.geteuid() != 0:
         return None, None
     for folder in _candidates():
@@ -61,7 +61,7 @@ def _parent() -> tuple[Path | None, str | None]:
 
 
 def _candidates() -> list[Path]:
-    """Folders of groups that may count processes: of cgroup v1 the own one and the root, of v2 the root where it is on."""
+    """Return folders of process-counting groups: for cgroup v1 our group and the root, for v2 the root, if enabled."""
     lines = Path("/proc/self/cgroup").read_text().splitlines() if Path("/proc/self/cgroup").exists() else []
     own = [path for _, controllers, path in (line.split(":", 2) for line in lines) if "pids" in controllers.split(",")]
     root = Path("/sys/fs/cgroup/pids")
@@ -71,7 +71,9 @@ def _candidates() -> list[Path]:
 def _make(parent: Path, processes: int) -> Path:
     group = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=parent))
     try:
-        with (group / "pids.max").open("r+") as bound:  # it is the kernel's, or this is no folder of groups that count
+        with (group / "pids.max").open(
+            "r+"
+        ) as bound:  # it belongs to the kernel, or is not a folder of counting groups
             bound.write(str(processes))
     except OSError:
         group.rmdir()
@@ -80,8 +82,8 @@ def _make(parent: Path, processes: int) -> Path:
 
 
 def _sweep(parent: Path, own: str | None = None) -> None:
-    """Remove the groups that nobody is in any more: those that are old, or all whose names begin with `own`."""
+    """Remove empty groups: old ones, or all whose names start with `own`."""
     for group in parent.glob(f"{own or _PREFIX}*"):
-        with suppress(OSError):  # the kernel keeps those that somebody is in
+        with suppress(OSError):  # the kernel keeps groups in use
             if own or time.time() - group.stat().st_mtime > _ENTERING_S:
                 group.rmdir()

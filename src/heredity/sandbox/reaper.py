@@ -1,10 +1,10 @@
-"""Starts one confined command after the other and says what each used: a process of its own, with nothing but the standard library.
+"""Starts confined commands one after the other and reports their usage: a separate process with only the standard library.
 
-bubblewrap does not wait for what it starts, so nobody learns what that used. This process adopts whatever loses its parent
-below it, so it does: the usage of a run is that of all processes that it was made of.
+bubblewrap does not wait for its children, so their usage would be lost. This process adopts orphans below it, so it
+can report the usage of all processes of a run.
 
-A request is one message on the socket, JSON (command, environment, limits, rules) with three descriptors (stdin, stdout,
-stderr). The answers are the number of its process group and, when all has ended, the exit code and the usage.
+A request is one message on the socket, JSON (command, environment, limits, rules) with three descriptors (stdin,
+stdout, stderr). The answers are its process group and, when all has ended, the exit code and the usage.
 """
 
 import ctypes
@@ -32,21 +32,21 @@ def _start(request: dict[str, Any], descriptors: Sequence[int]) -> int:
             os.dup2(descriptor, target)
         for name, values in request["limits"].items():
             resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), tuple(values))
-        # Opened anew: whoever reads a descriptor moves its place.
+        # Reopened: reading a shared descriptor moves its position.
         rules = request["rules"]
         os.dup2(os.open(f"/proc/self/fd/{rules}", os.O_RDONLY), rules)
-        # Above all the channel: whoever had it could say what it used.
+        # Above all the channel: a process holding it could fake its usage.
         os.closerange(3, rules)
         os.closerange(rules + 1, _MOST_DESCRIPTORS)
         os.execve(request["command"][0], request["command"], request["environment"])
-    # The child says whatever it is, and ends here.
+    # The child reports any error, and ends here.
     except BaseException as error:  # noqa: BLE001
         os.write(2, f"bwrap: {error!r}".encode())
     os._exit(1)
 
 
 def _ended(pid: int) -> dict[str, Any]:
-    """Wait for all that a command was made of."""
+    """Wait for all processes of a command."""
     code, seconds, peak = 0, 0.0, 0
     while True:
         try:

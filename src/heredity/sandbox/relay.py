@@ -2,10 +2,10 @@
 
     relay.py [--socket PATH] [--broker PATH] [--processes N] [--file-bytes N] -- COMMAND [ARGUMENT ...]
 
-A sandbox has a network of its own, in which nothing but this relay listens: it forwards a free port of 127.0.0.1 to
-the run's Unix socket if there is one, and another to that of a broker of language models, so that agents that only know
-URLs work unchanged. It starts the command, passes signals on to it, reaps whatever the command leaves behind, and ends
-with the command's exit code. As the first process of its namespace it takes every other process of the sandbox with it.
+A sandbox has a separate network, in which only this relay listens. It forwards a free port of 127.0.0.1 to the run's
+Unix socket if there is one, and another to that of a broker of language models, so that agents that only know URLs
+work unchanged. It starts the command, forwards signals to it, reaps orphans, and ends with the command's exit code.
+As the first process of its namespace it takes every other process of the sandbox with it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from types import FrameType
 from typing import cast
 
 MOST_CONNECTIONS = 256
-"""Connections at once, to all ports together."""
+"""Limit on simultaneous connections, for all ports together."""
 
 _SIOCGIFFLAGS = 0x8913
 _SIOCSIFFLAGS = 0x8914
@@ -58,7 +58,7 @@ def main(arguments: list[str] | None = None) -> int:
     command = options.command[1:] if options.command[:1] == ["--"] else options.command
     libc = ctypes.CDLL(None)
     raise_loopback()
-    # Its memory is none of the command's, which runs as the same user and could read it.
+    # The command runs as the same user and must not read this process's memory.
     libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
     doors = [(socket.create_server(("127.0.0.1", 0)), path) for path in (options.socket, options.broker) if path]
     urls = [f"http://127.0.0.1:{listener.getsockname()[1]}" for listener, _ in doors]
@@ -67,7 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
     environment |= addresses(session[0]) if session else {}
 
     def limit() -> None:
-        # The command itself is as any other: without this it could not even open its own files below /proc.
+        # The command itself is dumpable: otherwise it could not open its files below /proc.
         libc.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)
         _limit(resource.RLIMIT_NPROC, options.processes)
         _limit(resource.RLIMIT_FSIZE, options.file_bytes)
@@ -75,8 +75,8 @@ def main(arguments: list[str] | None = None) -> int:
 
     forwarding = _Forwarding()
     try:
-        # A group of its own: a signal for the agent then also reaches what it started in the foreground.
-        # No thread runs, so that the limits can be set between fork and exec: they bind the agent, not the relay.
+        # A separate group: a signal for the agent then also reaches its foreground children. No thread runs, so the
+        # limits can be set between fork and exec: they apply to the agent, not the relay.
         child = subprocess.Popen(command, env=environment, process_group=0, preexec_fn=limit)  # noqa: PLW1509
     except OSError as error:
         sys.stderr.write(f"the command cannot be started: {error}\n")
@@ -86,7 +86,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def addresses(url: str) -> dict[str, str]:
-    """Return the environment variables that tell an agent where its run answers."""
+    """Return the environment variables with the addresses of an agent's run."""
     return {
         "HEREDITY_URL": url,
         "GRADING_SERVER_URL": url,
@@ -98,12 +98,12 @@ def addresses(url: str) -> dict[str, str]:
 
 
 def broker_addresses(url: str) -> dict[str, str]:
-    """Return the environment variables by which OpenAI's and Anthropic's clients find a broker."""
+    """Return the environment variables with a broker's address for OpenAI's and Anthropic's clients."""
     return {"OPENAI_BASE_URL": f"{url}/v1", "ANTHROPIC_BASE_URL": url}
 
 
 def raise_loopback() -> None:
-    """Bring the loopback interface up where that is still to be done and allowed."""
+    """Bring the loopback interface up where needed and allowed."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock, contextlib.suppress(OSError):
         request = struct.pack("16sh14x", b"lo", 0)
         flags = struct.unpack("16sh14x", fcntl.ioctl(sock, _SIOCGIFFLAGS, request))[1]
@@ -119,13 +119,13 @@ def _limit(kind: int, value: int) -> None:
 
 
 def offer_to_the_kernel() -> None:
-    """Make the agent what ends first where the machine runs out of memory, before the run's own process."""
+    """Make the agent the first to be killed when the machine runs out of memory, before the run's process."""
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
         file.write("1000")
 
 
 class _Forwarding:
-    """Passes signals on to the command's group; those that come before it has started wait for it."""
+    """Forwards signals to the command's group; those that arrive before its start wait."""
 
     def __init__(self) -> None:
         self._group = 0
@@ -147,7 +147,7 @@ class _Forwarding:
 
 
 def reap(pid: int) -> int | None:
-    """Take leave of every process that has ended; return the exit code of `pid` if it is one of them (128 + N for signal N)."""
+    """Reap all processes that have ended; return the exit code of `pid` if it is one of them (128 + N for signal N)."""
     while True:
         try:
             ended, status = os.waitpid(-1, os.WNOHANG)
@@ -164,11 +164,11 @@ class _Connection:
     """A connection to a port and its counterpart at the Unix socket.
 
     Attributes:
-        waiting: what is still to be written to each end.
-        ended: the ends that say no more.
-        spoken: whether anything was ever said.
-        used: when something was said last.
-        open: whether it goes on.
+        waiting: data still to be written to each end.
+        ended: the ends that are closed for reading.
+        spoken: whether any data was ever sent.
+        used: time of the last data.
+        open: whether it is open.
     """
 
     def __init__(self, inside: socket.socket, outside: socket.socket) -> None:
@@ -178,25 +178,25 @@ class _Connection:
         self.spoken, self.used, self.open = False, time.monotonic(), True
 
     def read(self, end: socket.socket) -> None:
-        """Take what an end says."""
+        """Read data from an end."""
         data, other = end.recv(_CHUNK), self._other(end)
         self.spoken, self.used = self.spoken or bool(data), time.monotonic()
         if not data:
             self.ended.add(end)
         if self.outside in self.ended:
-            self.waiting[self.outside] = b""  # the host has closed: nobody reads what still comes
+            self.waiting[self.outside] = b""  # the host has closed: further data is dropped
         elif data or other is self.inside:
             self.waiting[other] += data
         self._pass_end(other)
 
     def write(self, end: socket.socket) -> None:
-        """Give an end what waits for it."""
+        """Write an end's waiting data."""
         try:
             self.waiting[end] = self.waiting[end][end.send(self.waiting[end]) :]
         except ConnectionError:
             if end is self.inside:
                 raise
-            self.waiting[end] = b""  # the host reads no further; what it has answered may still be read
+            self.waiting[end] = b""  # the host has stopped reading; its answer may still be read
         self._pass_end(end)
 
     def interest(self, end: socket.socket) -> int:
@@ -210,7 +210,7 @@ class _Connection:
         self.outside.close()
 
     def stale(self, now: float) -> bool:
-        """Return whether neither end has ever said anything, or the host has closed and the other end does not."""
+        """Return whether neither end has ever sent data, or the host has closed and the other end has not."""
         closed = self.outside in self.ended and not self.waiting[self.inside]
         return (closed and now - self.used > _LINGER_S) or (not self.spoken and now - self.used > _SILENT_S)
 
@@ -225,10 +225,11 @@ class _Connection:
 
 
 class Doors:
-    """Forwards each connection of some ports to a Unix socket, in the thread that waits for the command.
+    """Forwards connections of some ports to Unix sockets, in the thread that waits for the command.
 
-    A connection takes no thread or process, which the command's may all have taken. An error ends its own connection only.
-    Of too many connections the one that has been silent longest is closed, those that never said anything first.
+    A connection needs no thread or process, because the command may have used them all. An error ends only the
+    connection concerned. Above the limit, the longest silent connection is closed, starting with those that never
+    sent data.
 
     Args:
         doors: listening sockets, each with the path of a Unix socket.
@@ -245,7 +246,7 @@ class Doors:
             self._selector.register(listener, selectors.EVENT_READ)
 
     def serve_until(self, pid: int) -> int:
-        """Forward, and reap whatever ends, until a process does; return its exit code (128 + N when signal N ended it)."""
+        """Forward, and reap processes, until `pid` ends; return its exit code (128 + N when signal N ended it)."""
         reading, writing = os.pipe()
         for descriptor in (reading, writing):
             os.set_blocking(descriptor, False)
@@ -266,7 +267,7 @@ class Doors:
     def _accept(self, listener: socket.socket) -> None:
         try:
             connection = self._waiting.pop(listener, None) or _accepted(listener)
-        except OSError as error:  # whoever connected has gone, or no descriptor is free
+        except OSError as error:  # the client is gone, or no descriptor is free
             if error.errno in (errno.EMFILE, errno.ENFILE) and self._connections:
                 self._make_room()
             else:
@@ -274,7 +275,7 @@ class Doors:
             return
         try:
             connection.outside.connect(self._paths[listener])
-        except BlockingIOError:  # the host has not taken those before
+        except BlockingIOError:  # the host has not accepted the earlier ones
             self._waiting[listener] = connection
             self._rest(listener)
             return

@@ -1,28 +1,28 @@
-"""How long an answer from the sandbox is waited for: by the processor's time, so that no load of the machine decides."""
+"""Timeouts for answers from the sandbox, in CPU time, so that the machine's load does not matter."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
 
-from heredity.errors import HeredityError
+from heredity._core.errors import HeredityError
 from heredity.sandbox.memory import inside, processor_of, queued_of
 
 LOOK_S = 0.1
-"""How long is waited before anybody looks at the time."""
+"""Seconds between looks at the time."""
 UNANSWERED = 4
-"""What waits is given up after so many times its processor seconds by the clock."""
+"""Factor on the CPU limit after which an idle program is given up, in wall seconds."""
 
 
 MOST_WAITED_S = 60.0
-"""No more seconds than that are waited where nothing is done."""
+"""Upper limit on wall seconds waited for an idle program."""
 
 
 class ProgramError(HeredityError):
     """A program in the sandbox has failed.
 
     Attributes:
-        traceback: its author's lines, where it raised.
+        traceback: the author's lines of the traceback.
     """
 
     def __init__(self, message: str, traceback: str = "") -> None:
@@ -31,20 +31,20 @@ class ProgramError(HeredityError):
 
 
 class LateError(ProgramError):
-    """A program in the sandbox has not answered in time."""
+    """A program in the sandbox did not answer in time."""
 
 
 class UnansweredError(LateError):
-    """A program in the sandbox has not answered, and did nothing meanwhile: it waits, or is stopped."""
+    """A program in the sandbox did not answer, and was idle: it waits, or is stopped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a call gave.
+    """Result of a call.
 
     Attributes:
         data: JSON.
-        spent_s: processor seconds that it took; 0 if it was answered before anybody looked.
+        spent_s: CPU seconds it took; 0 if it was answered before the first look.
     """
 
     data: bytes
@@ -52,11 +52,11 @@ class Answer:
 
 
 class WorkerTime:
-    """The processor's time of one confined process, as the kernel counts it: nothing that runs in it can change that.
+    """CPU time of one confined process, counted by the kernel so that the process cannot change it.
 
     Args:
-        zygote: the process id of what has forked it.
-        number: its process id in its own namespace; None while that is not known.
+        zygote: process id of the zygote that forked it.
+        number: its process id in its namespace; None while unknown.
     """
 
     def __init__(self, zygote: int, number: int | None) -> None:
@@ -64,21 +64,21 @@ class WorkerTime:
         self._pid: int | None = None
 
     def read(self) -> tuple[float, float]:
-        """Return the seconds that it has had of the processor, and those that it was ready and had none."""
+        """Return its CPU seconds, and the seconds it was ready without a processor."""
         if self._pid is None and self._number is not None:
             self._pid = inside(self._zygote, self._number)
         return (0.0, 0.0) if self._pid is None else processor_of(self._pid)
 
 
 class Wait:
-    """How long an answer is waited for: by the processor's time that its process has had meanwhile, not by the clock's.
+    """Timeout for an answer, in the CPU time of its process instead of wall time.
 
-    The clock is the last resort, for what waits: seconds in which a process is ready to work and has no processor do not count,
-    nor do those in which this process is stopped, as the clock is counted by looks.
+    Wall time is the last resort, for idle programs. Seconds in which a process is ready without a processor do not
+    count, nor do those in which this process is stopped, because time is counted by looks.
 
     Args:
-        time: of the process.
-        seconds: processor seconds that it may take.
+        time: the process's CPU time.
+        seconds: its limit, in CPU seconds.
     """
 
     def __init__(self, time: WorkerTime, seconds: float) -> None:
@@ -86,10 +86,10 @@ class Wait:
         self._first, self._looks, self.spent_s = (0.0, 0.0), 0, 0.0
 
     def look(self) -> None:
-        """Look at the time; called whenever there was no answer within `LOOK_S`.
+        """Look at the time; called whenever an answer took longer than `LOOK_S`.
 
         Raises:
-            LateError: if it has taken more than it may; `UnansweredError`: if it only waits.
+            LateError: if it has used more than its limit; `UnansweredError`: if it only waits.
         """
         used, queued = self._time.read()
         self._looks += 1
@@ -104,17 +104,17 @@ class Wait:
 
 
 class RunClock:
-    """The wall seconds of a run, without those in which the machine had no processor for it.
+    """Wall seconds of a run, without those in which the machine had no processor for it.
 
     Args:
-        root: the process id of what has all of its processes below it.
-        seconds: that it has, from now on.
+        root: process id of the ancestor of all its processes.
+        seconds: its limit, from now on.
     """
 
     def __init__(self, root: int, seconds: float) -> None:
         self._root, self._end = root, time.monotonic() + seconds
 
     def left(self) -> float:
-        """Return the seconds that are left; 0 or less where none are."""
+        """Return the remaining seconds; 0 or less at the end."""
         left = self._end - time.monotonic()
         return left if left > 0 else left + queued_of(self._root)

@@ -1,4 +1,4 @@
-"""The host's end of a zygote: start it, order workers, end them."""
+"""Host side of a zygote: starts it, orders workers, ends them."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from heredity.errors import HostError
+from heredity._core.errors import HostError
 from heredity.sandbox.guest.zygote import MAX_MESSAGE
 from heredity.sandbox.limits import Limits
 
 START_S = 60.0
-"""Within what time a zygote must be ready."""
+"""Timeout for the start of a zygote, in seconds."""
 _REPLY_S = 10.0
 
 
 @dataclass(slots=True)
 class Worker:
-    """One confined worker as the host sees it.
+    """Host side of one confined worker.
 
     Attributes:
-        number: its name towards the zygote.
+        number: its number in the zygote.
         request: descriptor to write frames to (non-blocking).
         response: descriptor to read frames from (non-blocking).
         outputs: descriptors of the memory files behind its stdout and stderr.
@@ -41,12 +41,12 @@ class Worker:
     closed: bool = field(default=False)
 
     def read_outputs(self, limit: int) -> tuple[str, str]:
-        """Return what was written to stdout and stderr below Python (C code, faulthandler), at most `limit` bytes each."""
+        """Return the output to stdout and stderr below Python (C code, faulthandler), at most `limit` bytes each."""
         first, second = (os.pread(fd, limit, 0).decode("utf-8", "replace") for fd in self.outputs)
         return first, second
 
     def close(self) -> None:
-        """Close this end's descriptors."""
+        """Close the host's descriptors."""
         if not self.closed:
             self.closed = True
             for fd in (self.request, self.response, *self.outputs):
@@ -57,8 +57,8 @@ class ZygoteProcess:
     """A running zygote. Not thread-safe; used by one environment worker, or by one event loop.
 
     Args:
-        settings: what `isolation.zygote_settings` gives.
-        wait: whether to return only when it is ready; without it, call `ready` once `control` is readable.
+        settings: the result of `isolation.zygote_settings`.
+        wait: return only once it is ready; without it, call `ready` when `control` is readable.
     """
 
     def __init__(self, settings: Mapping[str, Any], *, wait: bool = True) -> None:
@@ -74,7 +74,7 @@ class ZygoteProcess:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         for end in (ours, theirs):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
-        # Isolated but for the environment, which is all given here: the hash of a text must not depend on the zygote.
+        # Isolated except for the environment, all of which is passed here: a text's hash must not depend on the zygote.
         flags = ["-P", "-s", "-S", "-B"]
         command = [sys.executable, *flags, f"{self._settings['guest']}/zygote.py", str(theirs.fileno())]
         environment = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1", "LANG": "C.UTF-8"}
@@ -92,14 +92,14 @@ class ZygoteProcess:
         )
         theirs.close()
         self._control = ours
-        with contextlib.suppress(HostError):  # `ready` says why
+        with contextlib.suppress(HostError):  # `ready` reports the reason
             self._send(self._settings)
 
     def ready(self) -> None:
-        """Wait until it is ready to take orders.
+        """Wait until it is ready for orders.
 
         Raises:
-            HostError: if it does not start; the message is the last line of what it said.
+            HostError: if it does not start; the message is the last line of its output.
         """
         try:
             self._receive(START_S)
@@ -111,12 +111,12 @@ class ZygoteProcess:
 
     @property
     def pid(self) -> int:
-        """Its process id: what it has forked descends from it."""
+        """Its process id, the ancestor of all it forks."""
         return self._process.pid
 
     @property
     def control(self) -> int:
-        """Descriptor on which exits are announced."""
+        """Descriptor that announces exits."""
         return self._control.fileno()
 
     def spawn(
@@ -129,7 +129,7 @@ class ZygoteProcess:
         """Fork a worker that plays a policy.
 
         Args:
-            profile: what its policies are told: `obs` and `action` (space descriptions), `meta` (JSON text).
+            profile: settings passed to its policies: `obs` and `action` (space descriptions), `meta` (JSON text).
             program: folder of the program's files.
             episodes: (episode index, policy seed) of each policy to construct.
             limits: memory, scratch and output limits.
@@ -150,8 +150,8 @@ class ZygoteProcess:
         """Fork a worker.
 
         Args:
-            order: `program` (folder of its files), `memory` and `file_size` (bytes), `cpu_s` (processor seconds), and what
-                the workers of this zygote need besides.
+            order: `program` (folder of its files), `memory` and `file_size` (bytes), `cpu_s` (CPU seconds), and
+                further settings for this zygote's workers.
         """
         number = next(self._numbers)
         request_read, request_write = os.pipe2(os.O_CLOEXEC)
@@ -172,11 +172,11 @@ class ZygoteProcess:
         return Worker(number, request_write, response_read, outputs)
 
     def end(self, worker: Worker, *, closed: bool = False) -> None:
-        """Kill a worker and close its pipes; its scratch folder is wiped. The exit status comes later (`exit_status`).
+        """Kill a worker, close its pipes and wipe its scratch folder. The exit status follows later (`exit_status`).
 
         Args:
-            worker: which.
-            closed: whether it closed its pipe: one that lives on all the same ends with the status `frames.LIVED_ON`.
+            worker: the worker.
+            closed: whether it closed its pipe; if it survives that, its status is `frames.LIVED_ON`.
         """
         try:
             self.kill(worker, closed=closed)
@@ -184,7 +184,7 @@ class ZygoteProcess:
             worker.close()
 
     def kill(self, worker: Worker, *, closed: bool = False) -> None:
-        """Do what `end` does, but leave the pipes to whoever is reading them."""
+        """Do the same as `end`, but leave the pipes to their reader."""
         self._send({"op": "end", "worker": worker.number, "closed": closed})
 
     def exit_status(self, worker: Worker) -> int:
@@ -195,7 +195,7 @@ class ZygoteProcess:
         return self._exits.pop(worker.number)
 
     def announced(self) -> dict[int, int]:
-        """Return the exits that have been announced since the last call: worker to exit status (see `exit_status`)."""
+        """Return the exits announced since the last call: worker to exit status (see `exit_status`)."""
         exits: dict[int, int] = {}
         while self._has_news(0.0):
             reply = self._receive(0.0)
@@ -203,18 +203,18 @@ class ZygoteProcess:
         return exits
 
     def drain(self) -> None:
-        """Forget the exits that nobody asked for."""
+        """Discard exits that no caller is waiting for."""
         self.announced()
 
     def close(self, patience_s: float = 2.0) -> None:
-        """End the zygote and with it every worker; it is killed if it takes longer than `patience_s`."""
+        """End the zygote and all of its workers; it is killed if it takes longer than `patience_s`."""
         self._control.close()
         try:
             self._process.communicate(timeout=patience_s)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-            # Not read to its end: whatever outlived the zygote may hold it open.
+            # Not read to its end: a process that outlived the zygote may hold it open.
             if self._process.stderr is not None:
                 self._process.stderr.close()
 

@@ -1,4 +1,4 @@
-"""Tasks and tasksets: what is attempted, and where it comes from."""
+"""Tasks and tasksets."""
 
 from heredity.tasks.contract import SPLITS, Task, Taskset, TasksetInfo
 

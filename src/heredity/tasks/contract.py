@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 SPLITS = ("train", "validation", "heldout")
-"""The splits every taskset can draw. Evolvers see `train` handles only; the other two belong to the judge."""
+"""Splits of every taskset. Evolvers see only the indices of `train`; the other two belong to the judge."""
 
 CLUSTER = "cluster"
-"""The attribute that tasks which were drawn together share."""
+"""Attribute shared by tasks that were drawn together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +20,12 @@ class Task:
     Attributes:
         id: unique inside its taskset, such as `"train/3"`.
         split: the split it was drawn for.
-        index: the integer handle by which an evolver names it; counts from 0 in each split.
-        spec: what a runner needs to attempt it (seed, options). Trusted and secret: it never enters an untrusted process.
-        attributes: labels to aggregate by, such as `domain` and `source_benchmark`; no actor or evolver is told of them. Tasks with
-            the same `cluster` were drawn together, such as the questions of one document: they rise and fall together, and errors
-            take clusters, not tasks, for what chance drew.
+        index: the task index by which an evolver names it; counts from 0 in each split.
+        spec: the runner's data for attempting it (seed, options). Trusted and secret: it never enters an untrusted
+            process.
+        attributes: labels to aggregate by, such as `domain` and `source_benchmark`; hidden from actors and evolvers.
+            Tasks with the same `cluster` were drawn together, such as the questions of one document: their scores are
+            correlated, so standard errors are computed over clusters instead of tasks.
     """
 
     id: str
@@ -35,26 +36,26 @@ class Task:
 
     @property
     def cluster(self) -> str | None:
-        """What it was drawn with; None for a task by itself."""
+        """Label shared by tasks drawn together; None for an independent task."""
         return self.attributes.get(CLUSTER) or None
 
 
 @dataclass(frozen=True, slots=True)
 class TasksetInfo:
-    """What a taskset is.
+    """Description of a taskset.
 
     Attributes:
         name: registry name, such as `"gymnasium/CartPole-v1"`.
         version: changes whenever the same task may score differently (package versions included).
-        kind: which runner of the engine attempts its tasks: `"episode"` for policies in environments.
-        spec: what that runner needs to build the place where tasks are attempted (JSON values).
-        public: what evolvers may know, as JSON: spaces, horizon, units, reward components.
+        kind: kind of its tasks, which selects the runner: `"episode"` for policies in environments.
+        spec: the runner's data for building the environment of the tasks (JSON values).
+        public: information for evolvers, as JSON: spaces, horizon, units, reward components.
         description: the task in Markdown, for people and coding agents.
-        failure_return: the return that a failed rollout counts as, at most; a lower bound of what a rollout can score.
-            Minus infinity where scores have none: a candidate that fails once then ranks below every one that does not.
+        failure_return: upper bound of a failed rollout's return, and lower bound of any rollout's score. Minus infinity
+            for unbounded scores: a candidate that fails once then ranks below every one that does not.
         group: `"synthesis"` or `"tuning"` (EvoPolicyGym, section 5.1), or another label to aggregate by.
         family: label of the simulator family, to aggregate by.
-        labels: what else it may be told apart by, such as `{"observation": "partial"}`.
+        labels: further labels, such as `{"observation": "partial"}`.
         notes: facts that readers of scores must know, one line each, such as rows left out or keys known to be wrong.
     """
 
@@ -76,7 +77,7 @@ class Taskset(Protocol):
 
     @property
     def info(self) -> TasksetInfo:
-        """What this taskset is."""
+        """Description of this taskset."""
         ...
 
     def draw(self, split: str, count: int, entropy: int) -> tuple[Task, ...]:

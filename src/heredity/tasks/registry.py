@@ -1,6 +1,6 @@
-"""Tasksets by name: `"gymnasium/CartPole-v1"`, and whatever installed packages offer (entry point group `heredity.tasksets`).
+"""Tasksets by name, such as `"gymnasium/CartPole-v1"`; packages add sources in the entry point group `heredity.tasksets`.
 
-An entry's name is what tasksets' names begin with, up to the first slash; it loads a `TasksetSource`.
+An entry's name is the first part of its tasksets' names, up to the slash; it loads a `TasksetSource`.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from heredity.errors import ConfigError, UnknownNameError
-from heredity.plugins import Group
+from heredity._core.errors import ConfigError, UnknownNameError
+from heredity._core.plugins import Group
 from heredity.tasks.contract import Taskset
 
 
@@ -19,14 +19,14 @@ class TasksetSource(Protocol):
     """Offers tasksets whose names share a first part."""
 
     def names(self) -> Iterable[str]:
-        """Return the full names of its tasksets, such as `"gymnasium/CartPole-v1"`; there may be others."""
+        """Return the full names of its tasksets, such as `"gymnasium/CartPole-v1"`; not necessarily all."""
         ...
 
     def taskset(self, name: str) -> Taskset:
         """Return the taskset with a full name.
 
         Raises:
-            UnknownNameError: if there is none.
+            UnknownNameError: if it does not exist.
         """
         ...
 
@@ -43,7 +43,7 @@ def taskset(name: str) -> Taskset:
     """Return a taskset by its full name.
 
     Raises:
-        UnknownNameError: if there is none of that name; the nearest names are suggested.
+        UnknownNameError: if it does not exist; the nearest names are suggested.
         MissingExtraError: if it needs an optional dependency.
         ConfigError: if it is a bare path, or the package that offers it fails to load.
     """
@@ -59,9 +59,9 @@ def taskset(name: str) -> Taskset:
 
 
 def located_taskset(name: str, base: Path) -> str:
-    """Return a taskset's name such that it means the same everywhere: a path in it, as seen from the folder `base`, is absolute.
+    """Return a taskset's name in a form that is valid from any folder: its paths are made absolute relative to `base`.
 
-    A source whose names have paths in them says so by a method `located(name, base)`. Any other name is returned as it is.
+    Sources whose names contain paths define a method `located(name, base)`. Any other name is returned unchanged.
 
     Raises:
         ConfigError: if a package that offers tasksets fails to load.
@@ -71,10 +71,10 @@ def located_taskset(name: str, base: Path) -> str:
 
 
 def measurements(names: Iterable[str]) -> dict[str, Any]:
-    """Return what was measured of tasksets rather than declared, by name, as JSON values.
+    """Return properties of tasksets that were measured instead of declared, by name, as JSON values.
 
-    It decides what tasksets are, so whoever continues or repeats a run takes it from there by `remember`. A source that measures
-    says so by the methods `measured(name)`, which returns None of a taskset of which nothing was, and `remember(name, value)`.
+    They determine the tasksets, so resumed or repeated runs restore them with `remember`. Sources that measure define
+    the methods `measured(name)`, which returns None for a taskset without measurements, and `remember(name, value)`.
 
     Raises:
         HeredityError: as `taskset`.
@@ -88,10 +88,10 @@ def measurements(names: Iterable[str]) -> dict[str, Any]:
 
 
 def remember(measured: Mapping[str, Any]) -> None:
-    """Take what `measurements` returned in another process instead of measuring it again.
+    """Restore the `measurements` of another process instead of measuring again.
 
     Raises:
-        ConfigError: if it is anything else.
+        ConfigError: if they have another form.
     """
     for name, value in measured.items():
         take = getattr(_source(name), "remember", None)
@@ -105,10 +105,10 @@ def _source(name: str) -> TasksetSource | None:
 
 
 def expand(names: Iterable[str]) -> list[str]:
-    """Return names with those of groups, such as `"worlds/six"`, replaced by their members.
+    """Replace the names of groups, such as `"worlds/six"`, by their members.
 
-    A source offers groups by a method `groups()`, name to the names of its members, or by `members(name)`, where any file is a
-    group. Any other name is returned as it is.
+    A source offers groups by a method `groups()`, which maps names to members, or by `members(name)`, where any file
+    is a group. Other names are returned unchanged.
 
     Raises:
         ConfigError: if a package that offers tasksets fails to load.
@@ -124,7 +124,7 @@ def expand(names: Iterable[str]) -> list[str]:
 
 
 def taskset_names() -> tuple[str, ...]:
-    """Return the names of all tasksets that say their names, sorted.
+    """Return the names of all tasksets whose sources list them, sorted.
 
     Raises:
         ConfigError: if a package that offers tasksets fails to load.

@@ -1,4 +1,4 @@
-"""Teams: agents that plan and work in parallel over a bus, and improve what they are made of (Autogenesis, sections 4 and 5)."""
+"""Teams: agents that plan and work in parallel over a bus, and improve themselves (Autogenesis, sections 4 and 5)."""
 
 from heredity.team.bus import Bus
 from heredity.team.messages import Kind, Message, Outcome

@@ -1,8 +1,8 @@
 """Sub-agents: participants that do a step with a language model and tools (Autogenesis, section 4).
 
-A sub-agent is a candidate of resources - prompts, tools, memories - that a `Solver` drives for at most 20 steps. Everything that
-it does and that costs or changes something goes on record once: model calls, tools, programs. So a team that was killed says
-and does again what it had said and done, without asking or doing it again.
+A sub-agent is a candidate of resources - prompts, tools, memories - that a `Solver` drives for at most 20 steps.
+Every action that costs or changes something is recorded once: model calls, tools, programs. So a resumed team repeats
+recorded replies and results instead of the calls.
 """
 
 from __future__ import annotations
@@ -13,29 +13,29 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
-from heredity.actors.contract import Illustrated, Problem, Programs, ProvidedTool, Service, Solving, ToolResult
-from heredity.actors.conversation import Conversation
-from heredity.actors.solver import Solver
-from heredity.errors import HeredityError
-from heredity.gateway import Model, Reply, Request
+from heredity._core.errors import HeredityError
+from heredity.engine.actor import Illustrated, Problem, Programs, ProvidedTool, Service, Solving, ToolResult
+from heredity.engine.conversation import Conversation
+from heredity.engine.solver import Solver
+from heredity.models import Model, Reply, Request
 from heredity.resources import SourceTree
 from heredity.results.status import AnswerStatus
 from heredity.team.messages import Message
 from heredity.team.participant import Context
 
 GIVEN = 4_000
-"""Characters of each earlier result that a step is shown."""
+"""Characters shown of each earlier result."""
 
 
 @dataclass(frozen=True, slots=True)
 class TeamTool:
-    """A tool that the team provides to agents.
+    """A tool provided by the team.
 
     Attributes:
-        tool: what a model is told of it, and what it does.
-        repeatable: whether a call that was not recorded as done may be made again after a kill.
-        lasting: whether a call leaves something behind in the team, or outside: trials of edits do without.
-        recalled: is given the trace (see `Traced`) of a call that was made before a kill and is not made again.
+        tool: its description for the model, and its implementation.
+        repeatable: allow a repetition after a kill of a call without a recorded end.
+        lasting: the call has a lasting effect in the team or outside, so trials of edits skip it.
+        recalled: called with the trace (see `Traced`) of a call made before a kill and not repeated.
     """
 
     tool: ProvidedTool
@@ -45,11 +45,11 @@ class TeamTool:
 
 
 class Traced(Illustrated):
-    """What a tool says, with what is kept of it beside.
+    """A tool's result with data for the record.
 
     Attributes:
-        trace: JSON values for the record, such as where a picture is kept. Where it is shown, `shown` is its media type and
-            `picture` its name, by which it is found again after a kill.
+        trace: JSON values for the record, such as the location of a picture. For a picture, `shown` is its media type
+            and `picture` its name, by which it is found again after a kill.
     """
 
     __slots__ = ("trace",)
@@ -58,7 +58,7 @@ class Traced(Illustrated):
     def __new__(
         cls, text: str, trace: Mapping[str, Any] | None = None, pictures: Sequence[tuple[str, bytes]] = ()
     ) -> Self:
-        """Make one of a text, its trace and its pictures."""
+        """Make a result from a text, its trace and its pictures."""
         traced = super().__new__(cls, text, pictures)
         traced.trace = dict(trace or {})
         return traced
@@ -70,16 +70,16 @@ class AgentFailedError(HeredityError):
 
 @dataclass(frozen=True)
 class SubAgent:
-    """What handles the tasks of one sub-agent.
+    """Handles the tasks of one sub-agent.
 
     Attributes:
-        solver: what it is made of; `Solver(read_parts(candidate))`.
+        solver: its parts, as a solver; `Solver(read_parts(candidate))`.
         model: the language model that drives it.
-        tools: makes what the team provides to it, for the message that is handled.
+        tools: makes the team's tools for a message being handled.
         programs: runs the candidate's own tools; None if it has none.
         settings: turns, seconds, lengths.
-        pictures: what it is shown with each step (media type, bytes).
-        release: closes what the tools of a message opened, when it has been handled.
+        pictures: pictures shown with each step (media type, bytes).
+        release: closes resources opened by a message's tools, once it is handled.
     """
 
     solver: Solver
@@ -91,7 +91,7 @@ class SubAgent:
     release: Callable[[Context], Awaitable[None]] | None = None
 
     async def __call__(self, message: Message, context: Context) -> dict[str, Any]:
-        """Do a step and return its answer with what it used.
+        """Do a step; return its answer and usage.
 
         Raises:
             AgentFailedError: if there is no answer: out of turns, refused, empty.
@@ -114,7 +114,7 @@ class SubAgent:
 
 
 def asked(body: Mapping[str, Any]) -> str:
-    """Return what an agent is asked, from the body of a task: the step, what it is for, and what earlier steps gave."""
+    """Return an agent's question from a task's body: the step, its purpose, and the results of earlier steps."""
     parts = [str(body.get("task", ""))]
     if goal := str(body.get("goal", "")):
         parts.append(f"This is one step of a larger task, for your information:\n{goal}")
@@ -132,12 +132,12 @@ _FRAME = re.compile(
 
 
 def quoted(text: str) -> str:
-    """Return what somebody said with its lines marked that look like what a planner or an agent is told by the team itself."""
+    """Quote a text, marking the lines that resemble the team's own prompts to planners and agents."""
     return _FRAME.sub("> ", text)
 
 
 def shortened(text: str, most: int) -> str:
-    """Return a text of at most about `most` characters, with a word on what was cut."""
+    """Return a text of at most about `most` characters, with a note on the cut."""
     return (
         text
         if len(text) <= most
@@ -146,11 +146,11 @@ def shortened(text: str, most: int) -> str:
 
 
 class Numbered:
-    """Does things once in the handling of a message, each under its kind and number, in the order in which they are started.
+    """Runs effects once in the handling of a message, each under its kind and number, in the order in which they are started.
 
     Args:
-        context: of the message.
-        prefix: what their names begin with, to tell them from others of the same message.
+        context: the message's context.
+        prefix: prefix of their names, to distinguish them from others of the same message.
     """
 
     def __init__(self, context: Context, prefix: str = "") -> None:
@@ -159,17 +159,17 @@ class Numbered:
         self._counts: dict[str, int] = {}
 
     def __call__(self, kind: str, effect: Callable[[], Awaitable[Any]], *, repeatable: bool = True) -> Awaitable[Any]:
-        """Return what the effect gives, or gave (see `Context.once`)."""
+        """Return the effect's value, new or recorded (see `Context.once`)."""
         self._counts[kind] = number = self._counts.get(kind, 0) + 1
         return self._context.once(f"{self._prefix}{kind}{number}", effect, repeatable=repeatable)
 
     async def kept(self, digest: str) -> bytes:
-        """Return what was kept beside the record."""
+        """Return data stored next to the record."""
         return await self._context.kept(digest)
 
 
 class RecordedModel:
-    """A model whose replies are on record: one that was given is given again, to the same request alone."""
+    """A model whose replies are recorded: a recorded reply is returned again, for the same request only."""
 
     def __init__(self, model: Model, once: Numbered) -> None:
         self._model = model
@@ -177,7 +177,7 @@ class RecordedModel:
 
     @property
     def name(self) -> str:
-        """What the model is called."""
+        """The model's name."""
         return self._model.name
 
     async def reply(self, request: Request) -> Reply:
@@ -190,7 +190,7 @@ class RecordedModel:
 
 
 class _RecordedPrograms:
-    """Programs whose results are on record."""
+    """Programs whose results are recorded."""
 
     def __init__(self, programs: Programs, once: Numbered) -> None:
         self._programs = programs
@@ -205,7 +205,7 @@ class _RecordedPrograms:
         seconds: float,
         services: Mapping[str, Service] | None = None,
     ) -> ToolResult:
-        """Call a function in the sandbox, or return what the call gave (see `Programs.call`)."""
+        """Call a function in the sandbox, or return its recorded result (see `Programs.call`)."""
 
         async def run() -> Any:
             result = await self._programs.call(tree, function, arguments, seconds=seconds, services=services)

@@ -1,46 +1,325 @@
-"""From a team.toml to a team at work."""
+"""Assembly of a running team from a team.toml."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
 
-from heredity.actors.contract import Solving
-from heredity.actors.solver import Solver
-from heredity.errors import ConfigError, RecordError
-from heredity.gateway.gateway import Gateway
-from heredity.outside import json_value, read_bytes, read_text
-from heredity.refusals import reading
+from heredity._core.errors import ConfigError, MissingExtraError, RecordError
+from heredity._core.ids import digest_json
+from heredity._core.outside import json_value, read_bytes, read_text
+from heredity._core.refusals import reading
+from heredity.engine.actor import Solving
+from heredity.engine.programs import SandboxedPrograms
+from heredity.engine.solver import Solver
+from heredity.models import Model
+from heredity.models.contract import NOTHING_USED, Usage
+from heredity.models.gateway import Gateway
 from heredity.resources import Candidate, SourceTree
 from heredity.resources.assembly import candidate_from_folder
-from heredity.rollouts.programs import SandboxedPrograms
-from heredity.team.agent import SubAgent, TeamTool, shortened
+from heredity.team.agent import AgentFailedError, SubAgent, TeamTool, asked, shortened
 from heredity.team.coding import CodingAgents, ModelDoor
 from heredity.team.debate import Debate
-from heredity.team.design import AgentDesign, TeamParts
-from heredity.team.evolution.across import evolving
+from heredity.team.design import AgentDesign, EvolutionDesign, TeamParts, read_team
+from heredity.team.evolution.checks import add_canary, after_task, read_canaries
+from heredity.team.evolution.evolving import NO_EVOLUTION, Evolving, check_optimizer
 from heredity.team.evolution.generation import writing_tools
+from heredity.team.evolution.lineage import Lineage
 from heredity.team.evolution.makeup import Makeup, makeup
-from heredity.team.evolution.trials import Staff
-from heredity.team.foreign import ForeignAgent
+from heredity.team.evolution.trials import Case, Staff, is_right, solved, used_in
 from heredity.team.memory import Entry, SharedMemory, to_jsonl
+from heredity.team.messages import Message
 from heredity.team.participant import Context, Handler
 from heredity.team.plan import Plan
 from heredity.team.planning import Planner
-from heredity.team.settings import AgentSection, TeamSettings
+from heredity.team.settings import AgentSection, EvolutionSection, TeamSettings
 from heredity.team.team import PLANNER, Member, Team, TeamResult, open_team, write_whole
 from heredity.team.tools.asking import asking
+from heredity.team.tools.bounded_http import bounded_transport
 from heredity.team.tools.corpus import Corpus
 from heredity.team.tools.documents import ENDINGS, PICTURES, DocumentReader
 from heredity.team.tools.mcp_settings import Servers, open_servers, variable, without_servers
 from heredity.team.tools.python import python_tool
 from heredity.team.tools.web.door import WebDoor, open_door
+
+if TYPE_CHECKING:
+    from a2a.client import Client
+    from a2a.types.a2a_pb2 import AgentCard, Part, Task
+
+_ANSWER = 60_000
+_FIRST_S, _LAST_S = 0.05, 1.0
+_SECONDS = 30.0
+_FAILURES = 5
+
+
+@dataclass(frozen=True)
+class ForeignAgent:
+    """Handles the tasks of an agent reached over A2A.
+
+    Attributes:
+        name: its name in the team.
+        url: base URL; its card is at `/.well-known/agent-card.json` below it.
+        token: the token sent to it; it goes to the host of `url` alone, whatever the card says.
+    """
+
+    name: str
+    url: str
+    token: str = field(default="", repr=False)
+
+    async def card(self) -> AgentCard:
+        """Return its card.
+
+        Raises:
+            ForeignAgentError: if it does not answer.
+            ConfigError: if its answer is not the card of a usable agent.
+            MissingExtraError: if the package is missing.
+        """
+        async with self._client() as (_, card):
+            return card
+
+    async def __call__(self, message: Message, context: Context) -> dict[str, Any]:
+        """Send it a step, wait, and return its answer.
+
+        Raises:
+            AgentFailedError: if it returns no answer, or does not respond.
+        """
+        async with self._client() as (client, _):
+
+            async def send() -> Any:
+                return await self._send(client, asked(message.body))
+
+            async def wait() -> Any:
+                return await self._wait(client, sent["task"], context)
+
+            # Its effects are unknown, so it is not asked twice.
+            sent = await context.once("a2a", send, repeatable=False)
+            answer = sent["answer"] if "answer" in sent else await context.once("a2a-answer", wait)
+            return {"answer": answer}
+
+    async def _send(self, client: Client, text: str) -> dict[str, str]:
+        from a2a.helpers.proto_helpers import get_message_text, new_text_message
+        from a2a.types.a2a_pb2 import Role, SendMessageRequest
+
+        request = SendMessageRequest(message=new_text_message(text, role=Role.ROLE_USER))
+        request.configuration.return_immediately = True
+        async for response in client.send_message(request):
+            if response.HasField("message"):
+                return {"answer": shortened(get_message_text(response.message), _ANSWER)}
+            if response.HasField("task"):
+                return {"task": response.task.id}
+        raise AgentFailedError(f"{self.name} answered neither with a message nor with a task")
+
+    async def _wait(self, client: Client, task_id: str, context: Context) -> str:
+        from a2a.types.a2a_pb2 import CancelTaskRequest, GetTaskRequest, TaskState
+
+        pause, failures, status_said = _FIRST_S, 0, ""
+        try:
+            while True:
+                try:
+                    task = await client.get_task(GetTaskRequest(id=task_id))
+                except Exception:
+                    failures += 1
+                    if failures >= _FAILURES:
+                        raise
+                else:
+                    failures = 0
+                    if task.status.state not in (TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING):
+                        return _answer(self.name, task)
+                    now = _words(task.status.message.parts)[:1000]
+                    if now and now != status_said:
+                        status_said = now
+                        await context.report({"text": now})
+                await asyncio.sleep(pause)
+                pause = min(_LAST_S, pause * 1.5)
+        except asyncio.CancelledError:
+            # A team that stops continues waiting when it resumes.
+            if context.given_up:
+                with suppress(Exception):
+                    async with asyncio.timeout(1):
+                        await client.cancel_task(CancelTaskRequest(id=task_id))
+            raise
+
+    @asynccontextmanager
+    async def _client(self) -> AsyncGenerator[tuple[Client, AgentCard]]:
+        if find_spec("a2a") is None:
+            raise MissingExtraError(f"agents.{self.name}: an agent over A2A", "a2a")
+        import httpx
+        from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
+        from a2a.client.errors import A2AClientError
+        from a2a.utils.errors import A2AError
+
+        headers = {"authorization": f"Bearer {self.token}"} if self.token else {}
+        http = httpx.AsyncClient(
+            headers=headers,
+            transport=bounded_transport(httpx),
+            timeout=_SECONDS,
+            trust_env=False,
+            follow_redirects=False,
+        )
+        async with http:
+            try:
+                card = await A2ACardResolver(http, self.url).get_agent_card()
+                self._check(card)
+                config = ClientConfig(streaming=False, polling=True, httpx_client=http)
+                yield ClientFactory(config).create(card), card
+            except (A2AClientError, A2AError, httpx.HTTPError, ValueError) as error:
+                raise ForeignAgentError(
+                    f"agents.{self.name}: the agent at {self.url} cannot be used: {error}"
+                ) from error
+
+    def _check(self, card: AgentCard) -> None:
+        """Refuse a card that would send the token and the task to another host."""
+        own = _origin(self.url)
+        for interface in list(card.supported_interfaces):
+            if _origin(interface.url) != own:
+                card.supported_interfaces.remove(interface)
+        if not card.supported_interfaces:
+            raise ConfigError(
+                f"agents.{self.name}.a2a: the card of the agent at {self.url} names no address of that host; "
+                "give the address that the agent really has"
+            )
+
+
+class ForeignAgentError(AgentFailedError):
+    """An outside agent does not answer."""
+
+
+def _answer(name: str, task: Task) -> str:
+    from a2a.types.a2a_pb2 import TaskState
+
+    words = "\n\n".join(_words(artifact.parts) for artifact in task.artifacts) or _words(task.status.message.parts)
+    if task.status.state != TaskState.TASK_STATE_COMPLETED:
+        state = TaskState.Name(task.status.state).removeprefix("TASK_STATE_").lower()
+        raise AgentFailedError(f"{name}: {state}: {shortened(words, 1000) or 'it does not say why'}")
+    if not words.strip():
+        raise AgentFailedError(f"{name} answered with nothing that is text")
+    return shortened(words, _ANSWER)
+
+
+def _words(parts: Any) -> str:
+    from google.protobuf.json_format import MessageToDict
+
+    def part_text(part: Part) -> str:
+        return json.dumps(MessageToDict(part.data), ensure_ascii=False) if part.HasField("data") else part.text
+
+    return "\n".join(filter(None, map(part_text, parts)))
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None]:
+    parts = urlsplit(url)
+    ports: Mapping[str, int] = {"http": 80, "https": 443}
+    return parts.scheme, parts.hostname, parts.port or ports.get(parts.scheme)
+
+
+@dataclass
+class TeamAtWork:
+    """A team with its learning across tasks.
+
+    Attributes:
+        evolving: the team.
+        section: its evolution settings.
+        lineage: its versions; None where it does not evolve.
+        folder: the task's folder, named after the task.
+    """
+
+    evolving: Evolving
+    section: EvolutionSection
+    lineage: Lineage | None
+    folder: Path
+    _checked: tuple[int, Usage] = (0, NOTHING_USED)
+
+    async def after(self, body: Mapping[str, Any], result: TeamResult, *, answer: str) -> None:
+        """Add a task to the history; keep a solved one as a canary; check the canaries if a check is due."""
+        if self.lineage is None:
+            return
+        decided = self.evolving.decisions(f"task-{digest_json(dict(body))[:12]}")
+        write_whole(self.folder / "evolution.json", json.dumps(decided, indent=1, ensure_ascii=False))
+        right = is_right(result.answer, answer) if answer else None
+        calls, usage = used_in(self.evolving.trials.bus.record)
+        path = Path(self.section.canaries)
+        if right and not body.get("files"):  # A task's files are not kept for later ones.
+            add_canary(path, str(body["task"]), answer)
+        made = [{k: one.get(k) for k in ("what", "accepted", "reason", "parts", "versions")} for one in decided]
+        done = {
+            "task": f"{self.folder.name}/{digest_json(dict(body))[:12]}",
+            "asked": str(body["task"])[:200],
+            "right": right,
+            "outcome": result.outcome,
+            "rounds": result.rounds,
+            "attempts": self.evolving.attempted,
+            "decisions": made,
+            "calls": calls,
+            "usage": usage.to_json(),
+        }
+        across = self.section.mode == "across"
+        every = self.section.check_every if across else 0
+        attempt = partial(self._attempt, str(done["task"]))
+        await after_task(self.lineage, done, read_canaries(path), every, attempt, self._used)
+
+    async def _attempt(self, task: str, candidate: Candidate, case: Case) -> float:
+        staff = self.evolving.staff
+        name = f"check-{digest_json([task, candidate.digest, case.key])[:16]}"
+        result, calls, usage = await solved(read_team(candidate, staff.offered), staff, case.body, name)
+        self._checked = (self._checked[0] + calls, self._checked[1] + usage)
+        return float(result.ok and is_right(str(result.value["answer"]), case.answer))
+
+    def _used(self) -> dict[str, Any]:
+        calls, usage = self._checked
+        return {"calls": calls, "usage": usage.to_json()}
+
+
+@contextmanager
+def evolving(
+    settings: TeamSettings,
+    made: Makeup,
+    staff: Staff,
+    gateway: Gateway,
+    programs: SandboxedPrograms,
+    folder: Path,
+) -> Generator[TeamAtWork]:
+    """Open the versions of an evolving team, and return the team for the task of a folder.
+
+    Raises:
+        ConfigError: if it cannot be built, or the optimizer cannot be used.
+        DamagedRecordError: if the store is damaged.
+    """
+    section = settings.evolution
+    if section.mode == "none":
+        yield TeamAtWork(Evolving(read_team(made.candidate, made.offered), staff), section, None, folder)
+        return
+    keys = ("optimizer", "options", "targets", "attempts", "tries", "guards")
+    design = EvolutionDesign(**{key: getattr(section, key) for key in keys}) if section.attempts else NO_EVOLUTION
+    check_optimizer(design)
+    folder.mkdir(parents=True, exist_ok=True)
+    with Lineage(Path(section.store), folder.name, across=section.mode == "across") as lineage:
+        team = read_team(lineage.start(made.candidate, folder), made.offered)
+        canaries, optimizer = _canaries(section, folder), _optimizer(settings, gateway)
+        staff = replace(staff, records=folder / "attempts")
+        at_work = Evolving(team, staff, design, optimizer, programs, lineage.keep, canaries, section.seed)
+        yield TeamAtWork(at_work, section, lineage, folder)
+
+
+def _optimizer(settings: TeamSettings, gateway: Gateway) -> Model:
+    names = (settings.evolution.model, settings.gateway.optimisation, settings.models()[PLANNER])
+    return gateway.model(next(name for name in names if name))
+
+
+def _canaries(section: EvolutionSection, folder: Path) -> list[Case]:
+    """Return the canaries that a task's commits have to keep: those at its start, also when it is resumed."""
+    own, shared = folder / "canaries.jsonl", Path(section.canaries)
+    if not own.exists():
+        lines = [case for case in read_canaries(shared) if section.at_commit][-section.at_commit :]
+        lines_written = [json.dumps({**case.body, "answer": case.answer}, ensure_ascii=False) + "\n" for case in lines]
+        write_whole(own, "".join(lines_written))
+    return read_canaries(own)
 
 
 @asynccontextmanager
@@ -56,21 +335,21 @@ async def assembled(
     answer: str = "",
     door: ModelDoor | None = None,
 ) -> AsyncGenerator[tuple[Team, Gateway]]:
-    """Open everything that a team needs, and the team; everything is closed afterwards.
+    """Open the team and everything it needs; close all of it at the end.
 
     Args:
-        settings: what the team consists of.
-        folder: where it works; the same folder again goes on with the same task.
+        settings: the team's configuration.
+        folder: the task's folder; reusing it resumes the task.
         review: see `open_team`.
         watch: see `open_team`.
-        planner: plans in place of the team's own.
-        files: what is given with the task, by name; agents search and read it beside the corpus.
-        unsafe: run programs with the isolation that works here.
-        answer: the right answer, where it is known: a task that is solved becomes a canary of the team's evolution.
-        door: serves models to coding agents (`heredity.server.agent_models.models_for_agent`).
+        planner: replaces the team's planner.
+        files: the task's files, by name; agents search and read them along with the corpus.
+        unsafe: run programs with the isolation available here.
+        answer: the right answer, where known: a solved task becomes a canary of the team's evolution.
+        door: serves models to coding agents (`heredity.agents.models.models_for_agent`).
 
     Raises:
-        ConfigError: if a model, folder, memory or browser that is named is not there.
+        ConfigError: if a configured model, folder, memory or browser does not exist.
         MissingExtraError: if a package that a tool needs is not installed.
         IsolationError: if programs cannot be confined here.
         RunLockedError: if another process works in the folder.
@@ -83,7 +362,7 @@ async def assembled(
 
 @dataclass(frozen=True, slots=True)
 class Equipment:
-    """What the members of a team are made of and share; made by `equipped`."""
+    """Parts and shared resources of a team's members; made by `equipped`."""
 
     settings: TeamSettings
     gateway: Gateway
@@ -105,7 +384,7 @@ class Equipment:
         planner: Planner | None = None,
         answer: str = "",
     ) -> AsyncGenerator[Team]:
-        """Open a team in a folder (arguments and what is raised as of `assembled`)."""
+        """Open a team in a folder (arguments and exceptions as for `assembled`)."""
         foreign = foreign_agents(self.settings)
         settings = await described(self.settings, foreign)
         outside: Mapping[str, Handler] = {**foreign, **self._coding(folder)}
@@ -133,7 +412,7 @@ class Equipment:
                 yield team
 
     def _coding(self, folder: Path) -> dict[str, Handler]:
-        """Return the members that are coding agents."""
+        """Return the coding agents of the team."""
         models = self.settings.models()
         return {
             name: self.coding.agent(name, agent, self.gateway.model(models[name]) if name in models else None, folder)
@@ -142,14 +421,15 @@ class Equipment:
         }
 
     def fresh(self) -> Equipment:
-        """Return the same with a memory as it was at first, for another task that is to know nothing of this one."""
+        """Return a copy with the initial memory, for another task that must not know this one."""
         return replace(self, memory=SharedMemory(read_memory(self.settings.team.memory)))
 
     async def for_task(self, files: Mapping[str, Path]) -> Equipment:
-        """Return the same for a task that comes with files: nobody who works on another one finds or is shown them.
+        """Return a copy for a task with files: tasks do not see each other's files.
 
         Args:
-            files: what is given with it, by name; agents search and read it beside the corpus, and see the pictures among it.
+            files: the task's files, by name; agents search and read them along with the corpus, and see the pictures
+                among them.
 
         Raises:
             ConfigError: if one cannot be read.
@@ -163,7 +443,7 @@ class Equipment:
         )
 
     def staff(self, made: Makeup) -> Staff:
-        """Return how agents are made: each of what the team is at the time, with the tools that it names."""
+        """Return the maker of agents: each from the team's parts at the time, with the tools it names."""
         team, models = self.settings.team, self.settings.models()
         seeing = {name for name, agent in self.settings.agents.items() if agent.pictures}
 
@@ -203,9 +483,9 @@ async def equipped(
     unsafe: bool = False,
     door: ModelDoor | None = None,
 ) -> AsyncGenerator[Equipment]:
-    """Open what the members of a team work with, for one task or for many, and close it afterwards.
+    """Open the resources of a team's members, for one task or for many, and close them afterwards.
 
-    Arguments and what is raised as of `assembled`.
+    Arguments and exceptions as for `assembled`.
     """
     async with (
         Gateway(settings.gateway) as gateway,
@@ -235,15 +515,15 @@ async def work(
     opened: Callable[[Team, Gateway], None] = lambda _team, _gateway: None,
     **how: Any,
 ) -> TeamResult:
-    """Do one task with a team, and keep what it noted for later tasks.
+    """Do one task with a team, and keep its notes for later tasks.
 
     Args:
-        settings: what the team consists of.
-        folder: where it works.
-        task: what is to be done.
-        files: what is given with it, by name.
-        opened: is given the team and its gateway before the task is.
-        **how: as of `assembled`, which says what is raised.
+        settings: the team's configuration.
+        folder: the task's folder.
+        task: the task.
+        files: the task's files, by name.
+        opened: called with the team and its gateway before the task starts.
+        **how: as for `assembled`, including exceptions.
     """
     async with assembled(settings, folder, files=files, **how) as (team, gateway):
         opened(team, gateway)
@@ -261,7 +541,7 @@ def _debate(settings: TeamSettings) -> Debate | None:
 
 
 def foreign_agents(settings: TeamSettings) -> dict[str, ForeignAgent]:
-    """Return the members that are reached over A2A.
+    """Return the members reached over A2A.
 
     Raises:
         ConfigError: if the variable of a token is not set.
@@ -274,7 +554,7 @@ def foreign_agents(settings: TeamSettings) -> dict[str, ForeignAgent]:
 
 
 async def described(settings: TeamSettings, foreign: Mapping[str, ForeignAgent]) -> TeamSettings:
-    """Return a team whose members from elsewhere are described, by their cards where nothing else is said.
+    """Return a team with descriptions of its outside members, taken from their cards by default.
 
     Raises:
         ForeignAgentError: if one of them does not answer.
@@ -289,10 +569,10 @@ async def described(settings: TeamSettings, foreign: Mapping[str, ForeignAgent])
 
 
 def candidate_of(agent: AgentSection) -> Candidate:
-    """Return what an agent is made of: the parts of its folder, and its prompt.
+    """Return an agent's parts: those of its folder, and its prompt.
 
     Raises:
-        ConfigError: if there is no such folder, or a part of it cannot be built.
+        ConfigError: if the folder does not exist, or a part of it cannot be built.
     """
     parts = dict(without_servers(candidate_from_folder(Path(agent.resources))).parts) if agent.resources else {}
     if agent.prompt:
@@ -301,10 +581,10 @@ def candidate_of(agent: AgentSection) -> Candidate:
 
 
 def keep_files(files: Sequence[Path], folder: Path) -> dict[str, Path]:
-    """Copy what is given with a task into the folder of the task, where it stays as it was given.
+    """Copy a task's files into its folder, where they stay unchanged.
 
     Raises:
-        ConfigError: if a file is not there, cannot be read as a document, or has the name of another.
+        ConfigError: if a file does not exist, cannot be read as a document, or has the name of another.
         RecordError: if the folder cannot be written.
     """
     kept: dict[str, Path] = {}
@@ -327,7 +607,7 @@ def keep_files(files: Sequence[Path], folder: Path) -> dict[str, Path]:
 
 
 def pictures_of(files: Mapping[str, Path]) -> tuple[tuple[str, bytes], ...]:
-    """Return the pictures among files, as models that see are shown them.
+    """Return the pictures among files, for models that see.
 
     Raises:
         ConfigError: if one cannot be read.
@@ -337,10 +617,10 @@ def pictures_of(files: Mapping[str, Path]) -> tuple[tuple[str, bytes], ...]:
 
 
 def read_memory(path: str) -> list[Entry]:
-    """Return what a memory file holds; nothing where there is none yet.
+    """Return the entries of a memory file; empty if the file does not exist.
 
     Raises:
-        ConfigError: if a line of it is no note.
+        ConfigError: if a line of it is not a note.
     """
     if not path or not Path(path).exists():
         return []
@@ -356,13 +636,13 @@ def read_memory(path: str) -> list[Entry]:
             )
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ConfigError(
-                f"{path}, line {number} is no note: {error!s:.200}; write an object with `text`"
+                f"{path}, line {number} is not a note: {error!s:.200}; write an object with `text`"
             ) from error
     return entries
 
 
 def add_to_memory(path: Path, entries: Iterable[Entry]) -> None:
-    """Add entries to a memory file that it has not yet: with one write at its end, since other teams may add to it meanwhile.
+    """Add the missing entries to a memory file with one write at its end, since other teams may add to it meanwhile.
 
     Raises:
         RecordError: if it cannot be written.

@@ -1,25 +1,28 @@
 """The bus of a team: participants by name, typed messages, requests that always end (Autogenesis, section 4).
 
     async with Bus(record) as bus:
-        bus.register(Participant("adder", add))
-        answer = await bus.outside.request("adder", {"numbers": [1, 2]})     # a message with an outcome, never a stuck caller
+        bus.register(Participant("adder", add)) answer = await bus.outside.request("adder", {"numbers": [1, 2]})     #
+        a message with an outcome, never a stuck caller
 
-Whatever a participant does - raises, hangs, leaves, floods - is a result for its caller and concerns nobody else; only what
-nobody of the team is to blame for, such as a full disk or a provider that does not answer, is raised. Every message is durable
-before it is delivered. A bus that is opened on the record of an earlier one answers a request that is asked
-again from that record, and delivers again what had no answer yet.
+Whatever a participant does - raises, hangs, leaves, floods - becomes a result for its caller and affects no other
+participant. Only failures outside the team, such as a full disk or a provider that does not answer, are raised. Every
+message is durable before it is delivered. A bus opened on the record of an earlier one answers a repeated request
+from that record, and redelivers messages without an answer.
 """
 
 from __future__ import annotations
 
 import asyncio
+import heapq
+import itertools
+from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Self
 
-from heredity.errors import (
+from heredity._core.errors import (
     BudgetError,
     ConfigError,
     HeredityError,
@@ -29,20 +32,105 @@ from heredity.errors import (
     UnknownNameError,
 )
 from heredity.team.lending import Step, waiting
-from heredity.team.mailbox import Delivery, Mailbox
 from heredity.team.messages import Kind, Message, Outcome, answer, checked_body
 from heredity.team.participant import Context, Participant
 from heredity.team.record import Record
 
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Delivery:
+    """A message in transit to one recipient.
+
+    Attributes:
+        message: the message.
+        request: the request awaiting the answer; None for a note.
+    """
+
+    message: Message
+    request: Any = None
+
+
+class Mailbox:
+    """Messages that wait for one participant.
+
+    Each sender may have `capacity` messages waiting; then it is held back. Senders take turns. Among one sender's
+    messages the highest priority comes first, then the oldest.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self._waiting: OrderedDict[str, list[tuple[int, int, Delivery]]] = OrderedDict()
+        self._held: dict[str, deque[asyncio.Future[None]]] = {}
+        self._takers: deque[asyncio.Future[None]] = deque()
+        self._order = itertools.count()
+
+    def __len__(self) -> int:
+        return sum(map(len, self._waiting.values()))
+
+    async def put(self, delivery: Delivery) -> None:
+        """Add a message, as soon as its sender has fewer than `capacity` waiting here."""
+        sender = delivery.message.sender
+        while len(self._waiting.get(sender, ())) >= self.capacity:
+            turn = asyncio.get_running_loop().create_future()
+            held = self._held.setdefault(sender, deque())
+            held.append(turn)
+            try:
+                await turn
+            except asyncio.CancelledError:
+                # Its turn goes to the next; a turn not yet given is never given.
+                if turn.done() and not turn.cancelled():
+                    _wake(held)
+                raise
+        entry = (-delivery.message.priority, next(self._order), delivery)
+        heapq.heappush(self._waiting.setdefault(sender, []), entry)
+        _wake(self._takers)
+
+    async def take(self) -> Delivery:
+        """Return the next message, once there is one."""
+        while not self._waiting:
+            turn = asyncio.get_running_loop().create_future()
+            self._takers.append(turn)
+            try:
+                await turn
+            except asyncio.CancelledError:
+                if turn.done() and not turn.cancelled():
+                    _wake(self._takers)
+                raise
+        sender, waiting = next(iter(self._waiting.items()))
+        delivery = heapq.heappop(waiting)[2]
+        if waiting:
+            self._waiting.move_to_end(sender)
+        else:
+            del self._waiting[sender]
+        self._let_in(sender)
+        return delivery
+
+    def _let_in(self, sender: str) -> None:
+        held = self._held.get(sender)
+        if held is not None:
+            _wake(held)
+            if not held:
+                del self._held[sender]
+
+
+def _wake(waiters: deque[asyncio.Future[None]]) -> None:
+    while waiters:
+        waiter = waiters.popleft()
+        if not waiter.done():
+            waiter.set_result(None)
+            return
+
+
 OUTSIDE = "user"
-"""The sender of what no participant sent."""
+"""Sender of messages from outside the team."""
 
 NOBODYS = (RecordError, HostError, BudgetError, IsolationError)
-"""What no participant is to blame for: a disk, a provider, a sandbox, a budget. It ends what is under way and is not recorded as
-anybody's failure, so that the team can go on from there when it is over."""
+"""Failures outside the team: a disk, a provider, a sandbox, a budget. They end the work in progress and are not
+recorded as a participant's failure, so that the team can resume later.
+"""
 
 DEEPEST = 16
-"""How many participants may wait in a row, each for the next: agents that ask each other in circles end here."""
+"""Limit on the chain of participants that wait for each other: circular questions end here."""
 
 _GRACE = 1.0
 _ERROR = 2000
@@ -50,7 +138,7 @@ _ERROR = 2000
 
 @dataclass(slots=True, eq=False)
 class _Request:
-    """A request that is under way."""
+    """A request in progress."""
 
     message: Message
     result: asyncio.Future[Message]
@@ -62,7 +150,7 @@ class _Request:
 
 @dataclass(slots=True, eq=False)
 class _Seat:
-    """Where a participant works; `lent` counts those of its handlers that wait for others, each of which a worker stands in for."""
+    """A participant's workers; `lent` counts its handlers that wait for others, each replaced by another worker meanwhile."""
 
     participant: Participant
     mailbox: Mailbox
@@ -73,7 +161,7 @@ class _Seat:
 
 @dataclass(slots=True, eq=False)
 class _Place:
-    """The place of one handler among those that its participant has at work (a `Lendable`)."""
+    """One handler's slot among its participant's workers (a `Lendable`)."""
 
     bus: Bus
     seat: _Seat
@@ -90,11 +178,11 @@ class Bus:
     """Carries the messages of one session.
 
     Attributes:
-        record: what has been sent and answered.
-        session, task: what its messages say they belong to.
-        timeout: seconds that a request may take where it does not say.
-        outside: sends what belongs to no other message, in the name of `user`.
-        abandoned: how many handlers ignored their cancellation and were left behind.
+        record: the messages sent and answered.
+        session, task: the session and task of its messages.
+        timeout: default timeout of a request, in seconds.
+        outside: sends messages from outside, in the name of `user`.
+        abandoned: number of handlers that ignored their cancellation and were left behind.
     """
 
     def __init__(
@@ -120,11 +208,11 @@ class Bus:
 
     @property
     def participants(self) -> list[Participant]:
-        """Who is registered, in that order."""
+        """Registered participants, in order of registration."""
         return [seat.participant for seat in self._seats.values()]
 
     def register(self, participant: Participant) -> None:
-        """Let a participant take part from now on.
+        """Register a participant.
 
         Raises:
             ConfigError: if the name is taken.
@@ -138,10 +226,10 @@ class Bus:
             self._hire(seat)
 
     async def unregister(self, name: str) -> None:
-        """Let a participant leave: what it has not answered is refused.
+        """Remove a participant; its unanswered requests are refused.
 
         Raises:
-            UnknownNameError: if there is none of this name.
+            UnknownNameError: if the name is not registered.
         """
         seat = self._seats.pop(name, None)
         if seat is None:
@@ -153,7 +241,7 @@ class Bus:
     # Sending.
 
     async def cancel(self, request_id: str, reason: str = "cancelled", sender: str = OUTSIDE) -> bool:
-        """End a request: its handler is cancelled, and with it what that waits for.
+        """End a request: cancels its handler, and the requests it waits for.
 
         Returns:
             False if it had ended before.
@@ -173,10 +261,10 @@ class Bus:
         await self._settle(request, answer(request.message, request.message.to[0], Outcome.CANCELLED, error=reason))
         return True
 
-    # What contexts use.
+    # Used by contexts.
 
     def numbered(self, message: Message) -> Message:
-        """Return a message under an id of its own: what was recorded under its id must have asked for the same."""
+        """Return a message with its unique id; a message recorded under that id must be the same request."""
         number, named = 1, message
         while named.id in self.record.messages and self.record.messages[named.id].asks() != message.asks():
             number += 1
@@ -184,10 +272,10 @@ class Bus:
         return named
 
     async def post(self, message: Message) -> Message:
-        """Record a note and deliver it to whoever it is for; who is not there or does not accept it is told nothing.
+        """Record a note and deliver it to its recipients; those that left or do not accept it are skipped.
 
         Raises:
-            UnknownNameError: if it names somebody who is not registered.
+            UnknownNameError: if a recipient is not registered.
         """
         for name in message.to:
             if name not in self._seats:
@@ -203,7 +291,7 @@ class Bus:
         return message
 
     async def ask(self, message: Message, statuses: asyncio.Queue[Message] | None = None) -> Message:
-        """Record a request, deliver it, and return its result; of one that is recorded with a result, that result."""
+        """Record a request, deliver it, and return its result; a recorded result is returned as it is."""
         recorded = self.record.result(message.id)
         if recorded is not None:
             return recorded
@@ -227,7 +315,7 @@ class Bus:
             late = f"no answer within {message.timeout or self.timeout:g} s"
             return await self._settle(request, answer(message, message.to[0], Outcome.TIMED_OUT, error=late))
         except asyncio.CancelledError:
-            # Nothing is recorded: whoever asked does not go on, or asks again when the team does.
+            # Nothing is recorded: the sender stops, or asks again when the team resumes.
             if not request.settling:
                 request.settling = True
                 request.result.cancel()
@@ -235,7 +323,7 @@ class Bus:
             raise
 
     async def report(self, status: Message) -> None:
-        """Record what a request has come to so far, and hand it to whoever follows it."""
+        """Record a request's progress, and pass it to its followers."""
         if status.id not in self.record.messages:
             await self.record.add(status)
         request = self._open.get(status.parent)
@@ -260,7 +348,7 @@ class Bus:
         return None
 
     def stand_in(self, seat: _Seat) -> None:
-        """Let others do what nobody of a participant is free for while some of its handlers wait."""
+        """Let another worker stand in while all handlers of a participant wait."""
         if self._seats.get(seat.participant.name) is seat and not self._closed:
             while len(seat.mailbox) > seat.idle and len(seat.workers) < seat.participant.concurrency + seat.lent:
                 self._hire(seat)
@@ -319,7 +407,7 @@ class Bus:
         handler.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     async def _settle(self, request: _Request, result: Message) -> Message:
-        """End a request with this result, or wait for the one that it is ending with."""
+        """End a request with this result, or wait for the result it is already ending with."""
         if request.settling:
             return await asyncio.shield(request.result)
         request.settling = True
@@ -334,7 +422,7 @@ class Bus:
         return result
 
     def _fail(self, request: _Request, error: HeredityError) -> None:
-        """Let the request raise for whoever asked; it has no result on record."""
+        """Raise an error in the request's caller; nothing is recorded as its result."""
         request.settling = True
         self._open.pop(request.message.id, None)
         if not request.result.done():
@@ -342,7 +430,7 @@ class Bus:
             request.result.exception()
 
     async def close(self) -> None:
-        """Stop everybody. What has no answer yet stays without one on record, and is asked again when the team goes on."""
+        """Stop all participants. Unanswered requests stay unanswered on record, and are issued again when the team resumes."""
         self._closed = True
         for seat in self._seats.values():
             await _end(seat.workers)
@@ -350,12 +438,12 @@ class Bus:
 
 
 def describe(error: BaseException) -> str:
-    """Return what went wrong in one bounded line."""
+    """Return an error in one bounded line."""
     return f"{type(error).__name__}: {error}"[:_ERROR]
 
 
 async def _shielded(handling: Callable[[], Awaitable[Any]], step: Step) -> Any:
-    """Call a handler as a step of its own; a program that exits is one that failed."""
+    """Call a handler as a separate step; an exiting program counts as failed."""
     step.begin()
     try:
         return await handling()

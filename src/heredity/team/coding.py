@@ -1,13 +1,12 @@
-"""Coding agents as members of a team: an outside program in a sandbox of its own, for each step (Autogenesis, section 4).
+"""Coding agents as members of a team: an outside program in a separate sandbox for each step (Autogenesis, section 4).
 
-    [agents.engineer]
-    description = "writes and tests programs"
-    launcher = "claude-code"                 # or "codex", "mini-swe-agent", or a folder with start.sh: "./my-agent"
+    [agents.engineer] description = "writes and tests programs" launcher = "claude-code"                 # or "codex",
+    "mini-swe-agent", or a folder with start.sh: "./my-agent"
 
-It is started through the launchers, finds the files of the task and what earlier steps gave in its workspace, and asks its model
-through a broker, so that its calls are in the team's accounts. What it writes into `answer.md`, or says last, and what it leaves in
-`results/` is the step's result. A step that was under way when the team was killed is started again in the same workspace, and is
-told so.
+The launchers start it. Its workspace holds the task's files and the results of earlier steps, and it calls its model
+through a broker, so that its calls are in the team's accounts. The step's result is `answer.md`, or else its last
+message, and the files in `results/`. A step that was interrupted with the team restarts in the same workspace, and
+the prompt says so.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from heredity.errors import BudgetError, ConfigError, HeredityError, IsolationError
-from heredity.gateway import Model, Reply, Request
-from heredity.gateway.contract import NOTHING_USED
-from heredity.ids import digest_json
-from heredity.launchers import AgentExit, BrokerDoor, CommandAgent, Launch, available, launcher, run_agent
-from heredity.launchers.command import DISK_BYTES
-from heredity.launchers.starts import exit_words
-from heredity.outside import ANY_SIZE, read_bytes
+from heredity._core.errors import BudgetError, ConfigError, HeredityError, IsolationError
+from heredity._core.ids import digest_json
+from heredity._core.outside import ANY_SIZE, read_bytes
+from heredity.agents.launchers import AgentExit, BrokerDoor, CommandAgent, Launch, available, launcher, run_agent
+from heredity.agents.launchers.command import DISK_BYTES
+from heredity.models import Model, Reply, Request
+from heredity.models.contract import NOTHING_USED
+from heredity.records.agent_starts import exit_words
 from heredity.resources import SourceTree
 from heredity.sandbox.agent_bubblewrap import INSIDE
 from heredity.team.agent import AgentFailedError, asked, shortened
@@ -41,7 +40,7 @@ from heredity.team.participant import Context
 from heredity.team.sections import AgentSection
 
 FILES, GIVEN, RESULTS, ANSWER = "files", "given", "results", "answer.md"
-"""What stands in a workspace: files of the task and results of earlier steps, which are read only; what the agent leaves."""
+"""Contents of a workspace: the task's files and the results of earlier steps, both read-only; the agent's results."""
 
 _MOST_ANSWER = 60_000
 _MOST_RESULTS = 64 << 20
@@ -58,20 +57,20 @@ _AGAIN = (
 
 
 class ModelDoor(Protocol):
-    """Serves a model to an agent (`heredity.server.agent_models.models_for_agent`)."""
+    """Serves a model to an agent (`heredity.agents.models.models_for_agent`)."""
 
     def __call__(self, model: Model, *, run: str, record: Any) -> AbstractAsyncContextManager[BrokerDoor]:
-        """Serve it until the block ends."""
+        """Serve it inside a block."""
         ...
 
 
 @dataclass(frozen=True)
 class CodingAgents:
-    """What the coding agents of a team share.
+    """Shared settings of a team's coding agents.
 
     Attributes:
-        files: what is given with the task, by name.
-        door: serves their models; None where there is nothing that could.
+        files: the task's files, by name.
+        door: serves their models; None for no server.
         unsafe: run them without a sandbox.
     """
 
@@ -80,7 +79,7 @@ class CodingAgents:
     unsafe: bool = False
 
     def agent(self, name: str, section: AgentSection, model: Model | None, folder: Path) -> CodingAgent:
-        """Return what handles the steps of one of them, in the folder of a task.
+        """Return the handler of one agent's steps in a task's folder.
 
         Raises:
             ConfigError: if its program is not installed, or its model cannot be served here.
@@ -89,7 +88,7 @@ class CodingAgents:
         if model is not None and self.door is None:
             raise ConfigError(
                 f"agents.{name}.launcher: nothing here serves models to coding agents; give "
-                "door=heredity.server.agent_models.models_for_agent"
+                "door=heredity.agents.models.models_for_agent"
             )
         if not self.unsafe and (reason := available()) is not None:
             raise IsolationError(f"agents.{name}.launcher: coding agents cannot be confined here: {reason}")
@@ -100,14 +99,14 @@ class CodingAgents:
 
 @dataclass(frozen=True)
 class CodingAgent:
-    """What handles the steps of a coding agent.
+    """Handles the steps of a coding agent.
 
     Attributes:
-        name: what the team calls it.
-        section: how it is started, and what it may use.
-        model: what it asks; None if it asks none.
-        folder: where its workspaces are, one for each step.
-        shared: what it shares with others.
+        name: its name in the team.
+        section: its launcher and limits.
+        model: its model; None for none.
+        folder: the parent of its workspaces, one for each step.
+        shared: settings shared with other coding agents.
     """
 
     name: str
@@ -117,23 +116,23 @@ class CodingAgent:
     shared: CodingAgents
 
     def launched(self, prompt: str) -> Launch:
-        """Return how its program is started; raises ConfigError if it is not installed."""
-        # Agents look up what they know of a model under its own name, which has no provider before it.
+        """Return the launch of its program; raises ConfigError if it is not installed."""
+        # Agents look up a model by its bare name, without the provider.
         named = self.model.name.rpartition("/")[2] if self.model else ""
         return launcher(self.section.launcher).launch(prompt, named)
 
     async def __call__(self, message: Message, context: Context) -> dict[str, Any]:
-        """Do a step, and return its answer with what it used.
+        """Do a step; return its answer and usage.
 
         Raises:
-            AgentFailedError: if it ends with an error, holds too much, or leaves no answer.
-            HostError, RecordError, BudgetError: if it failed because its model did, through nobody's fault.
+            AgentFailedError: if it ends with an error, exceeds its disk space, or leaves no answer.
+            HostError, RecordError, BudgetError: if its model failed through no fault of the team.
         """
 
         async def work() -> Any:
             return await self._work(message, context)
 
-        # An agent whose end is on record is not started again.
+        # An agent whose end is recorded is not started again.
         return dict(await context.once("agent", work))
 
     async def _work(self, message: Message, context: Context) -> dict[str, Any]:
@@ -173,7 +172,7 @@ class CodingAgent:
         }
 
     async def _note_start(self, context: Context, start: int, folder_name: str) -> None:
-        """Put on record that it is started, and where; of a later start, tell whoever follows that it is one."""
+        """Record its start and workspace; report a restart as a status."""
 
         async def started() -> dict[str, Any]:
             return {"launcher": self.section.launcher, "workspace": folder_name, "again": start > 1}
@@ -206,7 +205,7 @@ class CodingAgent:
         return _AROUND.format(workspace=where, given="".join(parts), answer=ANSWER, results=RESULTS)
 
     def _lay_out(self, workspace: Path, message: Message) -> None:
-        """Write what the agent finds; what it wrote itself before it was interrupted stays."""
+        """Write the agent's input files; files it wrote before an interruption stay."""
         body = message.body
         workspace.mkdir(parents=True, exist_ok=True)
         for name in (FILES, GIVEN):
@@ -219,13 +218,13 @@ class CodingAgent:
         given: Mapping[str, Any] = body.get("given") or {}
         for step, result in given.items():
             (workspace / GIVEN / f"{_plain(step)}.md").write_text(str(result), encoding="utf-8")
-            left = self._kept(message, step)
+            left = self._results_folder(message, step)
             if left.is_dir():
                 shutil.copytree(left, workspace / GIVEN / _plain(step))
 
     def _keep(self, workspace: Path, message: Message) -> str:
-        """Keep the files that it leaves, for later steps; return what is said of them."""
-        kept = self._kept(message, str(message.body.get("step", "")))
+        """Keep the agent's files for later steps; return a description of them."""
+        kept = self._results_folder(message, str(message.body.get("step", "")))
         shutil.rmtree(kept, ignore_errors=True)
         if not os.path.lexists(workspace / RESULTS):
             return ""
@@ -246,7 +245,7 @@ class CodingAgent:
         shown = "".join(f"\n\n{path}:\n{shortened(text, _SHOWN)}" for path, text in texts[:_SHOWN_FILES])
         return f"\n\nFiles that it left: {listed}{missing}{shown}"
 
-    def _kept(self, message: Message, step: str) -> Path:
+    def _results_folder(self, message: Message, step: str) -> Path:
         return self.folder / RESULTS / f"{_plain(step)}-{digest_json([message.parent, step])[:12]}"
 
     def _failure(self, ended: AgentExit, counted: _Counted | None) -> HeredityError:
@@ -258,12 +257,12 @@ class CodingAgent:
 
 
 class _Counted:
-    """The model of a step: each call is on record and within the step's limits.
+    """The model of a step: records each call and enforces the step's limits.
 
     Attributes:
-        used: by all starts of the step; `calls`: how many.
-        failed: why its last call failed, where nobody of the team is to blame for that.
-        spent: which limit is reached.
+        used: usage of all starts of the step; `calls`: number of calls.
+        failed: the failure of its last call, where the team is not at fault.
+        spent: the limit that is reached.
     """
 
     def __init__(
@@ -300,7 +299,7 @@ class _Counted:
 
 
 def _account(reply: Reply) -> dict[str, Any]:
-    """Return what is kept of a reply: what it used. What it said is the agent's own affair."""
+    """Return the recorded part of a reply: its usage. The text belongs to the agent."""
     return Reply("", usage=reply.usage, model=reply.model, seconds=reply.seconds).to_json()
 
 
@@ -316,13 +315,13 @@ async def _unrecorded(_: str, __: Any) -> None:
 
 
 def _answer(workspace: Path, logs: Path, ended: AgentExit) -> str:
-    """Return what an agent gives as its answer: what it wrote, else what it said last, else the end of its output."""
+    """Return an agent's answer: its answer file, else its last message, else the end of its output."""
     written = _text_of(workspace / ANSWER)
-    return shortened((written or _said_last(logs / "agent.events.jsonl") or ended.output).strip(), _MOST_ANSWER)
+    return shortened((written or _last_message(logs / "agent.events.jsonl") or ended.output).strip(), _MOST_ANSWER)
 
 
 def _text_of(path: Path) -> str:
-    """Return a file that an agent wrote; nothing where it is a link, or no file."""
+    """Return a file written by an agent; empty for a link, or anything but a file."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
@@ -333,7 +332,7 @@ def _text_of(path: Path) -> str:
         return opened.read(4 * _MOST_ANSWER).decode("utf-8", "replace").strip()
 
 
-def _said_last(events: Path) -> str:
+def _last_message(events: Path) -> str:
     """Return the last message in an agent's stream of events, as Claude Code and Codex print them."""
     text = ""
     if not events.exists():
@@ -362,6 +361,6 @@ def _texts(tree: SourceTree) -> dict[str, str]:
 
 
 def _plain(name: str) -> str:
-    """Return a name as one of a file; what is changed for that is told apart by a digest."""
+    """Return a name as a file name; a digest distinguishes changed names."""
     plain = re.sub(r"[^A-Za-z0-9_-]", "_", name)[:40]
     return plain if plain == name else f"{plain}-{digest_json(name)[:6]}"

@@ -1,8 +1,8 @@
-"""A second form of team: agents argue in rounds, each told what all have said before, and another one judges.
+"""A second form of team: agents argue in rounds, seeing all earlier arguments, and another agent judges.
 
-It is a plan like any other, made without a model: the arguments of a round are under way at once, each after all of the round
-before, the verdict after the last. Where the team evolves, each round of arguments is a round of the plan. So plan.md,
-the record, resuming and the view are those of every team.
+It is a plan like any other, made without a model. The arguments of a round run at once, each after all of the round
+before, and the verdict follows the last round. Where the team evolves, each round of arguments is a round of the
+plan. So plan.md, the record, resuming and the view are those of every team.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ class Debate:
     """A planner (`heredity.team.planning.Planner`) whose plan is a debate.
 
     Args:
-        agents: who argue, two or more.
-        judge: who decides, none of them.
-        rounds: how often each speaks.
-        stepwise: plan one round at a time, so that who speaks may be made better between them; whoever failed speaks again, and the
-            judge is asked once more if it failed.
+        agents: the debaters, two or more.
+        judge: the agent that decides, not a debater.
+        rounds: number of rounds.
+        stepwise: plan one round at a time, so that agents may be improved between rounds; failed debaters speak
+            again, and a failed judge is asked once more.
 
     Attributes:
-        everybody: who takes part.
+        everybody: all agents of the debate.
     """
 
     def __init__(self, agents: Sequence[str], judge: str, rounds: int, *, stepwise: bool = False) -> None:
@@ -41,10 +41,10 @@ class Debate:
         self.everybody = (*self._agents, judge)
 
     async def revise(self, plan: Plan, agents: Mapping[str, str], context: Context) -> Revision:
-        """Return the whole debate, then the verdict; where somebody failed, a verdict on what the others have said.
+        """Return the whole debate, then the verdict; after failures, a verdict on the other arguments.
 
         Raises:
-            PlanningFailedError: if nobody has said anything, or the judge gives no answer.
+            PlanningFailedError: if all debaters failed, or the judge gives no answer.
         """
         if not plan.steps and not self._stepwise:
             return Revision(self._steps(plan.task), note=f"{len(self._agents)} argue, {self._judge} judges")

@@ -1,9 +1,9 @@
-"""What a team is made of: a candidate whose part `agent/team` says who is in it, and what each of them has.
+"""Design of a team: a candidate whose part `agent/team` lists the agents and their resources.
 
 agent/team/agent.json      {"agents": {"reader": {"description": "finds facts", "tools": ["look-up"]}}, "rounds": 5}
 prompt/planner/prompt.md   the planner's system message (by default `heredity.team.planning.INSTRUCTIONS`)
-prompt/reader/prompt.md    the system message of the agent `reader`
-tool/NAME, memory/NAME     as of any solver; every agent has those that it names, or all
+prompt/reader/prompt.md    the system message of the agent `reader` tool/NAME, memory/NAME     as of any solver; every
+agent has those that it names, or all
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from heredity.actors.parts import Parts, read_parts
-from heredity.bounds import Count, CountOrZero
-from heredity.errors import ConfigError, UnknownNameError
-from heredity.ids import NAME_PATTERN
-from heredity.outside import json_value
-from heredity.refusals import reading
+from heredity._core.bounds import Count, CountOrZero
+from heredity._core.errors import ConfigError, UnknownNameError
+from heredity._core.ids import NAME_PATTERN
+from heredity._core.outside import json_value
+from heredity._core.refusals import reading
+from heredity.engine.parts import Parts, read_parts
 from heredity.resources import Candidate, SourceTree
 from heredity.resources.assembly import check_candidate
 from heredity.team.memory import NAME as MEMORY
@@ -35,15 +35,16 @@ MOST_TURNS = 1000
 
 
 class EvolutionDesign(BaseModel):
-    """How a team changes itself between the rounds of a task (docs/teams.md, "Evolution while working").
+    """Evolution settings of a team, applied between the rounds of a task (docs/teams.md, "Evolution while working").
 
     Attributes:
         optimizer: the method that proposes edits.
-        options: of the method.
-        targets: what may change: `"prompt"`, `"tool"`, `"memory"`; with `"agent"` also who has which tools and asks whom.
-        attempts: most attempts of a task, re-attempts of steps and canaries together; 0 for no evolution.
-        tries: most proposals for one failure.
-        guards: steps of the same agent that went well, re-attempted beside the failed one: they must still go well.
+        options: the method's options.
+        targets: parts that may change: `"prompt"`, `"tool"`, `"memory"`; with `"agent"` also the agents' tools and
+            whom they may ask.
+        attempts: limit on a task's attempts, re-attempts of steps and canaries together; 0 for no evolution.
+        tries: limit on proposals for one failure.
+        guards: successful steps of the same agent, re-attempted along with the failed one: they must still succeed.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -59,12 +60,12 @@ class AgentDesign(BaseModel):
     """An agent of a team.
 
     Attributes:
-        description: what it can do.
-        tools, memories: those of the candidate that it has; None for all.
-        given: those that a configuration gives which it has, by the names that models see, such as `"browser_open"`, `"browser_*"`;
-            None for all. One that is not given it does not have.
-        asks: whom it may ask.
-        turns: most model calls of a step.
+        description: its abilities.
+        tools, memories: the candidate's tools and memories it has; None for all.
+        given: the configured tools it has, by the names that models see, such as `"browser_open"`, `"browser_*"`;
+            None for all. Tools not given are not available to it.
+        asks: agents it may ask.
+        turns: limit on the model calls of a step.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -76,12 +77,12 @@ class AgentDesign(BaseModel):
     turns: Annotated[int, Field(ge=1, le=MOST_TURNS)] = 20
 
     def has(self, tool: str) -> bool:
-        """Return whether it has a tool that a configuration gives."""
+        """Return whether it has a configured tool."""
         return self.given is None or any(fnmatchcase(tool, name) for name in self.given)
 
 
 class TeamDesign(BaseModel):
-    """Who is in a team that is a candidate, how often it plans at most, and whether it changes itself between rounds."""
+    """A candidate's team: its agents, the limit on rounds, and its evolution between rounds."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     agents: Annotated[dict[str, AgentDesign], Field(min_length=1)]
@@ -89,7 +90,7 @@ class TeamDesign(BaseModel):
     evolution: EvolutionDesign | None = None
 
     def to_part(self) -> SourceTree:
-        """Return the part `agent/team` that it is read from."""
+        """Return it as the part `agent/team`."""
         value = self.model_dump(mode="json", exclude_defaults=True)
         return SourceTree({FILE: json.dumps(value, indent=1, ensure_ascii=False) + "\n"})
 
@@ -99,8 +100,8 @@ class TeamParts:
     """A team, read from a candidate.
 
     Attributes:
-        candidate: what it was read from.
-        design: who is in it.
+        candidate: the source of the team.
+        design: the agents.
         parts: all prompts, tools and memories.
     """
 
@@ -125,14 +126,14 @@ class TeamParts:
 
 
 def read_team(candidate: Candidate, offered: Collection[str]) -> TeamParts:
-    """Read a team. Nothing of it is run.
+    """Read a team. Nothing is executed.
 
     Args:
-        candidate: what it is made of.
-        offered: names of tools that agents may have beside the candidate's own.
+        candidate: the source of the team.
+        offered: names of tools that agents may have in addition to the candidate's.
 
     Raises:
-        ConfigError: if a part cannot be built, or the design names what is not there; the message names it.
+        ConfigError: if a part cannot be built, or the design names a missing one; the message names it.
     """
     check_candidate(candidate)
     if TEAM not in candidate.parts:

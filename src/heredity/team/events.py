@@ -27,20 +27,20 @@ class MessageSent(TypedDict, total=False):
 
 
 class EffectStarted(TypedDict):
-    """Something that must not be done twice is about to be done, in the handling of a message."""
+    """An effect that must not be repeated is about to start, in the handling of a message."""
 
     id: str
 
 
 class EffectDone(TypedDict):
-    """An effect has been done, and what it gave: it is not done again when the team goes on."""
+    """An effect is done, with its value: a resumed team does not repeat it."""
 
     id: str
     value: Any
 
 
 class ParticipantFailed(TypedDict):
-    """A participant could not handle a message that nobody waits for an answer to."""
+    """A participant could not handle a message that expects no answer."""
 
     message: str
     participant: str

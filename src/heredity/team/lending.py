@@ -1,6 +1,6 @@
-"""What there is a bounded number of, and what a step has of it: it is lent while the step waits for another participant.
+"""Lending of scarce resources: a step lends them while it waits for another participant.
 
-Steps that held on to it would wait for each other: each has what the one that it waits for needs.
+Steps that kept them would deadlock: each would hold the resource that the other needs.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ _STEP: ContextVar[Step | None] = ContextVar("step", default=None)
 
 
 class Lendable(Protocol):
-    """Something that is lent while its step waits, and may be gone when it goes on."""
+    """A resource that is lent while its step waits, and may be gone when the step continues."""
 
     def lend(self) -> None:
-        """Let others have it."""
+        """Let others use it."""
         ...
 
     def take_back(self) -> None:
-        """Keep it, where nobody has taken it meanwhile."""
+        """Keep it, unless it was taken meanwhile."""
         ...
 
 
@@ -35,28 +35,28 @@ class Step:
         self._waits = 0
 
     def begin(self) -> None:
-        """Let what the current task does from now on be this step."""
+        """Make this the step of the current task."""
         _STEP.set(self)
 
     def hold(self, thing: Lendable) -> None:
-        """Lend this too whenever the step waits."""
+        """Lend this resource too whenever the step waits."""
         self._held.append(thing)
         if self._waits:
             thing.lend()
 
     def drop(self, thing: Lendable) -> None:
-        """Do not lend this any more: it is given back."""
+        """Stop lending this resource: it was returned."""
         self._held.remove(thing)
 
     def wait(self) -> None:
-        """Lend all that is held, once however much is waited for."""
+        """Lend all resources held, once for any number of waits."""
         self._waits += 1
         if self._waits == 1:
             for thing in list(self._held):
                 thing.lend()
 
     def go_on(self) -> None:
-        """Take back what was lent, unless something else is still waited for."""
+        """Take back lent resources, unless the step still waits for something else."""
         self._waits -= 1
         if not self._waits:
             for thing in list(self._held):
@@ -65,7 +65,7 @@ class Step:
 
 @contextmanager
 def waiting() -> Generator[None]:
-    """Lend what the step holds that the current task is part of."""
+    """Lend the resources of the current task's step."""
     step = _STEP.get()
     if step:
         step.wait()
@@ -77,7 +77,7 @@ def waiting() -> Generator[None]:
 
 
 class Seats:
-    """Seats for so many; who has one gives it up to whoever waits for one while its step waits for another."""
+    """A limited number of seats; a holder whose step waits for another gives its seat up to the next in line."""
 
     def __init__(self, number: int) -> None:
         self._free = number
@@ -89,7 +89,7 @@ class Seats:
         """Wait for a seat.
 
         Args:
-            give_up: closes what the seat is needed for, and leaves it; called where another needs it more.
+            give_up: closes the resource the seat is for, and leaves the seat; called when another needs it more.
         """
         if self._free and not self._waiting:
             self._free -= 1
@@ -106,7 +106,7 @@ class Seats:
         return Seat(self, give_up, _STEP.get())
 
     def leave(self) -> None:
-        """Hand a seat to whoever has waited longest."""
+        """Pass a seat to the longest waiting."""
         while self._waiting:
             turn = self._waiting.popleft()
             if not turn.done():
@@ -115,34 +115,34 @@ class Seats:
         self._free += 1
 
     def lend(self, seat: Seat) -> None:
-        """Let a seat be given up when somebody needs one."""
+        """Mark a seat as available on demand."""
         self._lent.append(seat)
         self.call_in()
 
     def keep(self, seat: Seat) -> None:
-        """Let a seat not be given up any more."""
+        """Mark a seat as no longer available."""
         if seat in self._lent:
             self._lent.remove(seat)
 
     def call_in(self) -> None:
-        """Ask for as many of the seats that are lent as there are people who wait, those first that were lent first."""
+        """Recall as many lent seats as there are waiting callers, those lent first coming first."""
         waiting = sum(not turn.done() for turn in self._waiting)
         while self._lent and len(self._giving) < waiting:
             task = asyncio.ensure_future(self._lent.pop(0).give_up())
             self._giving.add(task)
-            task.add_done_callback(self._given)
+            task.add_done_callback(self._finish)
 
-    def _given(self, task: asyncio.Task[None]) -> None:
+    def _finish(self, task: asyncio.Task[None]) -> None:
         self._giving.discard(task)
         self.call_in()
 
     async def close(self) -> None:
-        """Wait until what is being given up is closed."""
+        """Wait until resources being given up are closed."""
         await asyncio.gather(*self._giving, return_exceptions=True)
 
 
 class Seat:
-    """A seat that somebody has (see `Seats.take`)."""
+    """A seat that is held (see `Seats.take`)."""
 
     def __init__(self, seats: Seats, give_up: Callable[[], Awaitable[None]], step: Step | None) -> None:
         self._seats, self._give_up, self._step = seats, give_up, step
@@ -158,7 +158,7 @@ class Seat:
         self._seats.keep(self)
 
     async def give_up(self) -> None:
-        """Close what it is needed for."""
+        """Close the resource it is for."""
         await self._give_up()
 
     def leave(self) -> None:

@@ -1,7 +1,7 @@
-"""The memory that a team shares: what agents write down for each other, found again by words.
+"""Shared memory of a team: notes of its agents for each other, searched by words.
 
-Entries of the session are for this task; general ones are for later tasks too, and become the next version of the memory resource
-that the team is given. What is written is a message on the bus, so the memory is as durable as everything else.
+Entries of the session are for this task. General ones are for later tasks too, and become the next version of the
+team's memory resource. A note is a message on the bus, so the memory is as durable as everything else.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from heredity.actors.contract import ProvidedTool
-from heredity.gateway import ToolSpec
-from heredity.ids import digest_json
+from heredity._core.ids import digest_json
+from heredity.engine.actor import ProvidedTool
+from heredity.models import ToolSpec
 from heredity.resources.retrieval import scores
 from heredity.team.agent import TeamTool, shortened
 from heredity.team.messages import Message
@@ -29,7 +29,7 @@ _SHOWN = 6_000
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Something that was written down: by whom, for how long, and of which kind (`"summary"`, `"insight"`, `"source"`, …)."""
+    """A note: its author, its scope, and its kind (`"summary"`, `"insight"`, `"source"`, …)."""
 
     text: str
     author: str = ""
@@ -38,17 +38,17 @@ class Entry:
 
 
 class SharedMemory:
-    """What a team has written down.
+    """The notes of a team.
 
     Attributes:
-        entries: by the id of the message that brought them, those from before under `0/n`, in order.
+        entries: by the id of the message that added them, earlier ones under `0/n`, in order.
     """
 
     def __init__(self, earlier: Iterable[Entry] = ()) -> None:
         self.entries: dict[str, Entry] = {f"0/{n}": entry for n, entry in enumerate(earlier)}
 
     def take(self, message: Message) -> None:
-        """Take in a message that adds to the memory; any other, and one that is known, changes nothing."""
+        """Add the note of a message; other messages, and known ones, change nothing."""
         if message.kind == NAME and message.id not in self.entries:
             body = message.body
             scope: Scope = "general" if body.get("scope") == "general" else "session"
@@ -56,14 +56,14 @@ class SharedMemory:
             self.entries[message.id] = Entry(text, message.sender, scope, str(body.get("kind", "insight"))[:40])
 
     def find(self, query: str, most: int = 5) -> list[Entry]:
-        """Return the entries that share words with a query, those that fit best first (BM25)."""
+        """Return the entries that share words with a query, best match first (BM25)."""
         entries = list(self.entries.values())
         fit = scores(query, [entry.text for entry in entries])
         order = sorted(range(len(entries)), key=lambda i: (-fit[i], i))
         return [entries[i] for i in order[:most] if fit[i] > 0]
 
     def general(self) -> list[Entry]:
-        """Return what is meant for later tasks, each text once."""
+        """Return the entries for later tasks, each text once."""
         return list({entry.text: entry for entry in self.entries.values() if entry.scope == "general"}.values())
 
     def participant(self) -> Participant:
@@ -75,7 +75,7 @@ class SharedMemory:
         return Participant(NAME, keep, "keeps what the team writes down", frozenset({NAME}), concurrency=1)
 
     def tools(self, context: Context) -> Sequence[TeamTool]:
-        """Return the tools by which an agent writes to the memory and looks things up."""
+        """Return an agent's tools for adding notes and searching them."""
 
         async def remember(arguments: Mapping[str, Any]) -> str:
             key = f"{NAME}-{digest_json(dict(arguments))[:12]}"

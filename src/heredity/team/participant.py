@@ -1,8 +1,7 @@
-"""Who takes part in a team, and what it may do while it handles a message.
+"""Participants of a team, and the context in which they handle a message.
 
 async def add(message: Message, context: Context) -> int:
-    await context.report({"so_far": 0})
-    return sum(message.body["numbers"])
+    await context.report({"so_far": 0}) return sum(message.body["numbers"])
 """
 
 from __future__ import annotations
@@ -12,34 +11,34 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mappi
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from heredity.errors import ConfigError, HeredityError
-from heredity.ids import NAME_PATTERN
+from heredity._core.errors import ConfigError, HeredityError
+from heredity._core.ids import NAME_PATTERN
 from heredity.team.messages import Kind, Message, checked_body
 
 if TYPE_CHECKING:
     from heredity.team.bus import Bus
 
 Handler = Callable[[Message, "Context"], Awaitable[Any]]
-"""Handles a message and returns a JSON value, which of a request is the answer."""
+"""Handles a message and returns a JSON value, which is the answer if the message is a request."""
 
 _FOLLOWED = 64
 
 
 class EffectInDoubtError(HeredityError):
-    """A team was killed while something was done that must not be done twice: nobody knows whether it was."""
+    """A team was killed during an effect that must not be repeated, so its completion is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Participant:
-    """Somebody on the bus.
+    """A participant on the bus.
 
     Attributes:
-        name: how others address it; letters, digits, `.`, `_`, `-`.
-        handler: what it does with a message.
-        description: what it can do, for whoever plans.
-        accepts: kinds of messages that it is given.
-        concurrency: how many messages it handles at once.
-        capacity: how many messages of one sender may wait for it; the sender of more is held back.
+        name: its address; letters, digits, `.`, `_`, `-`.
+        handler: handles its messages.
+        description: its abilities, for planners.
+        accepts: kinds of messages it accepts.
+        concurrency: number of messages it handles at once.
+        capacity: number of messages of one sender that may wait for it; then the sender is held back.
     """
 
     name: str
@@ -51,18 +50,20 @@ class Participant:
 
     def __post_init__(self) -> None:
         if not NAME_PATTERN.fullmatch(self.name):
-            raise ConfigError(f"name: {self.name!r} is no name of a participant; use letters, digits, '.', '_' and '-'")
+            raise ConfigError(
+                f"name: {self.name!r} is not a valid name of a participant; use letters, digits, '.', '_' and '-'"
+            )
         for what in ("concurrency", "capacity"):
             if getattr(self, what) < 1:
                 raise ConfigError(f"{what}: {getattr(self, what)!r} of {self.name} is below 1")
 
 
 class Context:
-    """What a handler has of the bus: it sends in its participant's name, as part of the message that it handles.
+    """A handler's access to the bus: it sends in its participant's name, as part of the message being handled.
 
     Attributes:
         name: the participant.
-        message: what is handled; None outside of any.
+        message: the message being handled; None outside of one.
     """
 
     def __init__(self, bus: Bus, name: str, message: Message | None) -> None:
@@ -80,17 +81,17 @@ class Context:
         priority: int = 5,
         key: str = "",
     ) -> Message:
-        """Send a message that asks for no answer, once everybody it is for has room for it.
+        """Send a message without an answer, once all recipients have room for it.
 
         Args:
-            to: a participant, several, or `()` for everybody who accepts the kind.
+            to: a participant, several, or `()` for all that accept the kind.
             body: JSON values.
-            kind: `"note"`, or a kind of the participants' own.
+            kind: `"note"`, or a participants' kind.
             priority: 0 to 9.
-            key: as of `request`. What is sent inside of `once` needs one, since it is not sent again.
+            key: as for `request`. Required inside `once`, since the message is not sent again.
 
         Raises:
-            UnknownNameError: if it names somebody who is not registered.
+            UnknownNameError: if a recipient is not registered.
             ConfigError: if the body cannot be recorded.
         """
         return await self._bus.post(self._draft(to, body, kind=kind, priority=priority, key=key))
@@ -105,25 +106,25 @@ class Context:
         priority: int = 5,
         key: str = "",
     ) -> Coroutine[Any, Any, Message]:
-        """Ask a participant; its result comes, whatever happens to it, within `timeout` seconds.
+        """Send a request to a participant; a result arrives within `timeout` seconds in any case.
 
         Cancelling the wait cancels the request.
 
         Args:
             to: the participant.
             body: JSON values.
-            kind: `"task"`, or a kind of the participants' own.
+            kind: `"task"`, or a participants' kind.
             timeout: seconds; None for the bus's default.
             priority: 0 to 9.
-            key: a name for this request among those of the message that is handled; its number where there is none.
-                Requests that are made in no certain order need one for the team to be resumed exactly.
+            key: a name for this request among those of the message being handled; by default its number. Requests
+                made in no fixed order need one for the team to be resumed exactly.
 
         Returns:
             A coroutine of the result, whose `outcome` says how the request ended.
 
         Raises:
             ConfigError: if the body cannot be recorded.
-            RecordError, HostError, BudgetError, IsolationError: if something fails that nobody of the team is to blame for.
+            RecordError, HostError, BudgetError, IsolationError: for failures outside the team.
         """
         return self._bus.ask(self._draft(to, body, kind=kind, priority=priority, timeout=timeout, key=key))
 
@@ -137,7 +138,7 @@ class Context:
         priority: int = 5,
         key: str = "",
     ) -> AsyncIterator[Message]:
-        """Ask a participant, and yield what it reports on the way and, last, its result (arguments as of `request`)."""
+        """Send a request, and yield its progress reports and finally its result (arguments as for `request`)."""
         return self._followed(self._draft(to, body, kind=kind, priority=priority, timeout=timeout, key=key))
 
     async def _followed(self, message: Message) -> AsyncIterator[Message]:
@@ -155,23 +156,23 @@ class Context:
             asking.cancel()
 
     async def report(self, body: Mapping[str, Any]) -> None:
-        """Tell whoever asked what has been reached so far."""
+        """Report progress to the sender of the request."""
         if self.message is None:
-            raise ConfigError("nothing is handled here that could be reported on")
+            raise ConfigError("no message is being handled here, so there is nothing to report on")
         message = self._draft(self.message.sender, body, kind=Kind.STATUS, key="")
         await self._bus.report(message)
 
     async def once(self, name: str, effect: Callable[[], Awaitable[Any]], *, repeatable: bool = True) -> Any:
-        """Do something that is not to be done again when the team is resumed, and return what it gave.
+        """Run an effect once, not repeating it when the team is resumed, and return its value.
 
         Args:
-            name: names it among what is done while this message is handled.
-            effect: does it, and returns a JSON value.
-            repeatable: whether it may be done again if the team was killed before it was recorded as done.
+            name: names it among the effects of handling this message.
+            effect: runs it, and returns a JSON value.
+            repeatable: allow a repetition if the team was killed before it was recorded as done.
 
         Raises:
-            EffectInDoubtError: if it is not repeatable, was started, and is not known to have been done.
-            ConfigError: if what it gives cannot be recorded.
+            EffectInDoubtError: if it is not repeatable, and was started without a record of its end.
+            ConfigError: if its value cannot be recorded.
         """
         effect_id = f"{self._own_id}#{name}"
         record = self._bus.record
@@ -191,7 +192,7 @@ class Context:
         return value
 
     async def keep(self, data: bytes) -> str:
-        """Keep bytes beside the record, for what is too large for it, and return their digest; empty where there is no folder.
+        """Store bytes that are too large for the record, and return their digest; empty without a folder.
 
         Raises:
             RecordError: if the disk is full or fails.
@@ -200,17 +201,17 @@ class Context:
         return await asyncio.to_thread(blobs.put, data) if blobs else ""
 
     async def kept(self, digest: str) -> bytes:
-        """Return bytes that were kept; none where there is no folder.
+        """Return stored bytes; empty without a folder.
 
         Raises:
-            RecordError: if they are not there, or damaged.
+            RecordError: if they are missing or damaged.
         """
         blobs = self._bus.record.blobs
         return await asyncio.to_thread(blobs.get, digest) if blobs else b""
 
     @property
     def effects(self) -> list[tuple[str, Any]]:
-        """What is recorded as done while the message was handled: names and what it gave, in order."""
+        """Effects recorded while the message was handled: names and values, in order."""
         return self._bus.record.effects_of(self._own_id)
 
     def done(self, name: str) -> bool:
@@ -219,9 +220,9 @@ class Context:
 
     @property
     def given_up(self) -> bool:
-        """Whether the message that is handled, or one that it is part of, has ended on record: cancelled, or out of time.
+        """True once the message being handled, or one it is part of, has ended on record: cancelled, or out of time.
 
-        A handler that is cancelled without this belongs to a team that stops and will go on.
+        A handler cancelled without this belongs to a team that stops and will resume.
         """
         record, message = self._bus.record, self.message
         while message is not None:

@@ -1,10 +1,10 @@
-"""The plan of a team: steps, who does each, what it depends on; written as plan.md and read back (Autogenesis, section 4).
+"""The plan of a team: steps, their agents and dependencies; written as plan.md and read back (Autogenesis, section 4).
 
-    plan = Plan("In which year was the bridge built?", (Step("s1", "researcher", "Find its page"),))
-    checked(plan, {"researcher"}).to_markdown()
+    plan = Plan("In which year was the bridge built?", (Step("s1", "researcher", "Find its page"),)) checked(plan,
+    {"researcher"}).to_markdown()
 
-plan.md has five parts: the task, the steps as a list of boxes, their flow as a Mermaid chart, the history of rounds, the
-result. A person may edit the steps between rounds; `edited` reads them back and says what is wrong with them.
+plan.md has five parts: the task, the steps as a checklist, their flow as a Mermaid chart, the history of rounds, the
+result. A person may edit the steps between rounds; `edited` reads them back and reports errors.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from enum import StrEnum
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-from heredity.errors import ConfigError, nearest
-from heredity.outside import read_text
-from heredity.refusals import reading
+from heredity._core.errors import ConfigError, nearest
+from heredity._core.outside import read_text
+from heredity._core.refusals import reading
 
 MOST_STEPS = 200
 _MOST_BYTES = 4 << 20
@@ -30,7 +30,7 @@ class PlanError(ConfigError):
 
 
 class State(StrEnum):
-    """What has become of a step."""
+    """State of a step."""
 
     PENDING = "pending"
     RUNNING = "running"
@@ -50,15 +50,15 @@ _SECTION = re.compile(r"## (Task|Steps|Flow|History|Result)\s*")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing to do.
+    """One step of a plan.
 
     Attributes:
         id: letters, digits, `_`, `-`; unique in the plan.
         agent: the participant that does it.
-        task: what is to be done, in words.
-        after: steps that have to be done before.
-        state: what has become of it.
-        result: what it gave, or why it failed.
+        task: the instructions, in words.
+        after: steps that must finish first.
+        state: its state.
+        result: its result, or the reason it failed.
     """
 
     id: str
@@ -71,7 +71,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One round of work: what the planner said when it opened it, and the steps that ended in it, in the order of their end."""
+    """One round of work: the planner's note at its start, and the steps that ended in it, in the order of their end."""
 
     note: str = ""
     ended: tuple[str, ...] = ()
@@ -79,12 +79,12 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A plan, immutable; what happens to it gives another plan.
+    """A plan, immutable; changes return a new plan.
 
     Attributes:
-        task: what the team is to do.
-        steps: what it does for that.
-        rounds: what happened so far.
+        task: the team's task.
+        steps: the steps.
+        rounds: the rounds so far.
         result: the answer; empty until there is one.
     """
 
@@ -98,12 +98,12 @@ class Plan:
         return next(step for step in self.steps if step.id == step_id)
 
     def ready(self) -> list[Step]:
-        """Return the steps that can start now: pending, with all that they depend on done or skipped."""
+        """Return the steps that can start now: pending, with all dependencies done or skipped."""
         over = {step.id for step in self.steps if step.state in (State.DONE, State.SKIPPED)}
         return [step for step in self.steps if step.state is State.PENDING and over.issuperset(step.after)]
 
     def marked(self, step_id: str, state: State, result: str = "") -> Plan:
-        """Return the plan with another state of a step; one that ended is noted in the last round."""
+        """Return the plan with another state of a step; an ended step is noted in the last round."""
         steps = tuple(replace(s, state=state, result=result) if s.id == step_id else s for s in self.steps)
         rounds = self.rounds
         if state in (State.DONE, State.FAILED) and rounds:
@@ -111,10 +111,10 @@ class Plan:
         return replace(self, steps=steps, rounds=rounds)
 
     def revised(self, steps: Iterable[Step], note: str = "") -> Plan:
-        """Return the plan of a new round: what has ended stays, everything else is replaced by these steps.
+        """Return the plan of a new round: ended steps stay, all others are replaced by these steps.
 
         Raises:
-            PlanError: if a step has the id of one that has ended and is not the same.
+            PlanError: if a step reuses the id of a different, ended step.
         """
         ended = {step.id: step for step in self.steps if step.state in (State.DONE, State.FAILED, State.SKIPPED)}
         fresh: list[Step] = []
@@ -129,10 +129,10 @@ class Plan:
         return replace(self, steps=(*ended.values(), *fresh), rounds=(*self.rounds, Round(note)))
 
     def edited(self, text: str) -> Plan:
-        """Return the plan with the steps of a plan.md that a person has edited; what has ended is kept as it is.
+        """Return the plan with the steps of an edited plan.md; ended steps are kept unchanged.
 
         Raises:
-            PlanError: if the text is no plan.md; the message names the line.
+            PlanError: if the text is not a plan.md; the message names the line.
         """
         ended = {step.id: step for step in self.steps if step.state in (State.DONE, State.FAILED)}
         steps = tuple(ended.get(step.id, replace(step, result="")) for step in parsed(text).steps)
@@ -152,7 +152,7 @@ class Plan:
         return "# Plan\n" + "".join(f"\n## {title}\n\n{body}\n" for title, body in parts)
 
     def to_mermaid(self) -> str:
-        """Return the flow of the steps as a Mermaid chart."""
+        """Return the steps' flow as a Mermaid chart."""
         nodes = [f'    {_node(s.id)}["{s.id}: {s.agent}"]:::{s.state}' for s in self.steps]
         arrows = [f"    {_node(before)} --> {_node(s.id)}" for s in self.steps for before in s.after]
         colours = [f"    classDef {state} {style}" for state, style in _STYLES.items()]
@@ -169,11 +169,11 @@ _STYLES = {
 
 
 def checked(plan: Plan, agents: Collection[str]) -> Plan:
-    """Return the plan if it can be carried out.
+    """Return the plan after checking that it can be carried out.
 
     Raises:
-        PlanError: if an id is malformed or used twice, an agent or a step that is named does not exist, a task is empty, there
-            are too many steps, or steps wait for each other.
+        PlanError: if an id is malformed or used twice, an agent or a step does not exist, a task is empty, there are
+            too many steps, or steps wait for each other.
     """
     if len(plan.steps) > MOST_STEPS:
         raise PlanError(
@@ -208,7 +208,7 @@ def _check_step(step: Step, ids: list[str], index: int, agents: Collection[str])
 
 
 def read_plan(path: Path) -> str:
-    """Return the text of a plan.md that a person may have edited.
+    """Return the text of a plan.md, which a person may have edited.
 
     Raises:
         PlanError: if it cannot be read, or is far longer than any plan.
@@ -218,7 +218,7 @@ def read_plan(path: Path) -> str:
 
 
 def parsed(text: str) -> Plan:
-    """Return the task, the steps and the result that a plan.md holds; its chart and history are not read.
+    """Parse the task, steps and result of a plan.md; its chart and history are ignored.
 
     Raises:
         PlanError: if a line of its steps is malformed.
@@ -285,13 +285,13 @@ def _short(text: str) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    # A carriage return and its like would end a line for some readers of the file, and none for others.
+    # Some readers end a line at a carriage return and the like, others do not.
     return re.sub(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]", "\n", text).split("\n")
 
 
 def _inert(text: str) -> str:
-    """Return a text whose pictures and tags a viewer of Markdown shows as they are: loading them would tell somebody outside."""
-    # Not by a backslash before them, which another one before it would take away.
+    """Return a text with its Markdown images and tags escaped: loading them would contact an outside server."""
+    # Not escaped by a backslash, which a preceding backslash would cancel.
     return re.sub(r"<(?=[A-Za-z/!])", "&lt;", text.replace("![", "!\\["))
 
 
@@ -309,5 +309,5 @@ def _as_said(text: str) -> str:
 
 
 def _node(step_id: str) -> str:
-    # `end` and the like are words of Mermaid.
+    # `end` and the like are keywords of Mermaid.
     return f"step_{step_id.replace('-', '_')}"

@@ -1,7 +1,7 @@
-"""The planning agent: it plans, hands out steps over the bus, collects results, and plans again (Autogenesis, section 4).
+"""The planning agent: plans, hands out steps over the bus, collects results, and plans again (Autogenesis, section 4).
 
-It does nothing itself. In a round every step whose dependencies are done is under way at once; the round ends when nothing is
-under way and nothing can start. Then the plan is revised, until the planner says that it has finished, or after 30 rounds.
+It does none of the steps itself. In a round every step whose dependencies are done runs at once; the round ends when
+no step runs and none can start. Then the plan is revised, until the planner has finished, or after 30 rounds.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, cast
 
-from heredity.actors.react import loads
-from heredity.errors import ConfigError, HeredityError
-from heredity.gateway import Message as Said
-from heredity.gateway import Model, Request
+from heredity._core.errors import ConfigError, HeredityError
+from heredity.engine.react import loads
+from heredity.models import Message as Said
+from heredity.models import Model, Request
 from heredity.team.agent import Numbered, RecordedModel, quoted, shortened
 from heredity.team.messages import Message
 from heredity.team.participant import Context
@@ -29,13 +29,13 @@ _ANSWER = 60_000
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """What a planner decides when a round is over.
+    """A planner's decision at the end of a round.
 
     Attributes:
-        steps: what is to be done now; steps that have ended need not be repeated.
+        steps: the next steps; steps that have ended need not be repeated.
         finished: whether the task is done.
-        result: the answer, where it is.
-        note: why, for the history.
+        result: the answer, if finished.
+        note: the reason, for the history.
     """
 
     steps: tuple[Step, ...] = ()
@@ -45,15 +45,15 @@ class Revision:
 
 
 class Planner(Protocol):
-    """Decides what is to be done, from the plan so far."""
+    """Decides on the next steps, given the plan so far."""
 
     async def revise(self, plan: Plan, agents: Mapping[str, str], context: Context) -> Revision:
         """Return the next revision.
 
         Args:
-            plan: the plan with what has happened; without steps at first.
-            agents: who can be given steps, with what each can do.
-            context: for what goes on record.
+            plan: the plan so far; without steps at first.
+            agents: available agents, with their abilities.
+            context: the context for recording.
         """
         ...
 
@@ -63,15 +63,15 @@ class PlanningFailedError(HeredityError):
 
 
 class PlanningAgent:
-    """What handles the tasks that are given to a team.
+    """Handles the tasks given to a team.
 
     Args:
-        planner: decides.
-        agents: names and descriptions of who can be given steps, asked before each round: agents may join.
-        keep: takes each version of the plan, for plan.md.
-        review: shown the plan before each round, returns it as a person has edited it; None for no review.
+        planner: makes and revises the plan.
+        agents: returns names and descriptions of the available agents, called before each round: agents may join.
+        keep: receives each version of the plan, for plan.md.
+        review: receives the plan before each round, returns it as edited by a person; None for no review.
         between: called after each round with the plan, before it is revised: where a team improves itself.
-        rounds: most rounds.
+        rounds: limit on rounds.
         timeout: seconds for each step; None for the bus's default.
     """
 
@@ -98,7 +98,7 @@ class PlanningAgent:
         """Do a task: plan, dispatch, collect, plan again.
 
         Raises:
-            PlanningFailedError: if there is no answer after the last round, or no plan that can be carried out.
+            PlanningFailedError: if there is no answer after the last round, or no valid plan.
         """
         plan = Plan(str(message.body.get("task", "")))
         for number in range(1, self._rounds + 1):
@@ -125,11 +125,11 @@ class PlanningAgent:
         async def ask() -> str:
             return (await review(plan) if review else plan).to_markdown()
 
-        # What a person has changed is changed, also for a team that goes on without asking.
+        # A person's edits hold, also for a team that resumes without a review.
         return checked(plan.edited(str(await context.once(name, ask))), self._agents())
 
     async def _work_off(self, plan: Plan, number: int, message: Message, context: Context) -> Plan:
-        """Run all steps that can run, each as soon as it can, and return the plan with what came of them."""
+        """Run all steps that can run, each as soon as possible, and return the plan with their results."""
         running: dict[asyncio.Task[Message], str] = {}
         try:
             while True:
@@ -140,7 +140,7 @@ class PlanningAgent:
                 if not running:
                     return plan
                 done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-                # In the order in which they were started, so that what follows does not hang on the clock.
+                # In the order of their start, so that the rest does not depend on the clock.
                 for task in [task for task in running if task in done]:
                     plan = _ended(plan, running.pop(task), task.result())
         finally:
@@ -168,7 +168,7 @@ def _ended(plan: Plan, step_id: str, result: Message) -> Plan:
 
 
 def shown(plan: Plan, agents: Mapping[str, str]) -> str:
-    """Return what a planner is told: the task, the agents, the steps with what they gave, bounded in length."""
+    """Return a planner's prompt: the task, the agents, the steps with their results, bounded in length."""
     listed = "\n".join(f"- {name}: {what}" for name, what in agents.items())
     room = max(200, min(_RESULT, _RESULTS // max(1, len(plan.steps))))
     lines = [
@@ -197,9 +197,9 @@ class ModelPlanner:
     """A planner that is a language model.
 
     Args:
-        model: who is asked.
-        prompt: the system message; `INSTRUCTIONS` by default, which says the form of the reply.
-        heard: is given each reply, also those that are on record.
+        model: the language model.
+        prompt: the system message; by default `INSTRUCTIONS`, which define the form of the reply.
+        heard: receives each reply, recorded ones included.
     """
 
     def __init__(self, model: Model, prompt: str = INSTRUCTIONS, heard: Callable[[str], None] = lambda _: None) -> None:
@@ -208,10 +208,10 @@ class ModelPlanner:
         self._heard = heard
 
     async def revise(self, plan: Plan, agents: Mapping[str, str], context: Context) -> Revision:
-        """Ask the model; a reply that is no plan is told what is wrong with it, twice.
+        """Call the model; an invalid reply is sent back with the problem, twice.
 
         Raises:
-            PlanningFailedError: if there is no plan after that.
+            PlanningFailedError: if the plan is still invalid.
         """
         model = RecordedModel(self._model, Numbered(context))
         messages = [Said("system", self._prompt), Said("user", shown(plan, agents))]
@@ -236,13 +236,13 @@ class ModelPlanner:
 
 
 class OneAgent:
-    """A planner that gives a task as it is to one agent, and its answer as the result."""
+    """A planner that gives the unchanged task to one agent, and returns its answer."""
 
     def __init__(self, agent: str) -> None:
         self._agent = agent
 
     async def revise(self, plan: Plan, agents: Mapping[str, str], context: Context) -> Revision:
-        """Return the one step, then what it gave.
+        """Return the one step, then its result.
 
         Raises:
             PlanningFailedError: if the agent failed.
@@ -256,10 +256,10 @@ class OneAgent:
 
 
 def read_revision(text: str) -> Revision:
-    """Return the revision that a model's reply holds, in a fence or among words.
+    """Return the revision in a model's reply, in a fence or among text.
 
     Raises:
-        PlanError: if it holds none; the message names what is missing or of the wrong type.
+        PlanError: if there is none; the message names the missing or mistyped part.
     """
     start, end = text.find("{"), text.rfind("}")
     try:

@@ -1,4 +1,4 @@
-"""What a team remembers: its messages and effects, each durable before anybody acts on it."""
+"""Record of a team: its messages and effects, each durable before it takes effect."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
-from heredity.errors import RecordError
+from heredity._core.errors import RecordError
 from heredity.records import BlobStore, Committer, Event, Journal
 from heredity.records.journal import Line
 from heredity.records.lock import RunLock
@@ -18,8 +18,8 @@ from heredity.team.messages import Kind, Message
 class Record:
     """The messages and effects of one team, in the order in which they became durable.
 
-    With a `committer` each is written and synced before `add` returns, many in one sync; without one they are kept in memory
-    alone, for a team that need not outlive its process.
+    With a `committer` each is written and synced before `add` returns, many in one sync. Without one they stay in
+    memory, for a team that need not outlive its process.
     """
 
     def __init__(self, committer: Committer | None = None, events: Iterable[Event] = ()) -> None:
@@ -34,7 +34,7 @@ class Record:
 
     @property
     def blobs(self) -> BlobStore | None:
-        """Where what is too large for a message is kept; None in memory."""
+        """Store for content too large for a message; None in memory."""
         return self._committer.blobs if self._committer else None
 
     def result(self, request_id: str) -> Message | None:
@@ -42,30 +42,30 @@ class Record:
         return self._results.get(request_id)
 
     def effect(self, effect_id: str) -> tuple[bool, Any]:
-        """Return whether an effect is recorded as done, and what it gave."""
+        """Return whether an effect is recorded as done, and its value."""
         return effect_id in self._effects, self._effects.get(effect_id)
 
     def effects_of(self, message_id: str) -> list[tuple[str, Any]]:
-        """Return what was done while a message was handled: names and what it gave, in the order in which it was done."""
+        """Return the effects of handling a message: names and values, in order."""
         own = f"{message_id}#"
         return [(effect[len(own) :], value) for effect, value in self._effects.items() if effect.startswith(own)]
 
     @property
     def effects(self) -> Mapping[str, Any]:
-        """All effects that were done, by their ids, with what they gave."""
+        """All completed effects: id to value."""
         return self._effects
 
     def in_doubt(self, effect_id: str) -> bool:
-        """Return whether an effect was started and is not known to have been done."""
+        """Return whether an effect was started without a record of its end."""
         return effect_id in self._in_doubt and effect_id not in self._effects
 
     @property
     def events(self) -> Sequence[Event]:
-        """All that is on disk, in order; nothing for a record that is kept in memory alone."""
+        """All events on disk, in order; empty for a record in memory."""
         return self._committer.journal.events if self._committer else ()
 
     def follow(self, changed: Callable[[], None]) -> None:
-        """Call a function, which must not raise, whenever there are more `events`."""
+        """Call a function, which must not raise, whenever `events` grows."""
         self._followers.append(changed)
 
     async def add(self, message: Message) -> None:
@@ -83,7 +83,7 @@ class Record:
         self._in_doubt.add(effect_id)
 
     async def add_effect(self, effect_id: str, value: Any) -> None:
-        """Record that an effect has been done, and what it gave, a JSON value."""
+        """Record that an effect is done, with its JSON value."""
         await self._commit([EFFECT_DONE.line({"id": effect_id, "value": value})])
         self._effects[effect_id] = value
 

@@ -1,4 +1,4 @@
-"""The sections of a team.toml about one agent, and what all sections share."""
+"""Sections of a team.toml about one agent, and their common base."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import re
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from heredity.bounds import Count, Dollars, Parallel, Tokens
+from heredity._core.bounds import Count, Dollars, Parallel, Tokens
 
 
 class Table(BaseModel):
-    """A section: no unknown keys, no values of another type."""
+    """A section: unknown keys and values of another type are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
@@ -19,22 +19,23 @@ class AgentSection(Table):
     """One sub-agent.
 
     Attributes:
-        description: what it can do, for the planner and for who asks it.
+        description: its abilities, for the planner and for agents that ask it.
         model: its model.
         prompt: its system message.
-        resources: a folder with more of what it is made of, as `tool/NAME`, `prompt/NAME`, `memory/NAME` below it.
-        tools: some of `TOOLS`, servers of `[mcp]`, or single tools of these (`"notes.add"`).
+        resources: a folder with further parts, as `tool/NAME`, `prompt/NAME`, `memory/NAME` below it.
+        tools: names from `TOOLS`, servers of `[mcp]`, or single tools of these (`"notes.add"`).
         asks: agents that it may ask as tools.
-        turns: most model calls of a step.
-        concurrency: how many steps it does at once.
-        pictures: whether its model sees: it is then shown the pictures among the files of the task, and may look at pages.
-        launcher: the launcher of a coding agent that it is ("claude-code", "codex", "mini-swe-agent"), or a folder with `start.sh`,
-            which holds a `/`; then it has no resources, tools or asks of the team's.
-        tokens: most that a step of a coding agent may ask of its model; `cost_usd`: US dollars; None for no limit.
+        turns: limit on the model calls of a step.
+        concurrency: number of steps it does at once.
+        pictures: whether its model sees images: it then gets the pictures among the task's files, and may look at
+            pages.
+        launcher: for a coding agent, its launcher ("claude-code", "codex", "mini-swe-agent"), or a folder with
+            `start.sh`, written with a `/`; it then has no resources, tools or asks of the team's.
+        tokens: token limit of a coding agent's step; `cost_usd`: its limit in US dollars; None for no limit.
         network: whether a coding agent shares the host's network.
-        memory_mib, disk_mib: most that a coding agent may hold; None for the usual bounds.
-        a2a: the address of an agent of elsewhere (A2A) that it is; then it has no model, prompt, resources, tools or asks.
-        token: the environment variable that holds the token it is sent.
+        memory_mib, disk_mib: limits of a coding agent's memory and disk, in MiB; None for the defaults.
+        a2a: for an outside agent (A2A), its address; it then has no model, prompt, resources, tools or asks.
+        token: the environment variable with the token sent to it.
     """
 
     description: str = ""
@@ -57,18 +58,18 @@ class AgentSection(Table):
 
     @property
     def own(self) -> bool:
-        """Whether it is a program of its own, and none that the team drives with a model and tools."""
+        """True for an outside program, which the team does not drive with a model and tools."""
         return bool(self.a2a or self.launcher)
 
     def asks_model(self, usual: str) -> bool:
-        """Whether it asks a model of the team's: a folder's `start.sh` need not, and is served one where one is named."""
+        """Return whether it uses a model of the team: a folder's `start.sh` need not, and gets one if it names one."""
         return not self.a2a and ("/" not in self.launcher or bool(self.model or usual))
 
     @model_validator(mode="after")
     def _of_here_or_elsewhere(self) -> AgentSection:
         own = [name for name in ("model", "prompt", "resources", "tools", "asks") if getattr(self, name)]
         if self.a2a and not re.match(r"https?://[^\s/]", self.a2a):
-            raise ValueError(f'a2a: {self.a2a!r:.80} is no address; give one such as "http://127.0.0.1:9000"')
+            raise ValueError(f'a2a: {self.a2a!r:.80} is not an address; give one such as "http://127.0.0.1:9000"')
         if self.a2a and own:
             raise ValueError(f"{own[0]}: an agent of elsewhere has its own; leave it out")
         theirs = [name for name in ("resources", "tools", "asks", "pictures") if getattr(self, name)]

@@ -1,35 +1,25 @@
-"""team.toml: what a team consists of.
+"""team.toml: the configuration of a team.
 
-    [team]
-    model = "openai/gpt-5-mini"          # whoever names no model of its own
-    memory = "memory.jsonl"              # general notes of earlier tasks; added to in the end
+    [team] model = "openai/gpt-5-mini"          # default model memory = "memory.jsonl"              # general notes
+    of earlier tasks; added to in the end
 
-    [corpus]
-    folder = "documents"                 # what the tools `search` and `read` work on
+    [corpus] folder = "documents"                 # documents for the tools `search` and `read`
 
-    [web]
-    allow = ["127.0.0.1:8000"]           # what the tools `browse` and `fetch` may reach
+    [web] allow = ["127.0.0.1:8000"]           # hosts for the tools `browse` and `fetch`
 
-    [agents.researcher]
-    description = "finds things in the documents and names its sources"
-    prompt = "You find things in documents."
-    tools = ["search", "read"]
+    [agents.researcher] description = "finds things in the documents and names its sources" prompt = "You find things
+    in documents." tools = ["search", "read"]
 
-    [agents.coder]
-    description = "computes with Python"
-    tools = ["python"]
-    asks = ["researcher"]                # other agents as tools
+    [agents.coder] description = "computes with Python" tools = ["python"] asks = ["researcher"]                #
+    other agents as tools
 
-    [agents.engineer]
-    description = "writes and tests programs"
-    launcher = "claude-code"             # a coding agent, in a sandbox of its own
+    [agents.engineer] description = "writes and tests programs" launcher = "claude-code"             # a coding agent,
+    in a sandbox of its own
 
-    [mcp.notes]                          # a server of the Model Context Protocol, in the sandbox
-    command = ["python3", "notes.py"]    # its tools are named by agents: tools = ["notes"]
-    folder = "notes"
+    [mcp.notes]                          # a server of the Model Context Protocol, in the sandbox command =
+    ["python3", "notes.py"]    # its tools are named by agents: tools = ["notes"] folder = "notes"
 
-    [evolution]
-    mode = "across"                      # the team improves itself, also for later tasks
+    [evolution] mode = "across"                      # the team improves itself, also for later tasks
 
 Paths are seen from the folder of the file. `[gateway]` is that of every configuration.
 """
@@ -42,35 +32,35 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, field_validator, model_validator
 
-from heredity.bounds import Count, CountOrZero, Seconds
+from heredity._core.bounds import Count, CountOrZero, Seconds
+from heredity._core.errors import ConfigError, UnknownNameError
+from heredity._core.ids import NAME_PATTERN
+from heredity._core.outside import json_value, read_text, toml_table
+from heredity._core.refusals import reading
 from heredity.configuration import tools
 from heredity.configuration.secrets import refuse_secrets
 from heredity.configuration.tools import CorpusSection, McpSection, SearchSection, WebSection
-from heredity.errors import ConfigError, UnknownNameError
-from heredity.gateway.settings import GatewaySettings
-from heredity.ids import NAME_PATTERN
-from heredity.outside import json_value, read_text, toml_table
-from heredity.refusals import reading
+from heredity.models.settings import GatewaySettings
 from heredity.team.memory import NAME as MEMORY
 from heredity.team.planning import ROUNDS
 from heredity.team.sections import AgentSection, Table
 from heredity.team.team import PLANNER
 
 TOOLS = (*tools.TOOLS, "write_tool", "write_skill")
-"""Tools that agents name; every agent has `remember` and `recall` beside them."""
+"""Tools that agents may name; every agent also has `remember` and `recall`."""
 
 RESERVED = (PLANNER, MEMORY, "evolution", "user")
-"""Names that no agent has."""
+"""Names that agents may not have."""
 
 
 class TeamSection(Table):
     """The team as a whole.
 
     Attributes:
-        model: the model of whoever names none.
-        rounds: most rounds of planning.
-        seconds: how long a task may take in all; `step_seconds`: each of its steps.
-        memory: a file with what the team remembers from earlier tasks, to which general notes are added; empty for none.
+        model: the default model.
+        rounds: limit on rounds of planning.
+        seconds: time limit of a task; `step_seconds`: of each step.
+        memory: a file with the team's memory of earlier tasks, extended by general notes; empty for none.
     """
 
     model: str = ""
@@ -88,12 +78,12 @@ class PlannerSection(Table):
 
 
 class DebateSection(Table):
-    """A debate in the place of a plan: agents argue in rounds, each told what all have said, and another one judges.
+    """A debate in place of a plan: agents argue in rounds, seeing all earlier arguments, and another agent judges.
 
     Attributes:
-        agents: who argue, two or more; none for no debate.
+        agents: the debaters, two or more; empty for no debate.
         judge: the agent that decides.
-        rounds: how often each speaks.
+        rounds: number of rounds.
     """
 
     agents: tuple[str, ...] = Field(default=(), strict=False)
@@ -102,21 +92,21 @@ class DebateSection(Table):
 
 
 class EvolutionSection(Table):
-    """How the team changes itself (docs/teams.md, "Evolution while working").
+    """Evolution settings of a team (docs/teams.md, "Evolution while working").
 
     Attributes:
-        mode: `"none"`; `"within"`, where what is committed in a task holds for that task; `"across"`: for later tasks too.
-        optimizer: the method of the loop that proposes edits; `options`: its own.
-        model: who proposes; by default `gateway.optimisation`, else `team.model`.
-        targets: what may change; with `"agent"` also who has which tools and asks whom.
-        attempts: most attempts of a task, re-attempts of steps and canaries together.
-        tries: most proposals for one failure.
-        guards: steps that went well, tried again beside a failed one.
-        store: the file of versions, with the history beside it.
-        canaries: the file of earlier tasks that were solved.
-        at_commit: how many of them, the latest ones, are tried before a commit.
-        check_every: tasks after which all of them are tried; 0 for never.
-        seed: of the optimizer's draws.
+        mode: `"none"`; `"within"`: commits hold for the task they are made in; `"across"`: for later tasks too.
+        optimizer: the method of the loop that proposes edits; `options`: its options.
+        model: the proposing model; by default `gateway.optimisation`, else `team.model`.
+        targets: parts that may change; with `"agent"` also the agents' tools and whom they may ask.
+        attempts: limit on a task's attempts, re-attempts of steps and canaries together.
+        tries: limit on proposals for one failure.
+        guards: number of successful steps re-attempted along with a failed one.
+        store: the file of versions; the history is stored next to it.
+        canaries: the file of solved earlier tasks.
+        at_commit: number of latest canaries tried before a commit.
+        check_every: number of tasks between checks of all canaries; 0 for never.
+        seed: seed of the optimizer's draws.
     """
 
     mode: Literal["none", "within", "across"] = "none"
@@ -203,24 +193,24 @@ class TeamSettings(Table):
     def models(self) -> dict[str, str]:
         """Return the model of the planner and of each agent, by name."""
         agents = {name: agent.model for name, agent in self.agents.items() if agent.asks_model(self.team.model)}
-        # Nobody plans a debate.
+        # A debate needs no planner.
         planner = agents.get(self.debate.judge, "") if self.debate.agents else ""
         own = {PLANNER: self.planner.model or planner, **agents}
         return {name: model or self.team.model for name, model in own.items()}
 
     def models_named(self) -> list[str]:
-        """Return all models that it may ask, sorted: of the planner, of agents, and of its evolution."""
+        """Return all models it may call, sorted: of the planner, of agents, and of its evolution."""
         proposes = self.evolution.model or self.gateway.optimisation if self.evolution.mode != "none" else ""
         return sorted({*self.models().values(), proposes} - {""})
 
 
 def load_team(path: Path, changes: Mapping[str, Any] | None = None, mode: str = "") -> TeamSettings:
-    """Read a team.toml; its paths are absolute afterwards.
+    """Read a team.toml and make its paths absolute.
 
     Args:
         path: the file.
-        changes: values that take the place of those of the `[team]` section, such as `{"model": "local/smollm2"}`.
-        mode: takes the place of `evolution.mode`; `""` leaves it.
+        changes: values that replace those of the `[team]` section, such as `{"model": "local/smollm2"}`.
+        mode: replaces `evolution.mode`; `""` leaves it.
 
     Raises:
         ConfigError: if it cannot be read, or a key or value is wrong; the message names it.
@@ -260,7 +250,7 @@ def _locate(section: Any, key: str, base: Path) -> None:
 
 
 class Asked(BaseModel):
-    """What `task.json` says."""
+    """Content of `task.json`."""
 
     task: str
     files: tuple[str, ...] = ()
@@ -271,15 +261,15 @@ class Asked(BaseModel):
     @classmethod
     def _plain(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         if odd := [name for name in names if not name or Path(name).name != name]:
-            raise ValueError(f"{odd[0]!r:.80} is no name of a file")
+            raise ValueError(f"{odd[0]!r:.80} is not a file name")
         return names
 
 
 def asked_of(folder: Path) -> Asked:
-    """Return the task of a folder that `heredity team run` worked in.
+    """Return the task of a folder used by `heredity team run`.
 
     Raises:
-        ConfigError: if there is none, or what says so is damaged.
+        ConfigError: if the folder holds no task, or its file is damaged.
     """
     path = folder / "task.json"
     if not path.exists():

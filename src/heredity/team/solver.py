@@ -1,14 +1,15 @@
-"""A team as a solver: a candidate of resources that any taskset, method and schedule can use.
+"""A team as a solver: a candidate of resources that works with any taskset, method and schedule.
 
-A candidate whose part `agent/team` says who is in the team answers questions by planning and working them off:
+A candidate whose part `agent/team` lists the team's agents answers questions by planning and carrying out steps:
 
-    agent/team/agent.json      {"agents": {"reader": {"description": "finds facts", "tools": ["look-up"]}}, "rounds": 5}
-    prompt/planner/prompt.md   the planner's system message (by default `heredity.team.planning.INSTRUCTIONS`)
-    prompt/reader/prompt.md    the system message of the agent `reader`
-    tool/NAME, memory/NAME     as of any solver; every agent has the memories, and the tools that it names, or all
+    agent/team/agent.json      {"agents": {"reader": {"description": "finds facts", "tools": ["look-up"]}}, "rounds":
+    5} prompt/planner/prompt.md   the planner's system message (by default `heredity.team.planning.INSTRUCTIONS`)
+    prompt/reader/prompt.md    the system message of the agent `reader` tool/NAME, memory/NAME     as of any solver;
+    every agent has the memories, and the tools that it names, or all
 
-So prompts, tools and memories of a team are edited, compared, committed and rolled back like those of a single solver. One
-attempt is one task of the team: its conversations share the attempt's budget of seconds, and every model call is the attempt's.
+So prompts, tools and memories of a team are edited, compared, committed and rolled back like those of a single
+solver. One attempt is one task of the team: its conversations share the attempt's time budget, and every model call
+belongs to the attempt.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from heredity.actors.contract import Answer, Problem, ProvidedTools
-from heredity.actors.conversation import Conversation, NoAnswerError
-from heredity.actors.solver import Solver
-from heredity.actors.tools import Toolbox
-from heredity.gateway import Message, Reply, Request
+from heredity.engine.actor import Answer, Problem, ProvidedTools
+from heredity.engine.conversation import Conversation, NoAnswerError
+from heredity.engine.solver import Solver
+from heredity.engine.tools import Toolbox
+from heredity.models import Message, Reply, Request
 from heredity.resources import Candidate
 from heredity.results.status import AnswerStatus
 from heredity.team.agent import SubAgent, TeamTool
@@ -41,14 +42,14 @@ from heredity.team.tools.python import python_tool
 _PYTHON = "python"
 _WRITING = (WRITE_TOOL, WRITE_SKILL)
 PROVIDED = frozenset({_PYTHON, *_WRITING})
-"""Tools that agents name which are none of the candidate's own."""
+"""Tools that agents may name without being the candidate's."""
 
 
 def build(candidate: Candidate) -> TeamSolver:
-    """Build the team that a candidate describes. Nothing of it is run.
+    """Build the team that a candidate describes. Nothing is executed.
 
     Raises:
-        ConfigError: if a part cannot be built, or the design names what is not there; the message names it.
+        ConfigError: if a part cannot be built, or the design names a missing one; the message names it.
     """
     team = read_team(candidate, PROVIDED)
     if team.design.evolution is not None:
@@ -61,14 +62,14 @@ class TeamSolver(Solver):
     """A solver that is a team.
 
     Attributes:
-        team: who is in it, and what they are made of.
+        team: the agents and their parts.
     """
 
     team: TeamParts = field(kw_only=True)
 
     @property
     def needs_programs(self) -> bool:
-        """Whether anything of it has to be run in a sandbox."""
+        """Return whether any part of it runs in a sandbox."""
         named = {tool for agent in self.team.design.agents.values() for tool in agent.tools or ()}
         return super().needs_programs or bool(named & PROVIDED)
 
@@ -85,7 +86,7 @@ class TeamSolver(Solver):
         return text
 
     async def _work(self, task: str, toolbox: Toolbox) -> str:
-        """Let the team do a task; what fails through no fault of the candidate ends the attempt, as in any solver."""
+        """Let the team do a task; a failure outside the candidate ends the attempt, as in any solver."""
         async with Bus(timeout=toolbox.conversation.settings.seconds) as bus:
             evolving = self._register(bus, toolbox)
             result = await bus.outside.request(PLANNER, {"task": task})
@@ -95,7 +96,7 @@ class TeamSolver(Solver):
         return str(result.value["answer"])
 
     def _register(self, bus: Bus, toolbox: Toolbox) -> Evolving:
-        """Let everybody take part: each agent as the team is made when it begins a step."""
+        """Register all participants: each agent uses the team's state at the start of a step."""
         memory, attempt, design = SharedMemory(), _Attempt(toolbox.conversation), self.team.design
         seconds = toolbox.conversation.settings.seconds
 
@@ -147,7 +148,7 @@ def _member(team: TeamParts, name: str, toolbox: Toolbox, memory: SharedMemory, 
 
 @dataclass(frozen=True)
 class _Counted(Solver):
-    """A member, whose calls of tools count among those of the attempt.
+    """A member whose tool calls count toward the attempt's.
 
     Attributes:
         whole: the attempt's conversation.

@@ -1,10 +1,10 @@
-"""A team: a planning agent, sub-agents, a shared memory, and the folder in which everything that they do is kept.
+"""A team: a planning agent, sub-agents, a shared memory, and the folder that holds all of its work.
 
     async with open_team(folder, {"researcher": agent}, ModelPlanner(model)) as team:
         result = await team.run("In which year was the bridge built?")
 
-A folder holds one session: `journal.jsonl`, `plan.md` as it stands, `memory.jsonl` as it ends. Running the same task in the folder
-again after a kill goes on where it was.
+A folder holds one session: `journal.jsonl`, the current `plan.md`, and the final `memory.jsonl`. Running the same
+task in the folder again after a kill resumes it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from heredity.errors import RecordError
-from heredity.ids import digest_json
+from heredity._core.errors import RecordError
+from heredity._core.ids import digest_json
 from heredity.team.agent import SubAgent
 from heredity.team.bus import Bus
 from heredity.team.memory import SharedMemory, to_jsonl
@@ -36,9 +36,9 @@ class Member:
     """A sub-agent of a team.
 
     Attributes:
-        description: what it can do, for the planner.
-        handler: what does its steps, mostly a `SubAgent`.
-        concurrency: how many steps it does at once.
+        description: its abilities, for the planner.
+        handler: handles its steps, usually a `SubAgent`.
+        concurrency: number of steps it does at once.
     """
 
     description: str
@@ -48,13 +48,13 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class TeamResult:
-    """What came of a task.
+    """The result of a task.
 
     Attributes:
-        outcome: how it ended.
-        answer: the answer; empty where there is none.
-        error: why there is none.
-        rounds: how often the plan was made or revised before it was done.
+        outcome: the outcome.
+        answer: the answer; empty without one.
+        error: the reason for a missing answer.
+        rounds: number of times the plan was made or revised.
         plan: the last plan.md.
         seconds: wall time in this process.
     """
@@ -68,13 +68,13 @@ class TeamResult:
 
 
 class Team:
-    """A team at work; made by `open_team`.
+    """A running team; made by `open_team`.
 
     Attributes:
-        bus: what its messages go over.
-        memory: what it has written down.
-        folder: where it is kept.
-        after: called with what came of each task, where a team learns from it for later ones.
+        bus: carries its messages.
+        memory: its shared memory.
+        folder: its folder.
+        after: called with the result of each task, where a team learns from it for later ones.
     """
 
     def __init__(self, bus: Bus, memory: SharedMemory, folder: Path) -> None:
@@ -84,12 +84,12 @@ class Team:
         self.after: Callable[[Mapping[str, Any], TeamResult], Awaitable[None]] | None = None
 
     async def run(self, task: str, files: Sequence[str] = (), seconds: float = 3600.0) -> TeamResult:
-        """Do a task, or go on with it where an earlier process was stopped.
+        """Do a task, or resume it where an earlier process stopped.
 
         Args:
-            task: what is to be done, in words.
-            files: names of what is given with it.
-            seconds: how long it may take in all.
+            task: the task, in words.
+            files: names of the task's files.
+            seconds: time limit of the whole task.
 
         Raises:
             RecordError: if the disk fails.
@@ -125,15 +125,16 @@ async def open_team(
     """Open a team in a folder, for this process alone.
 
     Args:
-        folder: made if it is not there.
+        folder: created if missing.
         members: sub-agents by name.
-        planner: decides what is done.
-        rounds: most rounds of planning.
-        step_seconds: how long each step may take.
+        planner: makes and revises the plan.
+        rounds: limit on rounds of planning.
+        step_seconds: time limit of each step.
         review: shows the plan of each round to a person and returns it as edited.
         between: called after each round, where a team improves itself.
-        watch: is given each version of the plan.
-        memory: what the members' tools use, with what it holds from before; an empty one by default. The record's notes are added.
+        watch: called with each version of the plan.
+        memory: the memory used by the members' tools, with its earlier entries; by default an empty one. The record's
+            notes are added.
 
     Raises:
         RunLockedError: if another process works in the folder.
@@ -154,7 +155,7 @@ async def open_team(
                 bus.register(Participant(name, member.handler, member.description, concurrency=member.concurrency))
 
             def agents() -> dict[str, str]:
-                # Whoever accepts tasks can be given steps, those who joined later among them.
+                # All participants that accept tasks can be given steps, including later arrivals.
                 return {p.name: p.description for p in bus.participants if Kind.TASK in p.accepts and p.name != PLANNER}
 
             lead = PlanningAgent(
@@ -165,7 +166,7 @@ async def open_team(
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Replace a file so that nobody reads half of it.
+    """Replace a file atomically.
 
     Raises:
         RecordError: if it cannot be written.

@@ -1,8 +1,8 @@
-"""What a task has come to, for people who watch: who works on what, what was said, when each step ran, what it cost.
+"""Progress of a task, for people who watch: active agents, messages, the time of each step, the cost.
 
-    view = View.of(folder)          # of a task that nobody works on; a live one is fed what `record.events` has more
+    view = View.of(folder)          # of a task that is not running; a live one is fed new events from `record.events`
 
-Everything is computed from what is on record, so a task that was killed and resumed shows as one.
+Everything is computed from the record, so a task that was killed and resumed shows as one.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from heredity.errors import HeredityError
-from heredity.gateway import Usage
-from heredity.gateway.contract import NOTHING_USED
+from heredity._core.errors import HeredityError
+from heredity.models import Usage
+from heredity.models.contract import NOTHING_USED
 from heredity.records import read_journal
 from heredity.records.events import Event
 from heredity.team.bus import OUTSIDE
@@ -31,14 +31,14 @@ _RESULT = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A message or a thing that was done, as a line.
+    """A message or an effect, as a line.
 
     Attributes:
-        number: its place in the order of all.
+        number: its position in the sequence.
         at: Unix time.
-        depth: how far below the task it is.
-        sender, to, kind, outcome: of the message; of what was done, `kind` is `"did"`.
-        text: what it says, shortened.
+        depth: its depth below the task.
+        sender, to, kind, outcome: of the message; for an effect, `kind` is `"did"`.
+        text: its text, shortened.
     """
 
     number: int
@@ -53,12 +53,12 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """When a step was under way.
+    """The time of a step.
 
     Attributes:
-        step, agent, round: which one.
-        start: Unix time; `end` likewise, None while it is.
-        outcome: how it ended.
+        step, agent, round: the step.
+        start: Unix time; `end` likewise, None while it runs.
+        outcome: its outcome.
     """
 
     step: str
@@ -70,12 +70,12 @@ class Span:
 
 
 class View:
-    """What is on record of a task, in the order in which it came.
+    """The record of a task, in order.
 
     Attributes:
         spans: of each step, by the id of its message.
-        busy: what agents are asked and have not answered, by the id of the message: agent and task.
-        used: tokens and cost of the model calls; `calls`: how many there were.
+        busy: unanswered requests to agents, by the id of the message: agent and task.
+        used: tokens and cost of the model calls; `calls`: their number.
         started: Unix time of the first message; None before it.
     """
 
@@ -92,7 +92,7 @@ class View:
 
     @classmethod
     def of(cls, folder: Path) -> View:
-        """Return the view of a task's folder; an empty one where nothing was recorded.
+        """Return the view of a task's folder; an empty one without a record.
 
         Raises:
             RecordError: if its journal is damaged.
@@ -103,7 +103,7 @@ class View:
         return view
 
     def take(self, events: Sequence[Event]) -> None:
-        """Take in those of a record's events that are new."""
+        """Process the new events of a record."""
         for event in events[self._taken :]:
             self._take(event)
         self._taken = len(events)
@@ -117,11 +117,11 @@ class View:
             self._take_effect(event.at, effect["id"], effect["value"])
 
     def since(self, number: int) -> list[Said]:
-        """Return what was said after the line of this number; at most the last 400."""
+        """Return the lines after this number; at most the last 400."""
         return [message for message in self._lines if message.number > number]
 
     def plan_of(self, folder: Path) -> Plan | None:
-        """Return the plan of a task that nobody works on, with the results on record; None where there is none."""
+        """Return the plan of a task that is not running, with the recorded results; None without a plan."""
         try:
             plan = parsed(read_plan(folder / "plan.md"))
         except HeredityError:
@@ -166,8 +166,8 @@ class View:
         """Return it as JSON values, times in seconds from the task's first message.
 
         Args:
-            after: the number of the last line that is known already.
-            now: Unix time of what is under way; the present by default.
+            after: the number of the last known line.
+            now: Unix time for steps in progress; the present by default.
         """
         zero, now = self.started or 0.0, time.time() if now is None else now
         spans = [
@@ -198,7 +198,7 @@ def plan_json(plan: Plan) -> dict[str, Any]:
 
 
 def said_in(message: Message) -> str:
-    """Return what a message says: its error, its answer, its task, or its body."""
+    """Return a message's text: its error, its answer, its task, or its body."""
     body = message.body
     text: Any = (
         message.error or body.get("value") or body.get("task") or body.get("text") or (dict(body) if body else "")

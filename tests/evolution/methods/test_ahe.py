@@ -21,10 +21,10 @@ from tests.evolution.sums import (
 )
 from tests.evolution.test_resuming import SumsRunner, evolve
 
-from heredity.errors import ConfigError
-from heredity.evolution.registry import method
-from heredity.judging.schedule import Schedule
+from heredity._core.errors import ConfigError
+from heredity.methods.registry import method
 from heredity.resources import Candidate
+from heredity.session.schedule import Schedule
 
 PROGRAM = {"agent.py": "def solve(problem, host): ..."}
 MIDDLEWARE = "agent/solver:middleware/carry.py"

@@ -25,13 +25,13 @@ from tests.evolution.sums import (
 )
 from tests.evolution.test_resuming import SumsRunner, evolve
 
-from heredity.errors import BudgetError, ConfigError, MissingExtraError, ProviderError, ReplayDivergedError
-from heredity.evolution import Decision
-from heredity.evolution.registry import method
-from heredity.gateway import Reply, Request
-from heredity.judging.schedule import Schedule
+from heredity._core.errors import BudgetError, ConfigError, MissingExtraError, ProviderError, ReplayDivergedError
+from heredity._core.spans import Span, collecting
+from heredity.methods import Decision
+from heredity.methods.registry import method
+from heredity.models import Reply, Request
 from heredity.resources import Candidate
-from heredity.spans import Span, collecting
+from heredity.session.schedule import Schedule
 
 gepa = pytest.importorskip("gepa")
 OPTIONS: dict[str, Any] = {"batch": 3, "pareto": 6, "metric_calls": 60}

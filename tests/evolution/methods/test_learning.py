@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from tests.evolution.local_session import LocalSession, context_for, judge, public_of, rollout
 
-from heredity.evolution.programs import control_source, controller_program
-from heredity.evolution.registry import method
-from heredity.rollouts.episode.starter import starter_program
+from heredity.engine.starter_policy import starter_program
+from heredity.methods.programs import control_source, controller_program
+from heredity.methods.registry import method
 
 FAST = ["CartPole-v1"]
 SLOW = ["Pendulum-v1", "Acrobot-v1", "MountainCarContinuous-v0"]

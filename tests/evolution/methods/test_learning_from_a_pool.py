@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from tests.evolution.sums import SYSTEM, SumsSession, agent, context, system_of
 
-from heredity.errors import ConfigError, ProviderError
-from heredity.evolution.learning import Style
-from heredity.evolution.methods.adaptive import ARMS, chosen
-from heredity.evolution.methods.select_optimise_evaluate import PRESETS
-from heredity.evolution.registry import method
-from heredity.gateway import Reply, Request
+from heredity._core.errors import ConfigError, ProviderError
+from heredity.methods.adaptive import ARMS, chosen
+from heredity.methods.learning import Style
+from heredity.methods.registry import method
+from heredity.methods.select_optimise_evaluate import PRESETS
+from heredity.models import Reply, Request
 
 NAME = "select-optimise-evaluate"
 OPTIONS: dict[str, Any] = {"batch": 10, "repeats": 1, "rounds": 6}

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from heredity.errors import ClosedError, ConfigError
-from heredity.evolution.contract import Budget, EvolverContext, Feedback, Outcome, Trial
-from heredity.evolution.methods.map_elites import MapElites
-from heredity.gateway import Reply, Request
-from heredity.gateway.scripted import Scripted
-from heredity.ids import digest_bytes
+from heredity._core.errors import ClosedError, ConfigError
+from heredity._core.ids import digest_bytes
+from heredity.methods.contract import Budget, EvolverContext, Feedback, Outcome, Trial
+from heredity.methods.map_elites import MapElites
+from heredity.models import Reply, Request
+from heredity.models.scripted import Scripted
 from heredity.resources import Candidate, SourceTree
 from heredity.tasks import TasksetInfo
 

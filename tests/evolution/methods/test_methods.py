@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.evolution.local_session import LocalSession, context_for, fingerprint
 
-from heredity.environments.spaces import describe_space
-from heredity.errors import ConfigError
-from heredity.evolution.operators.constants import find_constants
-from heredity.evolution.registry import method
-from heredity.evolution.starter import linear_program
+from heredity._core.errors import ConfigError
+from heredity.engine.starter_policy import starter_program
+from heredity.kinds.policy.environments.spaces import describe_space
+from heredity.methods.operators.constants import find_constants
+from heredity.methods.registry import method
+from heredity.methods.starter import linear_program
 from heredity.resources import SourceTree
-from heredity.rollouts.episode.starter import starter_program
 
 PUBLIC = {
     "env": "Made-v0",

@@ -23,11 +23,11 @@ from tests.evolution.sums import (
     system_of,
 )
 
-from heredity.errors import BudgetError, ConfigError, ProviderError
-from heredity.evolution.registry import method
-from heredity.gateway import Request
+from heredity._core.errors import BudgetError, ConfigError, ProviderError
+from heredity._core.spans import Span, collecting
+from heredity.methods.registry import method
+from heredity.models import Request
 from heredity.resources import Candidate
-from heredity.spans import Span, collecting
 
 REVISE = "prompt/revise:prompt.md"
 OPTIMIZERS = ["reflection", "textgrad", "reinforce-pp", "grpo"]

@@ -23,13 +23,13 @@ from tests.evolution.sums import (
     teaching,
 )
 
-from heredity.errors import BudgetError, ConfigError, ProviderError
-from heredity.evolution.contract import Outcome
-from heredity.evolution.methods.ace import SKILLBOOK
-from heredity.evolution.methods.tf_grpo import EXPERIENCES
-from heredity.evolution.registry import method
+from heredity._core.errors import BudgetError, ConfigError, ProviderError
+from heredity._core.spans import Span, collecting
+from heredity.methods.ace import SKILLBOOK
+from heredity.methods.contract import Outcome
+from heredity.methods.registry import method
+from heredity.methods.tf_grpo import EXPERIENCES
 from heredity.resources import Candidate
-from heredity.spans import Span, collecting
 
 METHODS = ["ace", "tf-grpo", "refine", "ahe"]
 every_method = pytest.mark.parametrize("name", METHODS)
@@ -186,7 +186,7 @@ def test_keys_count_no_two_requests_are_the_same_and_every_step_leaves_a_span(na
 
 @every_method
 def test_options_of_the_gate_need_the_gate_and_targets_are_checked(name: str) -> None:
-    with pytest.raises(ConfigError, match=r"gate = False: protect is the gate's; set gate = true"):
+    with pytest.raises(ConfigError, match=r"gate = false: protect is the gate's; set gate = true"):
         run(name, Played(teaching), protect=0.5)
     with pytest.raises(ConfigError, match=r"target(\.0)? = "):
         run(name, Played(teaching), target=["environment" if name == "ahe" else "tool"])

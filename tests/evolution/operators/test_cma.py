@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heredity.evolution.operators.cma import CmaEs
-from heredity.ids import generator
+from heredity._core.ids import generator
+from heredity.methods.operators.cma import CmaEs
 
 
 def search(n: int, score, evaluations: int, count: int = 8) -> tuple[CmaEs, float]:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.errors import ConfigError
-from heredity.evolution.operators.constants import find_constants, rewrite_constants
+from heredity._core.errors import ConfigError
+from heredity.methods.operators.constants import find_constants, rewrite_constants
 
 PROGRAM = '''"""A docstring with 1.5 in it."""
 

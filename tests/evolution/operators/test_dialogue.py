@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.evolution.sums import block_of
 
-from heredity.errors import ConfigError
-from heredity.evolution.operators.dialogue import object_in, prompt_of, together
-from heredity.evolution.operators.improve import edits_in
-from heredity.gateway import Request
+from heredity._core.errors import ConfigError
+from heredity.methods.operators.dialogue import object_in, prompt_of, together
+from heredity.methods.operators.improve import edits_in
+from heredity.models import Request
 
 FORM = {"edits": [], "expects": ""}
 values = st.recursive(

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.evolution.sums import agent, attempt_at
 
-from heredity.evolution.contract import Outcome
-from heredity.evolution.operators.evidence import evidence_item, shortened, worst_first
-from heredity.rollouts.trajectory import Failure, Trajectory
+from heredity.engine.trajectory import Failure, Trajectory
+from heredity.methods.contract import Outcome
+from heredity.methods.operators.evidence import evidence_item, shortened, worst_first
 
 
 def episode(steps: int) -> Trajectory:

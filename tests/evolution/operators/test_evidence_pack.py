@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.evolution.sums import SYSTEM, Played, agent, teaching
 
-from heredity.errors import ConfigError
-from heredity.evolution.operators.dialogue import Dialogue
-from heredity.evolution.operators.evidence_pack import Course, grouped_failures, normalised, statistics
-from heredity.evolution.operators.manifest import Manifest, manifest_in
-from heredity.evolution.operators.measure import Measured, Rollout
-from heredity.evolution.proposals import LoopOptions, Turn
+from heredity._core.errors import ConfigError
+from heredity.methods.ahe import Course, grouped_failures, normalised, statistics
+from heredity.methods.operators.dialogue import Dialogue
+from heredity.methods.operators.manifest import Manifest, manifest_in
+from heredity.methods.operators.measure import Measured, Rollout
+from heredity.methods.proposals import LoopOptions, Turn
 from heredity.resources import Candidate
 
 NAN = float("nan")

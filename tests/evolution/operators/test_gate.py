@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.evolution.sums import agent
 
-from heredity.evolution.operators.commit import GateRules, decision, paired_interval, weigh
-from heredity.evolution.operators.measure import Measured, Rollout
-from heredity.ids import generator
+from heredity._core.ids import generator
+from heredity.methods.operators.commit import GateRules, decision, paired_interval, weigh
+from heredity.methods.operators.measure import Measured, Rollout
 from heredity.resources import Candidate
 
 OLD, NEW = agent("a long prompt"), agent("a prompt")

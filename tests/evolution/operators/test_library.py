@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.evolution.sums import agent
 
-from heredity.errors import ConfigError
-from heredity.evolution.operators.library import Entry, Library, Operation
+from heredity._core.errors import ConfigError
+from heredity.methods.operators.library import Entry, Library, Operation
 
 WORDS = MappingProxyType({"add": "add", "refine": "change", "merge": "merge", "retire": "remove"})
 PART = "memory/skillbook"

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.evolution.operators.measure import Measured, Rollout
-from heredity.evolution.operators.pool import SELECTIONS, Member, pareto_front
+from heredity.methods.operators.measure import Measured, Rollout
+from heredity.methods.operators.pool import SELECTIONS, Member, pareto_front
 from heredity.resources import Candidate, SourceTree
 
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heredity.evolution.operators.probe import behaviour, probes
-from heredity.evolution.programs import Shape
+from heredity.methods.programs import Shape
+from heredity.methods.structural import behaviour, probes
 
 BOX = Shape(features=3, controls=1)
 CHOICE = Shape(features=3, controls=1, choices=3)

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from heredity.errors import ConfigError
-from heredity.evolution.operators.dialogue import FORMS
-from heredity.evolution.operators.program_author import _version, object_of
+from heredity._core.errors import ConfigError
+from heredity.methods.map_elites import _version, object_of
+from heredity.methods.operators.dialogue import FORMS
 
 SOURCE = """\
 import math

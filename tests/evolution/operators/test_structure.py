@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.evolution.operators.crossover import addressed, crossover
-from heredity.evolution.operators.expressions import MAX_NODES, parse_expression, size, slots
-from heredity.evolution.operators.mutate import MUTATIONS, mutate
-from heredity.evolution.operators.select import survivors, tournament
-from heredity.evolution.programs import Shape
-from heredity.evolution.vocabulary import NICHES, PIECES, draw_controls
+from heredity.methods.operators.expressions import MAX_NODES, parse_expression, size, slots
+from heredity.methods.operators.select import survivors, tournament
+from heredity.methods.programs import Shape
+from heredity.methods.structural import MUTATIONS, addressed, crossover, mutate
+from heredity.methods.vocabulary import NICHES, PIECES, draw_controls
 
 SHAPE = Shape(features=3, controls=2)
 GRID = Shape(features=5, controls=1, choices=7, grid=True)

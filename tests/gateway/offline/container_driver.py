@@ -7,11 +7,12 @@ import json
 from pathlib import Path
 
 from heredity import library
-from heredity.gateway import Message, Request, Sampling, ToolSpec
+from heredity.kinds.container.format import read_task
+from heredity.kinds.container.verification import ContainerRollout, attempt
 from heredity.library.models.shell_worker import ShellWorker
-from heredity.rollouts.container.verification import ContainerRollout, attempt
+from heredity.models import Message, Request, Sampling, ToolSpec
 from heredity.sandbox.containers import BubblewrapBackend, ContainerSandbox
-from heredity.tasks.containers import ContainerTask, read_task
+from heredity.sandbox.containers.task import ContainerTask
 
 TASKS = Path(library.__path__[0]) / "tasks" / "containers"
 COMMAND = {"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]}

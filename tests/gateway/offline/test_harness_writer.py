@@ -8,24 +8,24 @@ from typing import Any
 import pytest
 
 from heredity import library
-from heredity.actors.solver import build
-from heredity.errors import ProviderError
-from heredity.evolution.contract import Outcome
-from heredity.evolution.operators.dialogue import FORMS
-from heredity.evolution.operators.evidence import evidence_item
-from heredity.evolution.operators.improve import edits_in
-from heredity.evolution.operators.manifest import manifest_in
-from heredity.evolution.targets import Target, checked_edits, chosen_variables, new_variables
-from heredity.gateway import Request, Sampling
+from heredity._core.errors import ProviderError
+from heredity.engine.programs import SandboxedPrograms
+from heredity.engine.runner import Job
+from heredity.engine.solver import build
+from heredity.kinds.container.kind import probe
+from heredity.kinds.container.runner import ContainerRunner
 from heredity.library.models import open_model
 from heredity.library.models.harness_parts import CARELESS_TEXT, MIDDLEWARE, MIDDLEWARE_TEXT, MOST, PROMPT, TOOL
 from heredity.library.models.lessons import LESSONS, lessons_in, report
+from heredity.methods.contract import Outcome
+from heredity.methods.operators.dialogue import FORMS
+from heredity.methods.operators.evidence import evidence_item
+from heredity.methods.operators.improve import edits_in
+from heredity.methods.operators.manifest import manifest_in
+from heredity.methods.targets import Target, checked_edits, chosen_variables, new_variables
+from heredity.models import Request, Sampling
 from heredity.resources import Candidate
 from heredity.resources.assembly import candidate_from_folder
-from heredity.rollouts.container.probing import probe
-from heredity.rollouts.container.runner import ContainerRunner
-from heredity.rollouts.contract import Job
-from heredity.rollouts.programs import SandboxedPrograms
 from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.containers import BubblewrapBackend
 from heredity.sandbox.limits import Limits

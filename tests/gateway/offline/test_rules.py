@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.errors import ProviderError, UnknownNameError
-from heredity.gateway import Message, Request, Sampling, ToolSpec
-from heredity.gateway.replay import Replayed  # noqa: F401 - the package must import without what local models need
+from heredity._core.errors import ProviderError, UnknownNameError
 from heredity.library.models import open_model
 from heredity.library.models.follower import read_rules
 from heredity.library.models.inducer import RuleInducer
 from heredity.library.models.skills import SKILLS, apply_skill
+from heredity.models import Message, Request, Sampling, ToolSpec
+from heredity.models.replay import Replayed  # noqa: F401 - the package must import without what local models need
 
 RULES = """Answer the question.
 - When a question says "common divisor", give the greatest common divisor of the numbers.

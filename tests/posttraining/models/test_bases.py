@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from heredity.errors import ConfigError, UnknownNameError
-from heredity.gateway import local_weights
-from heredity.posttraining.models import base_model, cached_characters, inspect, make_characters, smollm2
-from heredity.posttraining.tasks.contract import BaseRecipe
+from heredity._core.errors import ConfigError, UnknownNameError
+from heredity.kinds.checkpoint.models import base_model, cached_characters, inspect, make_characters, smollm2
+from heredity.kinds.checkpoint.tasks.contract import BaseRecipe
+from heredity.models import local_weights
 
 SUMS = tuple((f"{a}+{b}=", str(a + b)) for a in range(5) for b in range(5))
 RECIPE = BaseRecipe("0123456789+=", SUMS, steps=60, batch=32, learning_rate=1e-2)
@@ -76,7 +76,7 @@ def test_a_recipe_is_carried_out_once(tmp_path: Path, monkeypatch: pytest.Monkey
     pytest.importorskip("transformers")
     short = BaseRecipe(RECIPE.alphabet, SUMS, steps=1)
     first = cached_characters("sums", short, size="tiny", cache=tmp_path)
-    monkeypatch.setattr("heredity.posttraining.models.characters._train", None)
+    monkeypatch.setattr("heredity.kinds.checkpoint.models.characters._train", None)
     assert cached_characters("sums", short, size="tiny", cache=tmp_path) == first
     with pytest.raises(TypeError):
         cached_characters("sums", BaseRecipe(RECIPE.alphabet, SUMS, steps=2), size="tiny", cache=tmp_path)
@@ -97,7 +97,7 @@ def test_a_base_is_found_by_its_path_or_named_wrongly(taught: Path) -> None:
         base_model("smollm2")
     with pytest.raises(UnknownNameError, match="arithmetic"):
         base_model("characters/arithmetics")
-    with pytest.raises(ConfigError, match="is no folder"):
+    with pytest.raises(ConfigError, match="is not a folder"):
         base_model("/nowhere/model")
 
 

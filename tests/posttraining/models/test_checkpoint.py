@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.errors import CandidateError, ConfigError
-from heredity.posttraining.models import Checkpoint, candidate_of, checkpoint_of, inspect, snapshot
-from heredity.posttraining.models.tensors import read_header, write_tensors
+from heredity._core.errors import CandidateError, ConfigError
+from heredity.kinds.checkpoint.models import Checkpoint, candidate_of, checkpoint_of, inspect, snapshot
+from heredity.kinds.checkpoint.models.tensors import read_header, write_tensors
 from heredity.resources import Candidate, SourceTree
 
 from .folders import EMBEDDING, HEAD, LAYER, NORM, checkpoint, save, weights, write_json
@@ -185,7 +185,7 @@ REFUSALS: list[tuple[Callable[[Path], None], str]] = [
     (pickled, "pytorch_model.bin in trained is a pickle, which can run code when it is loaded; save the weights as safetensors"),
     (link_of_file, "model.safetensors in trained is a link; copy the file itself into the folder"),
     (link_of_folder, "'trained' on the way to .* is a link; submit the folder itself"),
-    (pipe, "config.json in trained is no plain file"),
+    (pipe, "config.json in trained is not a plain file"),
     (adapter, "trained is an adapter, not a whole model; merge it into the base"),
     (setting("config.json", auto_map={"AutoModel": "x.Y"}), r"config.json asks for code of its own \(auto_map\)"),
     (setting("tokenizer_config.json", auto_map={}), "tokenizer_config.json asks for code of its own"),

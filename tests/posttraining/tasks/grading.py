@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from heredity.gateway import Reply, Request, Usage
-from heredity.posttraining.kind import inner_runner
-from heredity.posttraining.tasks import PostTrainingTask, PostTrainingTaskset, inner_of
-from heredity.rollouts.contract import Job
-from heredity.rollouts.kind import Opening
-from heredity.rollouts.programs import SandboxedPrograms
-from heredity.rollouts.trajectory import Trajectory
+from heredity.engine.kind import Opening
+from heredity.engine.programs import SandboxedPrograms
+from heredity.engine.runner import Job
+from heredity.engine.trajectory import Trajectory
+from heredity.kinds.checkpoint.kind import inner_runner
+from heredity.kinds.checkpoint.tasks import PostTrainingTask, PostTrainingTaskset, inner_of
+from heredity.models import Reply, Request, Usage
 from heredity.sandbox.limits import Limits
 from heredity.tasks import Task
 

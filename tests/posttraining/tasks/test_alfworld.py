@@ -9,19 +9,19 @@ from typing import Any
 
 import pytest
 
-from heredity.errors import ConfigError, HostError, MissingExtraError
-from heredity.gateway import Reply, Request
-from heredity.launchers.command import CommandAgent, run_agent
+from heredity._core.errors import ConfigError, HostError, MissingExtraError
+from heredity.agents.launchers.command import CommandAgent, run_agent
+from heredity.engine.rollout import RolloutError
+from heredity.engine.runner import Job
+from heredity.kinds.checkpoint.tasks import posttraining_task
+from heredity.kinds.checkpoint.tasks.kinds import EpisodeRunner
+from heredity.kinds.checkpoint.tasks.registry import workspace_files
+from heredity.kinds.checkpoint.tasks.taskset import PostTrainingTaskset
 from heredity.library.tasks.posttraining.alfworld import games, task
 from heredity.library.tasks.posttraining.alfworld.games import CHORES, Game, generate, write
 from heredity.library.tasks.posttraining.alfworld.process import demonstrations, open_household
-from heredity.posttraining.tasks import posttraining_task
-from heredity.posttraining.tasks.playing import EpisodeRunner
-from heredity.posttraining.tasks.registry import workspace_files
-from heredity.posttraining.tasks.taskset import PostTrainingTaskset
-from heredity.protocols.post_training.trainers import AGENT_PACKAGES
-from heredity.rollouts.contract import Job
-from heredity.rollouts.rollout import RolloutError
+from heredity.models import Reply, Request
+from heredity.protocols.post_training.protocol import AGENT_PACKAGES
 from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.inference import packages
 from heredity.sandbox.limits import Limits

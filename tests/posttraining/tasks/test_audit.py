@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from heredity._core.ids import generator
 from heredity.cli.main import app
-from heredity.ids import generator
-from heredity.posttraining.tasks import audit, posttraining_task
-from heredity.posttraining.tasks.audit import AuditCheck, Verdict, audit_task
-from heredity.posttraining.tasks.contract import ENUMERABLE, PostTrainingTask
-from heredity.posttraining.tasks.dealing import DealtTaskset
-from heredity.posttraining.tasks.overlap import HiddenTexts, OwnTexts
-from heredity.posttraining.tasks.registry import view_texts
+from heredity.kinds.checkpoint.tasks import audit, posttraining_task
+from heredity.kinds.checkpoint.tasks.audit import AuditCheck, Verdict, audit_task
+from heredity.kinds.checkpoint.tasks.contract import ENUMERABLE, PostTrainingTask
+from heredity.kinds.checkpoint.tasks.dealing import DealtTaskset
+from heredity.kinds.checkpoint.tasks.overlap import HiddenTexts, OwnTexts
+from heredity.kinds.checkpoint.tasks.registry import view_texts
 
 SOUND = (
     *("arithmetic", "arithmetic-hard", "rewriting", "text-game"),
@@ -175,7 +175,7 @@ def test_own_texts_are_read_once_and_what_is_no_plain_text_is_passed_by(tmp_path
 
 
 def test_files_beyond_the_bounds_are_counted_and_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("heredity.posttraining.tasks.overlap.MAX_BYTES", 10)
+    monkeypatch.setattr("heredity.kinds.checkpoint.tasks.overlap.MAX_BYTES", 10)
     (tmp_path / "a.txt").write_text("4+5=")
     (tmp_path / "b.txt").write_text("12+3= and more")
     met = OwnTexts(tmp_path, HIDDEN).look()

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from tests.posttraining.tasks.grading import graded
 
-from heredity.errors import ConfigError, UnknownNameError
-from heredity.posttraining.tasks import PostTrainingTask, PostTrainingTaskset, posttraining_task, workspace_files
+from heredity._core.errors import ConfigError, UnknownNameError
+from heredity.kinds.checkpoint.tasks import PostTrainingTask, PostTrainingTaskset, posttraining_task, workspace_files
 
 
 @pytest.fixture(scope="module")

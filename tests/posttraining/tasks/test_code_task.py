@@ -7,10 +7,10 @@ import json
 import pytest
 from tests.posttraining.tasks.grading import graded
 
-from heredity.errors import ConfigError
-from heredity.posttraining.tasks import PostTrainingTaskset, posttraining_task, workspace_files
+from heredity._core.errors import ConfigError
+from heredity.kinds.checkpoint.tasks import PostTrainingTaskset, posttraining_task, workspace_files
+from heredity.kinds.code.problem import problem
 from heredity.sandbox.bubblewrap_root import available
-from heredity.tasks.code.problem import problem
 
 EASY = "posttraining/code/all?problem=well-buckets,odd-bells,mean-tide,unsold-tickets,flipped-bits"
 """Two problems to train on, two that grade, one that is held out."""

@@ -7,7 +7,7 @@ import re
 
 from tests.posttraining.tasks.grading import graded
 
-from heredity.posttraining.tasks import PostTrainingTaskset, posttraining_task, workspace_files
+from heredity.kinds.checkpoint.tasks import PostTrainingTaskset, posttraining_task, workspace_files
 
 TASK = posttraining_task("commands")
 

@@ -17,13 +17,13 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from tests.posttraining.tasks.grading import Says
 
-from heredity.errors import ConfigError, HostError, ProviderError
+from heredity._core.errors import ConfigError, HostError, ProviderError
+from heredity.engine.runner import Job
+from heredity.engine.trajectory import Trajectory
+from heredity.kinds.checkpoint.tasks import PostTrainingTask, PostTrainingTaskset, posttraining_task, workspace_files
+from heredity.kinds.checkpoint.tasks.kinds import EpisodeRunner
 from heredity.library.tasks.posttraining.deepsearchqa import searching
 from heredity.library.tasks.posttraining.deepsearchqa.searching import Web
-from heredity.posttraining.tasks import PostTrainingTask, PostTrainingTaskset, posttraining_task, workspace_files
-from heredity.posttraining.tasks.playing import EpisodeRunner
-from heredity.rollouts.contract import Job
-from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.limits import Limits
 
 ENTROPY = 41

@@ -14,14 +14,15 @@ from typing import Any
 
 import pytest
 
-from heredity.actors.contract import Solving
-from heredity.errors import ConfigError, HostError, ProviderError
-from heredity.gateway import Reply, Request
-from heredity.library.tasks.posttraining.corridor import Corridor
-from heredity.posttraining.tasks import posttraining_task, workspace_files
-from heredity.posttraining.tasks.env.ranking import Index
-from heredity.posttraining.tasks.env.rollout import Transcript, Turn, asked, read_reply, written
-from heredity.posttraining.tasks.episodes import (
+from heredity._core.errors import ConfigError, HostError, ProviderError
+from heredity.engine.actor import Solving
+from heredity.engine.rollout import RolloutError
+from heredity.engine.runner import Job
+from heredity.engine.trajectory import Trajectory
+from heredity.kinds.checkpoint.tasks import posttraining_task, workspace_files
+from heredity.kinds.checkpoint.tasks.env.ranking import Index
+from heredity.kinds.checkpoint.tasks.env.rollout import Transcript, Turn, asked, read_reply, written
+from heredity.kinds.checkpoint.tasks.episodes import (
     DIALOGUE,
     GLIMPSE,
     LocalGameProcess,
@@ -29,12 +30,11 @@ from heredity.posttraining.tasks.episodes import (
     episode_info,
     opening_of,
 )
-from heredity.posttraining.tasks.playing import EpisodeRunner
-from heredity.posttraining.tasks.taskset import PostTrainingTaskset
+from heredity.kinds.checkpoint.tasks.kinds import EpisodeRunner
+from heredity.kinds.checkpoint.tasks.taskset import PostTrainingTaskset
+from heredity.library.tasks.posttraining.corridor import Corridor
+from heredity.models import Reply, Request
 from heredity.resources import Candidate, SourceTree, retrieval
-from heredity.rollouts.contract import Job
-from heredity.rollouts.rollout import RolloutError
-from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.limits import Limits
 from heredity.tasks import Task
 

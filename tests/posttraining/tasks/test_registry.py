@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from heredity.errors import ConfigError, UnknownNameError
-from heredity.posttraining.tasks import inner_of, plain_solver, posttraining_task, task_names, workspace_files
-from heredity.posttraining.tasks.registry import SOURCE
-from heredity.posttraining.tasks.taskset import PostTrainingTaskset
+from heredity._core.errors import ConfigError, UnknownNameError
+from heredity.kinds.checkpoint.tasks import inner_of, plain_solver, posttraining_task, task_names, workspace_files
+from heredity.kinds.checkpoint.tasks.registry import SOURCE
+from heredity.kinds.checkpoint.tasks.taskset import PostTrainingTaskset
 from heredity.tasks.registry import TasksetSource
 
 SMALL = ("arithmetic", "arithmetic-hard", "rewriting", "text-game")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.posttraining.tasks.grading import graded
 
+from heredity.kinds.checkpoint.tasks import PostTrainingTaskset, posttraining_task
 from heredity.library.tasks.posttraining.rewriting import JUDGE, rewritten
-from heredity.posttraining.tasks import PostTrainingTaskset, posttraining_task
 
 
 @pytest.mark.parametrize(("text", "left"), [("aaaa", "aaaa"), ("abca", "abac"), ("bbbb", "bccc"), ("cccc", "cbbb")])

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from tests.posttraining.tasks.grading import graded
 
-from heredity.errors import ConfigError
-from heredity.posttraining.tasks import PostTrainingTask, PostTrainingTaskset, posttraining_task
-from heredity.posttraining.tasks.dealing import DealtTaskset, dealt_info
-from heredity.posttraining.tasks.scoring import SCORED, scored_question
-from heredity.rollouts.trajectory import Trajectory
+from heredity._core.errors import ConfigError
+from heredity.engine.trajectory import Trajectory
+from heredity.kinds.checkpoint.tasks import PostTrainingTask, PostTrainingTaskset, posttraining_task
+from heredity.kinds.checkpoint.tasks.dealing import DealtTaskset, dealt_info
+from heredity.kinds.checkpoint.tasks.scoring import SCORED, scored_question
 
 
 async def scores(source: str, say: str, answer: Any = "7", **extra: Any) -> Trajectory:

@@ -7,10 +7,9 @@ import re
 
 import pytest
 
-from heredity.library.tasks.posttraining.search.corpus import RELATIONS, Asked, countries, questions, solution
-from heredity.posttraining.tasks import posttraining_task, workspace_files
-from heredity.posttraining.tasks.env.rollout import following, play
-from heredity.posttraining.tasks.env.search import (
+from heredity.kinds.checkpoint.tasks import posttraining_task, workspace_files
+from heredity.kinds.checkpoint.tasks.env.rollout import following, play
+from heredity.kinds.checkpoint.tasks.env.search import (
     INSTRUCTION,
     Document,
     Library,
@@ -19,6 +18,7 @@ from heredity.posttraining.tasks.env.search import (
     correct,
     question_of,
 )
+from heredity.library.tasks.posttraining.search.corpus import RELATIONS, Asked, countries, questions, solution
 
 SEED = 5
 TWO = Question("Which?", (("the River Ar", "Ar"), ("Bo",)))

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from heredity.errors import ConfigError, UnknownNameError
-from heredity.posttraining.tasks import (
+from heredity._core.errors import ConfigError, UnknownNameError
+from heredity.kinds.checkpoint.tasks import (
     PostTrainingTaskset,
     SeveralTasks,
     inner_of,

@@ -6,11 +6,9 @@ import re
 
 import pytest
 
-from heredity.ids import generator
-from heredity.library.tasks.posttraining.shop.catalogue import open_shop, wishes
-from heredity.library.tasks.posttraining.shop.task import _deal
-from heredity.posttraining.tasks.env.rollout import following, play
-from heredity.posttraining.tasks.env.shop import (
+from heredity._core.ids import generator
+from heredity.kinds.checkpoint.tasks.env.rollout import following, play
+from heredity.kinds.checkpoint.tasks.env.shop import (
     INSTRUCTION,
     Goal,
     Product,
@@ -21,6 +19,8 @@ from heredity.posttraining.tasks.env.shop import (
     product_of,
     reward,
 )
+from heredity.library.tasks.posttraining.shop.catalogue import open_shop, wishes
+from heredity.library.tasks.posttraining.shop.task import _deal
 
 SEED = 11
 LAMP = Product(

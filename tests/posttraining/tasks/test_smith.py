@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.posttraining.tasks.grading import graded
 
-from heredity.errors import ConfigError, UnknownNameError
-from heredity.posttraining.tasks import PostTrainingTaskset, posttraining_task, workspace_files
+from heredity._core.errors import ConfigError, UnknownNameError
+from heredity.kinds.checkpoint.tasks import PostTrainingTaskset, posttraining_task, workspace_files
 
 EVAL = """
 from tables import upper

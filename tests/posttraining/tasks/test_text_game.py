@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from tests.posttraining.tasks.grading import graded
 
-from heredity.ids import generator
+from heredity._core.ids import generator
+from heredity.kinds.checkpoint.tasks import PostTrainingTaskset, posttraining_task, workspace_files
 from heredity.library.tasks.posttraining.corridor import ACTIONS, STEPS, Corridor
 from heredity.library.tasks.posttraining.text_game import SPACE, solve
-from heredity.posttraining.tasks import PostTrainingTaskset, posttraining_task, workspace_files
 
 
 @pytest.mark.parametrize(

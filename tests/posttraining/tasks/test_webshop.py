@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 from tests.posttraining.tasks.grading import graded
 
-from heredity.errors import ConfigError, HostError
+from heredity._core.errors import ConfigError, HostError
+from heredity.kinds.checkpoint.tasks import PostTrainingTask, PostTrainingTaskset, posttraining_task, workspace_files
 from heredity.library.tasks.posttraining.webshop import guest, process, task
 from heredity.library.tasks.posttraining.webshop.process import Game, web_shop
-from heredity.posttraining.tasks import PostTrainingTask, PostTrainingTaskset, posttraining_task, workspace_files
 from heredity.tasks import Task
 
 ENTROPY = 77

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from heredity._core.errors import ConfigError
+from heredity._core.ids import digest_json
 from heredity.bench.world_rules import RULES
-from heredity.errors import ConfigError
-from heredity.ids import digest_json
+from heredity.kinds.checkpoint.tasks.registry import SOURCE, workspace_files
+from heredity.kinds.checkpoint.tasks.taskset import PostTrainingTaskset
+from heredity.kinds.world.glimpses import Glimpses
+from heredity.kinds.world.world import world
 from heredity.library.tasks.posttraining.world import WorldGame, open_world_process, world_task
-from heredity.posttraining.tasks.registry import SOURCE, workspace_files
-from heredity.posttraining.tasks.taskset import PostTrainingTaskset
-from heredity.worlds.glimpses import Glimpses
-from heredity.worlds.world import world
 
 NAME = "grid_treasure"
 

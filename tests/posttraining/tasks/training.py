@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from heredity.ids import generator
+from heredity._core.ids import generator
 
 _IGNORED = -100
 

@@ -12,17 +12,16 @@ sys.path += [str(Path(__file__).parents[2] / "reports"), str(Path(__file__).pare
 from journals import HarnessJournal, Told
 
 from heredity.analysis.suite_results import suite_results
+from heredity.pages.report import html, markdown
+from heredity.pages.report.html import draw
+from heredity.pages.report.run_page import run_page
+from heredity.pages.report.sections import labelled
+from heredity.pages.report.suite_page import suite_page
 from heredity.protocols.harness_evolution.gain_sections import collapse_lines
-from heredity.protocols.harness_evolution.metrics import METRICS
-from heredity.protocols.harness_evolution.report import REPORT
+from heredity.protocols.harness_evolution.protocol import METRICS, REPORT
 from heredity.protocols.harness_evolution.results import Collapse, CollapsedView, FileChange, HarnessSuiteResults
 from heredity.protocols.harness_evolution.run_sections import LEGEND, over_batches, run_sections
 from heredity.protocols.harness_evolution.suite_sections import short
-from heredity.reports import html, markdown
-from heredity.reports.drawing import draw
-from heredity.reports.run_page import run_page
-from heredity.reports.sections import labelled
-from heredity.reports.suite_page import suite_page
 from heredity.results.charts import Grid, Series
 from heredity.results.page import Cell, Group, Section, Table, Text
 from heredity.results.run import RunResults
@@ -129,8 +128,8 @@ def test_the_sections_of_a_run_are_those_that_its_navigation_names() -> None:
 
 def test_a_collapse_is_said_at_the_top_and_in_markdown() -> None:
     broken, sound = runs()[2], runs()[3]
-    assert "Collapse at E_3: nothing that A_0 solved is solved on" in words(page(broken))
-    assert "It works again at the end. What most rollouts there end with: hook_error" in words(page(broken))
+    assert "Collapse at E_3: every task that A_0 solved fails on" in words(page(broken))
+    assert "It works again at the end. Most rollouts there end with: hook_error" in words(page(broken))
     assert "Collapse at E\\_3" in markdown.render(run_page(broken, REPORT))
     assert "Collapse at" not in words(page(sound))
 
@@ -143,10 +142,10 @@ def test_neighbours_that_collapse_alike_are_told_in_one_line_and_chance_is_named
         )
 
     assert collapse_lines([fallen("E_1", 1), fallen("A_T", 2), fallen("A_T", 1, every=False)]) == [
-        "Collapse at E_1 and A_T: nothing that A_0 solved is solved on ID (2 tasks) and OOD (5 tasks), "
-        "every view that it could fall on. It does not recover.",
-        "Collapse at A_T: nothing that A_0 solved is solved on ID (1 task), "
-        "not on every view, so that it may be chance. It works again at the end.",
+        "Collapse at E_1 and A_T: every task that A_0 solved fails on ID (2 tasks) and OOD (5 tasks), "
+        "every view where it could collapse. It does not recover.",
+        "Collapse at A_T: every task that A_0 solved fails on ID (1 task), "
+        "not every view, so this may be chance. It works again at the end.",
     ]
 
 
@@ -228,7 +227,7 @@ def test_what_runs_spent_is_shown_beside_what_they_gained() -> None:
 
 def test_a_suite_whose_runs_are_not_at_hand_has_its_tables() -> None:
     markup = page_of_suite(suite(), ())
-    assert "The runs are not at hand." in words(markup)
+    assert "The runs are not available." in words(markup)
     assert "ace (batch_size=10)" in words(markup)
 
 
@@ -242,7 +241,7 @@ def test_suites_without_harnesses_have_no_such_sections() -> None:
 def test_markdown_has_the_tables() -> None:
     text = markdown.render(run_page(runs()[3], REPORT))
     assert "## Snapshots on views" in text
-    assert "Why the contract gate refused" in text
+    assert "Reasons for refusals by the contract gate" in text
     compared = markdown.render(suite_page(suite(), runs(), REPORT))
     assert "Gains over A\\_0 of the final snapshot" in compared
     assert "## With and without the contract gate" in compared
@@ -251,7 +250,7 @@ def test_markdown_has_the_tables() -> None:
 def test_unfinished_runs_have_pages_without_figures_that_are_not_known() -> None:
     markup = page(run(Told(finished=False)))
     assert not re.search(r"\b(nan|None|null)\b", re.sub(r"<style>.*?</style>", "", markup, flags=re.DOTALL))
-    assert "Nothing has been compared yet." in words(markup)
+    assert "No comparisons yet." in words(markup)
 
 
 def test_what_evolvers_write_is_shown_but_never_runs() -> None:

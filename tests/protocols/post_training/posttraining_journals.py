@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from heredity._core.ids import generator
 from heredity.analysis.evidence import RunEvidence
 from heredity.analysis.run_results import run_results
-from heredity.ids import generator
-from heredity.protocols.post_training.metrics import METRICS
+from heredity.protocols.post_training.protocol import METRICS
 from heredity.records import Blob, Journal
 from heredity.records.blobs import BlobStore
 from heredity.resources import Candidate, SourceTree

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from heredity.errors import ConfigError
-from heredity.ids import generator
-from heredity.judging.rollouts import comparison_of
+from heredity._core.errors import ConfigError
+from heredity._core.ids import generator
+from heredity.engine.trajectory import Trajectory, encode_many
 from heredity.protocols.post_training.analysis import length_controlled, posttraining_metrics
 from heredity.protocols.post_training.analysis.length_control import described
-from heredity.rollouts.trajectory import Trajectory, encode_many
+from heredity.session.rollouts import comparison_of
 
 
 def test_the_win_rate_at_equal_length_takes_out_what_length_bought() -> None:
@@ -30,9 +30,9 @@ def test_the_win_rate_at_equal_length_takes_out_what_length_bought() -> None:
 def test_the_win_rate_is_finite_where_everything_was_won_and_all_is_as_long() -> None:
     assert 0.9 < length_controlled([1.0] * 20, [50] * 20, [50] * 20) < 1.0
     assert length_controlled([0.5] * 4, [50] * 4, [50] * 4) == pytest.approx(0.5)
-    with pytest.raises(ConfigError, match="as many of each"):
+    with pytest.raises(ConfigError, match="expected equal numbers"):
         length_controlled([], [], [])
-    with pytest.raises(ConfigError, match="as many of each"):
+    with pytest.raises(ConfigError, match="expected equal numbers"):
         length_controlled([1.0, 0.0], [1], [1])
 
 

@@ -108,8 +108,8 @@ def test_each_iteration_says_what_is_wrong_with_it() -> None:
 @pytest.mark.parametrize(
     ("reason", "words"),
     [
-        ("memory_limit", "the agent was ended because it held more memory than it may"),
-        ("disk_limit", "the agent was ended because its files took more disk than they may"),
+        ("memory_limit", "the agent was ended because it exceeded its memory limit"),
+        ("disk_limit", "the agent was ended because its files exceeded the disk limit"),
         ("time_limit", "the agent ended with exit code 143"),
     ],
 )

@@ -13,14 +13,14 @@ from posttraining_journals import Act, PostTrainingJournal, Told, results
 from heredity.analysis.evidence import RunEvidence
 from heredity.analysis.run_results import run_results
 from heredity.analysis.suite_results import suite_results
+from heredity.pages.report import html, markdown, write_reports
+from heredity.pages.report import html as drawing
+from heredity.pages.report.run_page import run_page as run_shown
+from heredity.pages.report.suite_page import suite_page as suite_shown
 from heredity.protocols.post_training.cells import spent_lines
 from heredity.protocols.post_training.code_results import Evidence, Excerpt, Finding, Grade
-from heredity.protocols.post_training.metrics import METRICS
-from heredity.protocols.post_training.report import REPORT
+from heredity.protocols.post_training.protocol import METRICS, REPORT
 from heredity.protocols.post_training.summaries import FIELDS, results_csv
-from heredity.reports import drawing, html, markdown, write_reports
-from heredity.reports.run_page import run_page as run_shown
-from heredity.reports.suite_page import suite_page as suite_shown
 from heredity.results.charts import Series
 from heredity.results.run import RunResults
 from heredity.results.suite import SuiteResults
@@ -87,7 +87,7 @@ def test_a_page_opens_with_the_heldout_gain_and_the_route() -> None:
     assert f"On held-out items it is +{gain.difference:.3f} [" in page
     assert "a gain beyond noise" in page
     assert "RouteSFT+RL" in page
-    assert "mode sft-only was not kept" in page
+    assert "broke mode sft-only" in page
 
 
 def test_every_iteration_has_a_row() -> None:
@@ -115,7 +115,7 @@ def test_what_is_not_known_is_a_dash() -> None:
     page = Page(run_page(results(Told((), finished=False))))
     assert page.row("Valid submissions")[1] == "–"
     assert page.row("Graded view")[1:4] == ["–", "–", "–"]
-    assert "nothing has been submitted" in page.text.lower()
+    assert "no submissions yet" in page.text.lower()
 
 
 def test_a_run_that_graded_nothing_ends_with_the_base_model() -> None:
@@ -178,7 +178,7 @@ def test_the_summary_has_a_section_and_a_line_for_each_iteration(tmp_path: Path)
 
 
 def test_a_summary_says_that_nothing_was_submitted(tmp_path: Path) -> None:
-    assert "Nothing has been submitted yet" in summary(tmp_path, results(Told((), finished=False)), "summary.md")
+    assert "No submissions yet" in summary(tmp_path, results(Told((), finished=False)), "summary.md")
 
 
 def suite() -> tuple[SuiteResults, list[RunResults]]:
@@ -248,9 +248,9 @@ def test_a_page_says_what_code_is_not_known_and_why_an_agent_was_ended() -> None
             line["data"] |= {"reason": "memory_limit", "memory_bytes": 300 << 20, "disk_bytes": 5 << 20}
     metrics = run_results(RunEvidence(lines, journal.load, journal.blob), METRICS)
     page = run_page(metrics)
-    assert "What this code was is not known: no room &lt;script&gt;" in page
-    assert "some of its code is not known" in page
-    assert "The agent was ended because it held more memory than it may. What it had submitted counts." in page
+    assert "The code is unknown: no room &lt;script&gt;" in page
+    assert "some of its code is unknown" in page
+    assert "The agent was ended because it exceeded its memory limit. Its submissions count." in page
     text = run_markdown(metrics)
     assert "300 MiB" in text
     assert "memory limit" in text
@@ -269,13 +269,13 @@ def test_hidden_items_in_the_agents_files_stand_at_the_head_and_in_the_labels() 
     assert part.texts.clean.pairs == 40
     assert part.heldout.gain.pairs == 100
     shown = run_markdown(run)
-    assert "The agent's own files held 60 of 100 held-out items (code/own.jsonl)." in shown
+    assert "The agent's files held 60 of 100 held-out items (code/own.jsonl)." in shown
     assert "Over the held-out items that they did not hold, the gain is" in shown
 
 
 def test_a_run_in_which_nobody_looked_says_so() -> None:
     assert one().part.texts is None
-    assert "Nobody looked for hidden items in the agent" in run_page(one())
+    assert "files were not searched for hidden items" in run_page(one())
 
 
 def test_a_run_that_submits_the_base_model_gains_exactly_nothing_and_leaves_no_cell_empty() -> None:
@@ -284,7 +284,7 @@ def test_a_run_that_submits_the_base_model_gains_exactly_nothing_and_leaves_no_c
     assert facts["Held-out gain"] == facts["Graded gain"] == "0.000 (within noise)"
     assert facts["Held-out score"] == "0.400 (base model 0.400)"
     assert "so the run ends with the base model, which it submitted 1 time." in text
-    assert "the untouched base model was submitted 1 time, and 0 requests refused or failed" in text
+    assert "the unchanged base model was submitted 1 time, and 0 requests refused or failed" in text
 
 
 def test_the_best_of_agents_that_all_lose_is_said_not_to_be_above_the_base_model() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from posttraining_journals import SCRIPTS, script
 
 from heredity import library
-from heredity.errors import RecordError
+from heredity._core.errors import RecordError
 from heredity.protocols.post_training.analysis.routes import (
     COPY,
     MISSING,
@@ -164,7 +164,7 @@ def test_a_revision_is_read_without_its_links() -> None:
 
 
 def test_what_is_no_archive_is_refused() -> None:
-    with pytest.raises(RecordError, match="no tar archive"):
+    with pytest.raises(RecordError, match="not a tar archive"):
         read_revision(b"not a tar archive")
 
 

@@ -10,7 +10,7 @@ from posttraining_journals import Act, Told, results
 
 from heredity.analysis.suite_results import suite_results
 from heredity.protocols.post_training.analysis.study import pass_at_k
-from heredity.protocols.post_training.metrics import METRICS
+from heredity.protocols.post_training.protocol import METRICS
 from heredity.protocols.post_training.suite_results import TrainingSuiteResults
 from heredity.results.base import Unknown, read
 from heredity.results.suite import SuiteResults

@@ -16,12 +16,11 @@ from posttraining_journals import Told as Scenario
 from heredity.analysis.evidence import RunEvidence
 from heredity.analysis.run_results import run_results
 from heredity.analysis.suite_results import suite_results
-from heredity.protocols.post_training.metrics import METRICS
-from heredity.protocols.post_training.report import REPORT
+from heredity.pages.report import html, markdown, write_reports
+from heredity.pages.report.run_page import run_page
+from heredity.pages.report.suite_page import suite_page
+from heredity.protocols.post_training.protocol import METRICS, REPORT
 from heredity.protocols.post_training.tables import Stability, TrainingTables
-from heredity.reports import html, markdown, write_reports
-from heredity.reports.run_page import run_page
-from heredity.reports.suite_page import suite_page
 from heredity.results.base import Unknown
 from heredity.results.run import RunResults
 from pages import Page
@@ -122,8 +121,8 @@ def test_items_without_a_score_bound_the_gains_on_pages() -> None:
     whole = mean(gaps[1])
     assert (gain.if_missing.low, gain.if_missing.high) == pytest.approx(((least + whole) / 2, (most + whole) / 2))
     assert suite.part.entries[0].graded.if_missing is None
-    assert "with what is missing" in markdown.render(suite_page(suite, runs, REPORT))
-    assert "with what is missing" in markdown.render(run_page(short, REPORT))
+    assert "including missing scores" in markdown.render(suite_page(suite, runs, REPORT))
+    assert "including missing scores" in markdown.render(run_page(short, REPORT))
 
 
 class Set(PostTrainingJournal):

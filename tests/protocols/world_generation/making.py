@@ -7,15 +7,15 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from heredity.engine.runner import Job
+from heredity.engine.trajectory import Trajectory
 from heredity.experiments.config import resolve
 from heredity.experiments.suite import SuiteResult, open_suite, run_suite
-from heredity.gateway import Reply, Request, Usage
-from heredity.gateway.contract import ToolCall
-from heredity.rollouts.contract import Job
-from heredity.rollouts.trajectory import Trajectory
-from heredity.rollouts.world_build.runner import _Record, gates_of
+from heredity.kinds.world.building.runner import _Record, gates_of
+from heredity.kinds.world.gates.build import build
+from heredity.models import Reply, Request, Usage
+from heredity.models.contract import ToolCall
 from heredity.sandbox.limits import Limits
-from heredity.worlds.gates.build import build
 
 
 class HereRunner:

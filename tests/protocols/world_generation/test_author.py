@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from heredity.errors import ClosedError, ConfigError, HeredityError
-from heredity.evolution import Budget, EvolverContext, Feedback, Outcome, Trial
-from heredity.gateway import Model
+from heredity._core.errors import ClosedError, ConfigError, HeredityError
+from heredity.engine.runner import Job
+from heredity.kinds.world.building.kind import KIND
+from heredity.kinds.world.themes.taskset import ThemeTaskset
+from heredity.kinds.world.themes.theme import Theme
 from heredity.library.models.world_faults import FAULTS
 from heredity.library.models.world_writer import CarelessWorldWriter, WorldWriter
+from heredity.methods import Budget, EvolverContext, Feedback, Outcome, Trial
+from heredity.models import Model
 from heredity.protocols.world_generation.author import WorldAuthor
 from heredity.resources import Candidate
-from heredity.rollouts.contract import Job
-from heredity.rollouts.world_build.kind import KIND
 from heredity.sandbox import isolation
 from heredity.sandbox.limits import Limits
-from heredity.worlds.themes.taskset import ThemeTaskset
-from heredity.worlds.themes.theme import Theme
 from protocols.world_generation.making import Answering, HereRunner, QuickRunner
 
 
@@ -151,7 +151,7 @@ async def test_empty_files_are_a_finding_and_the_same_build_is_not_paid_twice() 
     )
     session = await written(model)
     assert len(session.built) == 1
-    assert "it is empty" in session.built[0][1]
+    assert "is missing or empty" in session.built[0][1]
     assert "Nothing has changed" in model.asked[-1].messages[-1].content
 
 
@@ -165,8 +165,8 @@ async def test_a_budget_that_ends_ends_the_author_quietly() -> None:
     number = iter(range(1000))
 
     def more(_: object) -> Any:
-        from heredity.gateway import Reply
-        from heredity.gateway.contract import ToolCall
+        from heredity.models import Reply
+        from heredity.models.contract import ToolCall
 
         n = next(number)
         written = ToolCall(f"w{n}", "write_file", json.dumps({"path": "world.yaml", "content": f"a: {n}"}))

@@ -10,13 +10,13 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from heredity.cli import worlds_generate
-from heredity.cli.worlds import app
-from heredity.errors import ConfigError, HeredityError
-from heredity.gateway import Usage
+from heredity._core.errors import ConfigError, HeredityError
+from heredity.kinds.world.commands.worlds import app
+from heredity.kinds.world.themes.theme import Theme, read_themes
+from heredity.models import Usage
+from heredity.protocols.world_generation import commands as worlds_generate
 from heredity.protocols.world_generation.themes import Preparation, Review, with_review
 from heredity.tasks.registry import taskset
-from heredity.worlds.themes.theme import Theme, read_themes
 from protocols.world_generation.making import Answering, QuickRunner
 
 MODEL = ("--model", "offline/world-author")
@@ -25,7 +25,7 @@ MINER = "A miner gathers crystals in a cave past a bear."
 
 @pytest.fixture(autouse=True)
 def _here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("heredity.rollouts.world_build.kind.BuildRunner", QuickRunner)
+    monkeypatch.setattr("heredity.kinds.world.building.kind.BuildRunner", QuickRunner)
     monkeypatch.chdir(tmp_path)
 
 
@@ -52,7 +52,7 @@ def test_themes_become_a_library_and_others_are_told_why_not() -> None:
     assert taskset(listed[0]["taskset"]).draw("heldout", 2, 0)
     again = as_json("--out", "runs/mine", code=1)
     assert again["worlds"] == told["worlds"], "what has ended is not run again"
-    with pytest.raises(ConfigError, match="holds a suite already"):
+    with pytest.raises(ConfigError, match="already holds a suite"):
         run("generate", MINER, *MODEL, "--out", "runs/mine")
 
 
@@ -71,10 +71,10 @@ def test_proposed_themes_are_new_and_reviewed_ones_are_precise(tmp_path: Path) -
 
 def test_nothing_that_cannot_run_leaves_a_folder(tmp_path: Path) -> None:
     for words, said in (
-        ((), "no theme is given"),
-        ((MINER,), "no model is named"),
-        (("--propose", "1"), "name one with --model"),
-        (("!!!", *MODEL), "says in words"),
+        ((), "no themes; pass some"),
+        ((MINER,), "the author needs a model"),
+        (("--propose", "1"), "pass --model"),
+        (("!!!", *MODEL), "describes the world's subject"),
         (("--themes", "nothing.txt", *MODEL), "cannot be read"),
         ((MINER, "--model", "offline/wrld-author"), "world-author"),
         ((MINER, "--author", "./no-such-agent"), "start.sh"),
@@ -106,7 +106,7 @@ async def test_what_a_model_said_of_themes_is_not_asked_again(tmp_path: Path) ->
 
 async def test_a_model_without_ideas_is_given_up(tmp_path: Path) -> None:
     model = Answering("I have none.")
-    with pytest.raises(ConfigError, match="proposed 0 themes of 2"):
+    with pytest.raises(ConfigError, match="proposed only 0 new themes of 2"):
         await Preparation(model, tmp_path / "themes.jsonl").proposed(2, [])
     assert len(model.asked) == 4
 

@@ -10,20 +10,20 @@ from typing import Any
 
 import pytest
 
-from heredity.errors import ConfigError
+from heredity._core.errors import ConfigError
 from heredity.experiments.suite import open_suite, run_suite
+from heredity.kinds.world.gates.build import ALL
+from heredity.kinds.world.gates.contract import files_digest
+from heredity.kinds.world.world import World
 from heredity.protocols.world_generation.events import WORLD_ADMITTED
+from heredity.protocols.world_generation.judge import shelve
 from heredity.protocols.world_generation.results import GenerationRun, GenerationSuite
-from heredity.protocols.world_generation.shelf import shelve
 from heredity.records import BlobStore, read_journal
 from heredity.records.events import MODEL_CALLED, SUBMISSION_ADMITTED
 from heredity.resources import SourceTree
-from heredity.worlds.gates.build import ALL
-from heredity.worlds.gates.contract import files_digest
-from heredity.worlds.world import World
 from protocols.world_generation.making import HereRunner, QuickRunner, config, suite
 
-BUILDER = "heredity.rollouts.world_build.kind.BuildRunner"
+BUILDER = "heredity.kinds.world.building.kind.BuildRunner"
 
 KEYS = {"airlock_keys": "A technician on a space station needs keycards for locked doors to escape."}
 

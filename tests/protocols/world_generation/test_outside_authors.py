@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
+from heredity.agents.launchers import available
 from heredity.experiments.suite import SuiteResult
-from heredity.launchers import available
+from heredity.kinds.world.compose.composed import yaml_text
+from heredity.kinds.world.compose.composing import compose
+from heredity.kinds.world.compose.recipe import Recipe
+from heredity.kinds.world.world import World
 from heredity.library.models.world_faults import planted
 from heredity.protocols.world_generation.results import GenerationRun
-from heredity.worlds.compose.composed import yaml_text
-from heredity.worlds.compose.composing import compose
-from heredity.worlds.compose.recipe import Recipe
-from heredity.worlds.world import World
 from launchers.real import Real, each_real
 from protocols.world_generation.making import HereRunner, suite
 
@@ -28,7 +28,7 @@ FOUND = "feedback/submit_000/episodes/ep_000/stdout.txt"
 
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("heredity.rollouts.world_build.kind.BuildRunner", HereRunner)
+    monkeypatch.setattr("heredity.kinds.world.building.kind.BuildRunner", HereRunner)
 
 
 def texts() -> tuple[str, str]:

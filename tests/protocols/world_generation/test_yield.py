@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from heredity.analysis.bounds import wilson
+from heredity.kinds.world.gates.build import ALL
 from heredity.protocols.world_generation.events import GatesExecuted
 from heredity.protocols.world_generation.metrics import _faults, _gates, _repairs, _yield
 from heredity.protocols.world_generation.results import BuildRow, FindingRow, GateRow, GenerationRun
-from heredity.worlds.gates.build import ALL
 
 
 def finding(gate: str, kind: str) -> FindingRow:

@@ -6,11 +6,11 @@ import pytest
 import pytest_asyncio
 from sums import write
 
-from heredity.rollouts.code.judge import Judge
-from heredity.rollouts.code.verdicts import Tests
+from heredity.kinds.code.judge import Judge
+from heredity.kinds.code.problem import Problem
+from heredity.kinds.code.verdicts import Tests
 from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.native import NativeRuns
-from heredity.tasks.code.problem import Problem
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from heredity.tasks.code.problem import Problem, read_problem
+from heredity.kinds.code.problem import Problem, read_problem
 
 FILES = {
     "problem.toml": """

@@ -12,13 +12,13 @@ import pytest
 from compiler_attacks import COMPILED
 from sums import in_python
 
-from heredity.rollouts.code import judge as judging
-from heredity.rollouts.code.judge import Judge, Judgement
-from heredity.rollouts.code.toolchains import missing
-from heredity.rollouts.code.verdicts import Tests
+from heredity.kinds.code import judge as judging
+from heredity.kinds.code.judge import Judge, Judgement
+from heredity.kinds.code.languages import LANGUAGES
+from heredity.kinds.code.problem import Problem
+from heredity.kinds.code.toolchains import missing
+from heredity.kinds.code.verdicts import Tests
 from heredity.sandbox.bubblewrap_root import available
-from heredity.tasks.code.languages import LANGUAGES
-from heredity.tasks.code.problem import Problem
 
 if available() is not None:
     pytest.skip("programs cannot be confined on this machine", allow_module_level=True)

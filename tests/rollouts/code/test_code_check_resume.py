@@ -10,12 +10,12 @@ import pytest
 from sums import write
 from typer.testing import CliRunner
 
-from heredity.cli.code import app
-from heredity.errors import ConfigError
-from heredity.rollouts.code.check import Checked, Checking, Kept
+from heredity._core.errors import ConfigError
+from heredity.kinds.code.check import Checked, Checking, Kept
+from heredity.kinds.code.commands import app
+from heredity.kinds.code.languages import LANGUAGES
+from heredity.kinds.code.problem import Problem
 from heredity.sandbox.bubblewrap_root import available
-from heredity.tasks.code.languages import LANGUAGES
-from heredity.tasks.code.problem import Problem
 
 if available() is not None:
     pytest.skip("programs cannot be confined on this machine", allow_module_level=True)
@@ -34,7 +34,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             problem.name, ("it is odd",) if problem.name == "odd" else (), 500, 40, 0.25, {"reference.py": "PR"}, ("x",)
         )
 
-    monkeypatch.setattr("heredity.rollouts.code.check.check", check)
+    monkeypatch.setattr("heredity.kinds.code.check.check", check)
     return checked
 
 

@@ -13,17 +13,17 @@ from pathlib import Path
 import pytest
 from sums import FILES, in_python, write
 
-from heredity.errors import CandidateError, ConfigError, HostError
-from heredity.rollouts.code import judge as judging
-from heredity.rollouts.code.judge import Judge
-from heredity.rollouts.code.toolchains import toolchain
-from heredity.rollouts.code.verdicts import Tests
+from heredity._core.errors import CandidateError, ConfigError, HostError
+from heredity.kinds.code import judge as judging
+from heredity.kinds.code.judge import Judge
+from heredity.kinds.code.languages import LANGUAGES, language
+from heredity.kinds.code.problem import Problem
+from heredity.kinds.code.toolchains import toolchain
+from heredity.kinds.code.verdicts import Tests
 from heredity.sandbox import native
 from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.memory import family, queued_of
 from heredity.sandbox.native import Bounds, NativeRuns
-from heredity.tasks.code.languages import LANGUAGES, language
-from heredity.tasks.code.problem import Problem
 
 if available() is not None:
     pytest.skip("programs cannot be confined on this machine", allow_module_level=True)
@@ -122,7 +122,7 @@ async def test_what_a_compiler_makes_too_much_of_does_not_compile(
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"tests.py": "print('hello')\n" + FILES["tests.py"]}, "sum: tests.py prints something beside its cases"),
+        ({"tests.py": "print('hello')\n" + FILES["tests.py"]}, "sum: tests.py prints"),
         ({"tests.py": "def small(random):\n    return 7\ndef cases(random):\n    return []\n"}, "gives 7 as a case"),
         ({"tests.py": FILES["tests.py"].replace("random.randint(-9, 9)", "'x'")}, "numbers is 'x'; its type is"),
     ],
@@ -136,12 +136,12 @@ async def test_a_generator_that_misbehaves_is_told_by_the_problems_name(
 
 async def test_a_reference_that_forges_the_mark_is_told_by_the_problems_name(judge: Judge, asked: Problem) -> None:
     forged = "print('\\n=answer=\\nx\\u00e9\\n', flush=True); __import__('os')._exit(0)"
-    with pytest.raises(ConfigError, match="sum: its own program answers something else"):
+    with pytest.raises(ConfigError, match="sum: its own program gives invalid answers"):
         await judge.answered_at_once(asked, in_python(forged), [[[1]]], SMALL)
 
 
 async def test_a_class_whose_calls_are_none_is_refused() -> None:
-    from heredity.tasks.code.signature import Function, Signature
+    from heredity.kinds.code.signature import Function, Signature
 
     shelf = Signature((Function.parse({"name": "init"}, "s"),), "Shelf")
     for case in ([7], [[]]):

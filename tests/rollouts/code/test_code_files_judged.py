@@ -10,13 +10,13 @@ from sums import in_python
 from sums import write as write_sum
 from tests.tasks.code.files_of_users import FUNCTION, HUMAN, MBPP, MIDDLE, OFF, PROGRAM, write
 
-from heredity.errors import ConfigError
-from heredity.rollouts.code.check import _compared, _examples
-from heredity.rollouts.code.judge import Judge, Judgement
-from heredity.rollouts.code.verdicts import Tests, Verdict, limit_s
-from heredity.tasks.code.files import SECONDS, row_of
-from heredity.tasks.code.languages import LANGUAGES
-from heredity.tasks.code.problem import problem
+from heredity._core.errors import ConfigError
+from heredity.kinds.code.check import _compared, _examples
+from heredity.kinds.code.files import SECONDS, row_of
+from heredity.kinds.code.judge import Judge, Judgement
+from heredity.kinds.code.languages import LANGUAGES
+from heredity.kinds.code.problem import problem
+from heredity.kinds.code.verdicts import Tests, Verdict, limit_s
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -109,7 +109,7 @@ async def test_of_several_right_answers_each_is_accepted_and_no_other(judge: Jud
         True,
         True,
     ]
-    with pytest.raises(ConfigError, match="has a checker of its answers and no variants"):
+    with pytest.raises(ConfigError, match="has a checker and therefore no variants"):
         problem(f"{asked.source}@3")
 
 
@@ -120,7 +120,7 @@ async def test_a_checker_that_fails_is_the_problem_and_not_the_solution(judge: J
         with pytest.raises(ConfigError, match=r"checker.py (fails|prints)"):
             await judge.judge(asked, LANGUAGES["python3"], SPLIT.format("[5, 0]"), tests)
     (tmp_path / "split" / "checker.py").unlink()
-    with pytest.raises(ConfigError, match=r'it is "checker" where there is a checker.py'):
+    with pytest.raises(ConfigError, match=r'use "checker" if there is a checker.py'):
         problem(str(tmp_path / "split"))
 
 

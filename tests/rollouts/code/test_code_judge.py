@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from sums import FILES, SOLUTIONS, in_python, write
 
-from heredity.rollouts.code.judge import Judge, Judgement, Tests
-from heredity.rollouts.code.toolchains import installed, missing
+from heredity.kinds.code.judge import Judge, Judgement, Tests
+from heredity.kinds.code.languages import LANGUAGES
+from heredity.kinds.code.problem import Problem, library_folder, problem_folders, read_problem
+from heredity.kinds.code.toolchains import installed, missing
 from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.native import Bounds
-from heredity.tasks.code.languages import LANGUAGES
-from heredity.tasks.code.problem import Problem, library_folder, problem_folders, read_problem
 
 if available() is not None:
     pytest.skip("programs cannot be confined on this machine", allow_module_level=True)
@@ -132,7 +132,7 @@ async def test_each_language_gets_the_verdicts(language: str, judge: Judge, aske
 
 @pytest.mark.slow
 async def test_a_problem_that_is_unsound_is_told_why(judge: Judge, tmp_path: Path) -> None:
-    from heredity.rollouts.code.check import check
+    from heredity.kinds.code.check import check
 
     right = SOLUTIONS["python3"].format("")
     brute = FILES["brute.py"].replace("sum(reversed(numbers))", "abs(sum(numbers))")
@@ -147,8 +147,8 @@ async def test_what_takes_too_long_is_measured_once_more_beside_the_reference(
     judge: Judge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A machine that has become slower since the reference was measured makes nothing too slow, nor one that was slow then."""
-    monkeypatch.setattr("heredity.rollouts.code.verdicts.SMALLEST_LIMIT_S", 0.1)
-    monkeypatch.setattr("heredity.rollouts.code.scripts.USUAL_S", 1e9)
+    monkeypatch.setattr("heredity.kinds.code.verdicts.SMALLEST_LIMIT_S", 0.1)
+    monkeypatch.setattr("heredity.kinds.code.scripts.USUAL_S", 1e9)
     busy = "import time\n        while time.process_time() < {}: pass"
     asked = write(tmp_path / "sum", **{"reference.py": in_python(busy.format(0.4))})
     [example] = asked.examples
@@ -158,7 +158,7 @@ async def test_what_takes_too_long_is_measured_once_more_beside_the_reference(
     assert (await verdict(judge, asked, measured_before, in_python("while True: pass"))).verdict == "TLE"
     quick = replace(asked, files={**asked.files, "reference.py": in_python("")})
     assert (await verdict(judge, quick, measured_before, in_python(busy.format(0.8)))).verdict == "TLE"
-    monkeypatch.setattr("heredity.rollouts.code.scripts.USUAL_S", 1e-3)
+    monkeypatch.setattr("heredity.kinds.code.scripts.USUAL_S", 1e-3)
     assert (await verdict(judge, quick, measured_before, in_python(busy.format(0.8)))).verdict == "PR"
     stated = replace(measured_before, slowest=b"")
     assert (await verdict(judge, asked, stated, in_python(busy.format(0.8)))).verdict == "TLE"
@@ -167,7 +167,7 @@ async def test_what_takes_too_long_is_measured_once_more_beside_the_reference(
 @pytest.mark.parametrize("name", ["far-counting", "glaze-jars"])
 async def test_a_harness_fits_where_nothing_is_returned(judge: Judge, name: str) -> None:
     """It is an empty list, and no number."""
-    from heredity.rollouts.code.check import _harnesses
+    from heredity.kinds.code.check import _harnesses
 
     language = LANGUAGES["javascript"]
     if language not in installed():
@@ -190,7 +190,7 @@ async def test_a_harness_fits_where_nothing_is_returned(judge: Judge, name: str)
     ],
 )
 async def test_a_problem_that_cannot_be_read_says_why(change: dict[str, str], said: str, tmp_path: Path) -> None:
-    from heredity.errors import ConfigError
+    from heredity._core.errors import ConfigError
 
     with pytest.raises(ConfigError, match=said):
         write(tmp_path / "bad", **change)
@@ -261,7 +261,7 @@ async def test_every_problem_of_the_library_can_be_read_and_has_starters() -> No
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(problem_folders(library_folder())))
 async def test_the_librarys_problems_are_sound(name: str, judge: Judge) -> None:
-    from heredity.rollouts.code.check import AGREE, check
+    from heredity.kinds.code.check import AGREE, check
 
     found = await check(judge, read_problem(problem_folders(library_folder())[name]), "0")
     assert found.faults == ()

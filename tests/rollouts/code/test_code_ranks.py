@@ -12,13 +12,13 @@ import pytest
 from sums import in_python, write
 from typer.testing import CliRunner
 
-from heredity.cli.code import app
-from heredity.rollouts.code.judge import Judge
-from heredity.rollouts.code.ranks import LEAST, Ranker, Usage, _noise, _placed, beats
-from heredity.rollouts.code.verdicts import Tests
+from heredity.kinds.code.commands import app
+from heredity.kinds.code.judge import Judge
+from heredity.kinds.code.languages import LANGUAGES
+from heredity.kinds.code.problem import Problem
+from heredity.kinds.code.ranks import LEAST, Ranker, Usage, _noise, _placed, beats
+from heredity.kinds.code.verdicts import Tests
 from heredity.sandbox.native import Ended
-from heredity.tasks.code.languages import LANGUAGES
-from heredity.tasks.code.problem import Problem
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -130,7 +130,7 @@ async def test_programs_are_placed_among_those_that_are_stored(judge: Judge, tmp
 async def test_in_another_language_ratios_to_the_reference_are_compared(judge: Judge, tmp_path: Path) -> None:
     from sums import SOLUTIONS
 
-    from heredity.rollouts.code.toolchains import missing
+    from heredity.kinds.code.toolchains import missing
 
     if missing(LANGUAGES["cpp"]):
         pytest.skip(missing(LANGUAGES["cpp"]))

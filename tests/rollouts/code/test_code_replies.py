@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from sums import in_python, write
 
-from heredity.rollouts.code.judge import Judge
-from heredity.rollouts.code.replies import Replies, program_in
-from heredity.tasks.code.languages import LANGUAGES
+from heredity.kinds.code.judge import Judge
+from heredity.kinds.code.languages import LANGUAGES
+from heredity.kinds.code.replies import Replies, program_in
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -8,16 +8,16 @@ import pytest
 from sums import in_python, write
 from tests.actors.fakes import InProcessPrograms, ListedModel, calling, candidate
 
-from heredity.actors.contract import Solving
+from heredity.engine.actor import Solving
+from heredity.engine.kind import KINDS, Opening, Workers
+from heredity.engine.programs import SandboxedPrograms
+from heredity.engine.runner import Job
+from heredity.engine.trajectory import Trajectory
 from heredity.experiments.config import resolve
-from heredity.gateway import Reply, Request
+from heredity.kinds.code.kind import CodeRunner
+from heredity.kinds.code.ranks import Rank
+from heredity.models import Reply, Request
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.code.ranks import Rank
-from heredity.rollouts.code.runner import CodeRunner
-from heredity.rollouts.contract import Job
-from heredity.rollouts.kind import KINDS, Opening, Workers
-from heredity.rollouts.programs import SandboxedPrograms
-from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.limits import Limits
 from heredity.tasks import Task, TasksetInfo
@@ -57,7 +57,7 @@ async def test_a_reply_is_scored_by_the_judge_and_ranked_where_that_is_asked_for
         asked.append(given[-1])
         return Rank(70.0, 40.0, (60.0, 80.0), (40.0, 40.0), 12, transferred=False, seconds=(1.0,))
 
-    monkeypatch.setattr("heredity.rollouts.code.ranks.Ranker.rank", rank)
+    monkeypatch.setattr("heredity.kinds.code.ranks.Ranker.rank", rank)
     right, none = await attempts(tmp_path, [RIGHT], ["I cannot."], ranks=True)
     assert asked == [in_python("pass")]
     found = last(Trajectory.decode(right.encode()), "rank")

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from sums import in_python, write
 
-from heredity.errors import ConfigError, UnknownNameError
+from heredity._core.errors import ConfigError, UnknownNameError
+from heredity.engine.kind import Opening, Workers
+from heredity.engine.runner import Job
+from heredity.engine.trajectory import Trajectory
 from heredity.experiments.config import resolve
 from heredity.experiments.suite import open_suite, run_suite
+from heredity.kinds.code.solution_kind import KIND
 from heredity.resources import Candidate, SourceTree
-from heredity.rollouts.code.solution import KIND
-from heredity.rollouts.contract import Job
-from heredity.rollouts.kind import Opening, Workers
-from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.limits import Limits
 from heredity.tasks.contract import SPLITS
@@ -74,7 +74,7 @@ def test_the_cases_of_the_splits_differ_and_depend_on_the_secret(tmp_path: Path)
 @pytest.mark.parametrize(
     ("name", "error", "said"),
     [
-        ("code/solution/two-gates?lang=cpp", ConfigError, "is no option; write \\?language=cpp"),
+        ("code/solution/two-gates?lang=cpp", ConfigError, "is not an option; write \\?language=cpp"),
         ("code/solution/two-gates?language=cobol", UnknownNameError, "cobol"),
         ("code/solution/two-gate", UnknownNameError, "two-gates"),
     ],

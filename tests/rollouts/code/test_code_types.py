@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from sums import FILES, write
 
-from heredity.rollouts.code.judge import Judge
-from heredity.rollouts.code.toolchains import missing
-from heredity.rollouts.code.verdicts import Tests
+from heredity.kinds.code.judge import Judge
+from heredity.kinds.code.languages import LANGUAGES
+from heredity.kinds.code.problem import problem
+from heredity.kinds.code.toolchains import missing
+from heredity.kinds.code.verdicts import Tests
 from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.native import Bounds
-from heredity.tasks.code.languages import LANGUAGES
-from heredity.tasks.code.problem import problem
 
 if available() is not None:
     pytest.skip("programs cannot be confined on this machine", allow_module_level=True)

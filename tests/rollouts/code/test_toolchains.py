@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from heredity._core.errors import ConfigError
 from heredity.cli.main import app
-from heredity.errors import ConfigError
-from heredity.rollouts.code import toolchains
-from heredity.tasks.code.languages import LANGUAGES
+from heredity.kinds.code import toolchains
+from heredity.kinds.code.languages import LANGUAGES
 
 GO = LANGUAGES["go"]
 
@@ -55,7 +55,7 @@ def test_installing_runs_the_registrys_own_client(bare: Path) -> None:
     assert toolchains.install(LANGUAGES["kotlin"]).startswith("npm install --no-audit")
     assert toolchains.program("kotlinc") == str(kotlin)
     put(bare / "bin" / "npm", "#!/bin/sh\necho no such package >&2\nexit 1\n")
-    with pytest.raises(ConfigError, match="failed: no such package; look at what it says"):
+    with pytest.raises(ConfigError, match="failed: no such package; see its output"):
         toolchains.install(LANGUAGES["kotlin"])
 
 

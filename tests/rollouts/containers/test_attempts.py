@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from heredity.errors import ConfigError
-from heredity.rollouts.container.verification import Agent, ContainerRollout, attempt, oracle
+from heredity._core.errors import ConfigError
+from heredity.kinds.container.format import read_task
+from heredity.kinds.container.verification import Agent, ContainerRollout, attempt, oracle
 from heredity.sandbox.containers import BubblewrapBackend, ContainerSandbox
+from heredity.sandbox.containers.task import ContainerTask
 from heredity.sandbox.process_groups import unavailable
-from heredity.tasks.containers import ContainerTask, read_task
 from tasks.containers.folders import TEST, TOML, write_task
 
 GREET = "printf hello > /app/greeting.txt"

@@ -7,14 +7,14 @@ import pytest
 from typer.testing import CliRunner
 
 from heredity import library
+from heredity._core.errors import ConfigError
 from heredity.cli.main import app
-from heredity.errors import ConfigError
-from heredity.rollouts.container.check import check_task, check_tasks
-from heredity.rollouts.container.verification import attempt, oracle
+from heredity.kinds.container.check import check_task, check_tasks
+from heredity.kinds.container.format import read_task
+from heredity.kinds.container.verification import attempt, oracle
 from heredity.sandbox.containers import BubblewrapBackend, Phase
 from heredity.sandbox.containers.backends import open_backend
 from heredity.sandbox.containers.docker import DockerBackend, engine
-from heredity.tasks.containers import read_task
 from tasks.containers.folders import write_task
 
 OWN = Path(library.__path__[0]) / "tasks" / "containers"

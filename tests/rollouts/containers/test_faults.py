@@ -8,15 +8,14 @@ from typing import Any
 
 import pytest
 
-from heredity.errors import ConfigError, IsolationError
+from heredity._core.errors import ConfigError, IsolationError
+from heredity.kinds.container import verification
+from heredity.kinds.container.format import read_task
+from heredity.kinds.container.verification import Controls, Verdict, attempt
 from heredity.results.status import FailureSource
-from heredity.rollouts.container import verification
-from heredity.rollouts.container.verification import Controls, attempt
-from heredity.rollouts.container.verifier import Verdict
 from heredity.sandbox import bubblewrap_root
 from heredity.sandbox.containers import BubblewrapBackend
 from heredity.sandbox.containers.backends import open_backend
-from heredity.tasks.containers import read_task
 from tasks.containers.folders import TOML, write_task
 
 FRAIL = """
@@ -49,7 +48,7 @@ async def test_a_verifier_that_fails_of_what_the_agent_left_counts_nothing(
     verdict = (await attempt(backend, task, f"printf {answer} > answer.txt")).verdict
     assert verdict.status != "ok"
     assert (verdict.failure_source, verdict.reward) == ("candidate", 0.0), verdict
-    assert "on the untouched environment it works" in verdict.message
+    assert "it works on the untouched environment" in verdict.message
 
 
 async def test_what_the_verifier_needs_and_the_agent_deleted_is_the_agents_fault(
@@ -67,7 +66,7 @@ async def test_a_verifier_that_needs_the_work_is_tried_on_the_solution(
     task = read_task(write_task(tmp_path, test=test, solve="echo x > /app/answer.txt\n"))
     verdict = (await attempt(backend, task, None)).verdict
     assert (verdict.failure_source, verdict.reward) == ("candidate", 0.0)
-    assert "on the solution it works" in verdict.message
+    assert "it works on the solution" in verdict.message
 
 
 @pytest.mark.parametrize("solve", [None, "true\n", "exit 3\n"])

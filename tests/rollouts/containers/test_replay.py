@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from heredity.errors import ConfigError, HostError
-from heredity.rollouts.container.verification import attempt
+from heredity._core.errors import ConfigError, HostError
+from heredity.kinds.container.format import read_task
+from heredity.kinds.container.verification import attempt
 from heredity.sandbox.containers import BubblewrapBackend, ContainerSandbox, Phase
-from heredity.tasks.containers import ContainerTask, read_task
+from heredity.sandbox.containers.task import ContainerTask
 from tasks.containers.folders import TOML, write_task
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from heredity import library
-from heredity.rollouts.container.verification import attempt
+from heredity.kinds.container.format import read_task
+from heredity.kinds.container.verification import attempt
 from heredity.sandbox.containers import BubblewrapBackend, ContainerSandbox
-from heredity.tasks.containers import ContainerTask, read_task
+from heredity.sandbox.containers.task import ContainerTask
 from tasks.containers.folders import write_task
 
 OWN = Path(library.__path__[0]) / "tasks" / "containers"

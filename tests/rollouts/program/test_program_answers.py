@@ -6,12 +6,12 @@ import asyncio
 
 import pytest
 
+from heredity.engine.kind import Opening, Workers
+from heredity.engine.runner import Job
+from heredity.engine.trajectory import Trajectory
+from heredity.kinds.program.kind import KIND
 from heredity.resources import Candidate, SourceTree
 from heredity.results.status import FailureSource
-from heredity.rollouts.contract import Job
-from heredity.rollouts.kind import Opening, Workers
-from heredity.rollouts.program.kind import KIND
-from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.limits import Limits
 from heredity.tasks.registry import taskset

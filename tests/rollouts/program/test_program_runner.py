@@ -9,14 +9,17 @@ from pathlib import Path
 
 import pytest
 
+from heredity.engine.kind import Opening, Workers
+from heredity.engine.rollout import RolloutError
+from heredity.engine.runner import Job
+from heredity.engine.trajectory import Trajectory
+from heredity.kinds.program.kind import (
+    KIND,
+    _reply,  # pyright: ignore[reportPrivateUsage]
+    score_of,
+)
 from heredity.resources import Candidate, SourceTree
 from heredity.results.status import FailureSource
-from heredity.rollouts.contract import Job
-from heredity.rollouts.kind import Opening, Workers
-from heredity.rollouts.program.kind import KIND
-from heredity.rollouts.program.runner import _reply, score_of  # pyright: ignore[reportPrivateUsage]
-from heredity.rollouts.rollout import RolloutError
-from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.limits import Limits
 from heredity.sandbox.native import Ended
@@ -272,7 +275,7 @@ def test_an_answer_is_handed_on_unread(tmp_path: Path, monkeypatch: pytest.Monke
         read.append(len(text))
         return json.loads(text)
 
-    monkeypatch.setattr("heredity.rollouts.program.runner.json_value", counted)
+    monkeypatch.setattr("heredity.kinds.program.kind.json_value", counted)
     name = task(tmp_path / "a", "def verify(answer):\n    return {'size': len(answer)}\n")
     (one,) = measured(name, ["def solve():\n    return list(range(300_000))\n"])
     assert one.total_reward == 300_000.0
@@ -381,5 +384,5 @@ def test_what_a_scorer_prints_or_forks_is_no_part_of_its_score(tmp_path: Path) -
 def test_a_scorer_that_sleeps_is_ended_by_the_clock() -> None:
     bound = Limits(episode_s=1.0)
     slept = Ended(-9, b"", "", 0.1, 24.0, 0, "wall")
-    with pytest.raises(RolloutError, match="no answer within 24 seconds by the clock"):
+    with pytest.raises(RolloutError, match="no answer within 24 seconds of wall time"):
         _reply(slept, "the scorer", FailureSource.ENVIRONMENT, bound)

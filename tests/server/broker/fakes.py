@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from heredity.errors import HeredityError
-from heredity.gateway import Delta, Model, Reply, Request, ToolCall, Usage
-from heredity.server.broker import Account, Broker, BrokerApp, CallRecord, Ledger, Limits, Patience, serve_broker
+from heredity._core.errors import HeredityError
+from heredity.models import Delta, Model, Reply, Request, ToolCall, Usage
+from heredity.models.broker import Account, Broker, BrokerApp, CallRecord, Ledger, Limits, Patience, serve_broker
 
 TOKEN = "a-token-of-one-run-0001"
 USED = Usage(100, 20, 40, 0.25)

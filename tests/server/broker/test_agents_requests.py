@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from heredity.gateway import Reply, ToolCall
-from heredity.server.broker.messages import Messages
-from heredity.server.broker.responses import Memory, Responses
+from heredity.models import Reply, ToolCall
+from heredity.models.broker.messages import Messages
+from heredity.models.broker.responses import Memory, Responses
 
 PATCH: dict[str, Any] = {
     "type": "custom",

@@ -13,14 +13,14 @@ import pytest_asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.errors import ConfigError, ProviderError, UnknownNameError
-from heredity.gateway import Model
-from heredity.server.broker import Account, BrokerApp, serve_broker
-from heredity.server.broker.body import MAX_BODY_BYTES
-from heredity.server.broker.chat_completions import ChatCompletion
-from heredity.server.broker.messages import Messages
-from heredity.server.broker.problems import Problem
-from heredity.server.broker.responses import Memory, Responses
+from heredity._core.errors import ConfigError, ProviderError, UnknownNameError
+from heredity.models import Model
+from heredity.models.broker import Account, BrokerApp, serve_broker
+from heredity.models.broker.app import ChatCompletion
+from heredity.models.broker.body import MAX_BODY_BYTES
+from heredity.models.broker.messages import Messages
+from heredity.models.broker.problems import Problem
+from heredity.models.broker.responses import Memory, Responses
 from server.broker.fakes import TOKEN, Bench, FakeModel, bench
 
 CHAT, RESPONSES, MESSAGES = "/v1/chat/completions", "/v1/responses", "/v1/messages"

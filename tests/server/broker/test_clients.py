@@ -10,9 +10,9 @@ import httpx
 import openai
 import pytest
 
-from heredity.gateway import Image, Message, Reply, ToolCall, Usage
-from heredity.gateway.scripted import Answer, Rule, Scripted, When
-from heredity.server.broker import Account
+from heredity.models import Image, Message, Reply, ToolCall, Usage
+from heredity.models.broker import Account
+from heredity.models.scripted import Answer, Rule, Scripted, When
 from server.broker.fakes import TOKEN, USED, FakeModel, WholeModel, bench
 from server.broker.programs import PIXEL, PROGRAMS, ChatProgram, MessagesProgram, ResponsesProgram
 

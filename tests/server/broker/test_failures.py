@@ -12,10 +12,10 @@ import httpx
 import openai
 import pytest
 
-from heredity.errors import BudgetError, ProviderError
-from heredity.gateway import Reply, Usage
-from heredity.gateway.contract import NOTHING_USED
-from heredity.server.broker import Account, BrokerApp, Limits, Patience, serve_broker
+from heredity._core.errors import BudgetError, ProviderError
+from heredity.models import Reply, Usage
+from heredity.models.broker import Account, BrokerApp, Limits, Patience, serve_broker
+from heredity.models.contract import NOTHING_USED
 from server.broker.fakes import TOKEN, USED, FakeModel, LostRecordError, bench
 from server.broker.programs import PROGRAMS, ChatProgram, MessagesProgram, ResponsesProgram
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.errors import ConfigError
-from heredity.gateway import Reply, Usage
-from heredity.server.broker import Account, BrokerApp, CallRecord, Ledger, Limits
-from heredity.server.broker.problems import Problem
+from heredity._core.errors import ConfigError
+from heredity.models import Reply, Usage
+from heredity.models.broker import Account, BrokerApp, CallRecord, Ledger, Limits
+from heredity.models.broker.problems import Problem
 from server.broker.fakes import TOKEN, USED, FakeModel, bench
 from server.broker.programs import PROGRAMS, ChatProgram
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from heredity.actors.contract import Service, ToolResult
+from heredity.engine.actor import Service, ToolResult
 from heredity.resources import Registry, SourceTree, Store
 
 NUMBERS = {

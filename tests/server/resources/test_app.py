@@ -9,11 +9,10 @@ from typing import Any
 import httpx
 import pytest
 
-from heredity.errors import ConfigError, DamagedRecordError
+from heredity._core.errors import ConfigError, DamagedRecordError
+from heredity.agents.registry import Connections, serve_resources
+from heredity.agents.registry.app import ResourceApp, schema_of
 from heredity.resources import OPERATORS, Registry, Store
-from heredity.server.resources import Connections, serve_resources
-from heredity.server.resources.app import ResourceApp
-from heredity.server.resources.operators import schema_of
 from server.resources.fakes import OpenPrograms, filled
 
 

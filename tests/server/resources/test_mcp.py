@@ -17,12 +17,12 @@ import httpx2
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-from heredity.errors import IsolationError
+from heredity._core.errors import IsolationError
+from heredity.agents.registry import Connections, serve_resources
+from heredity.agents.registry.mcp_server import mcp_server
+from heredity.engine.programs import SandboxedPrograms
 from heredity.resources import Registry, Store
-from heredity.rollouts.programs import SandboxedPrograms
 from heredity.sandbox import isolation
-from heredity.server.resources import Connections, serve_resources
-from heredity.server.resources.mcp_server import mcp_server
 from server.resources.fakes import NUMBERS, OpenPrograms, filled
 
 

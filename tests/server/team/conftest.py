@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from heredity.server.team.office import Office
+from heredity.team.serving.office import Office
 from heredity.team.settings import TeamSettings, load_team
 
 PLANNER = r"""

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from heredity.errors import ConfigError, RejectedError, RunLockedError
-from heredity.server.team.office import Office
-from heredity.server.team.task_run import TaskRun
+from heredity._core.errors import ConfigError, RejectedError, RunLockedError
 from heredity.team.plan import PlanError
+from heredity.team.serving.office import Office
+from heredity.team.serving.task_run import TaskRun
 from heredity.team.settings import TeamSettings
 
 from .conftest import ANSWER

@@ -14,13 +14,13 @@ import httpx
 import openai
 import pytest
 
-from heredity.errors import ConfigError
-from heredity.server.team.app import MAX_BODY
-from heredity.server.team.office import Office
-from heredity.server.team.serving import Door, serve_team
+from heredity._core.errors import ConfigError
+from heredity.pages.live.team import page_routes
 from heredity.team.assembly import work
+from heredity.team.serving.app import MAX_BODY
+from heredity.team.serving.office import Office
+from heredity.team.serving.serving import Door, serve_team
 from heredity.team.settings import TeamSettings, load_team
-from heredity.view.team import page_routes
 
 from .conftest import ANSWER, write_team
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from heredity.launchers import available, command
-from heredity.posttraining.models.checkpoint import inspect
+from heredity.agents.launchers import available, command
+from heredity.kinds.checkpoint.models.checkpoint import inspect
 from heredity.sandbox import watch
 
 from .tiny import SUBMIT, Rig
@@ -101,7 +101,7 @@ async def test_an_agent_that_is_asked_to_end_may_still_clean_up(tmp_path: Path) 
 
 
 async def test_what_was_submitted_in_time_is_graded_to_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_module("heredity.server.serve"), "_STOP_S", 0)
+    monkeypatch.setattr(import_module("heredity._core.http"), "_STOP_S", 0)
     rig = Rig(tmp_path, seconds=0.9)
     rig.save(a=0.5, b=0.75)
     rig.runner.delay_s = 0.35

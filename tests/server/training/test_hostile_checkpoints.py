@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from heredity.evolution import Feedback
-from heredity.posttraining.models.checkpoint import inspect
-from heredity.posttraining.models.tensors import write_tensors
+from heredity.engine.trajectory import Failure
+from heredity.kinds.checkpoint.models.checkpoint import inspect
+from heredity.kinds.checkpoint.models.tensors import write_tensors
+from heredity.methods import Feedback
 from heredity.results.status import FailureSource, Status
-from heredity.rollouts.trajectory import Failure
 
 from . import test_grading_app
 from .test_grading_app import Run, running

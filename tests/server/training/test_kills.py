@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from heredity.launchers import available
-from heredity.posttraining.models.checkpoint import inspect
+from heredity.agents.launchers import available
+from heredity.kinds.checkpoint.models.checkpoint import inspect
 from heredity.records import read_journal
 
 from .tiny import LONG, SUBMIT, Rig, until

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from heredity.launchers import available
-from heredity.posttraining.tasks.overlap import HiddenTexts
+from heredity.agents.launchers import available
+from heredity.kinds.checkpoint.tasks.overlap import HiddenTexts
 
 from .tiny import SUBMIT, Rig
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from heredity.errors import HostError
-from heredity.launchers import available
-from heredity.posttraining.models.checkpoint import inspect
+from heredity._core.errors import HostError
+from heredity.agents.launchers import available
+from heredity.kinds.checkpoint.models.checkpoint import inspect
 from heredity.records import Journal
 
 from .tiny import GRADED, SUBMIT, Rig, until

@@ -13,22 +13,22 @@ from typing import Any
 
 import numpy as np
 
-from heredity.errors import HostError
-from heredity.evolution import Budget
-from heredity.judging import Conditions, HiddenCases, RunPlan, Session, SessionRules, ViewPlan, run_evolution
-from heredity.judging.bench import Reference
-from heredity.launchers import AgentExit, CommandAgent
-from heredity.posttraining.models.checkpoint import Checkpoint, candidate_of, checkpoint_of, inspect
-from heredity.posttraining.models.tensors import write_tensors
-from heredity.posttraining.tasks.overlap import HiddenTexts
+from heredity._core.errors import HostError
+from heredity.agents.launchers import AgentExit, CommandAgent
+from heredity.engine.runner import Job
+from heredity.engine.trajectory import Trajectory
+from heredity.kinds.checkpoint.models.checkpoint import Checkpoint, candidate_of, checkpoint_of, inspect
+from heredity.kinds.checkpoint.models.tensors import write_tensors
+from heredity.kinds.checkpoint.tasks.overlap import HiddenTexts
+from heredity.methods import Budget
 from heredity.protocols.post_training.judge import judge
 from heredity.protocols.post_training.server.agent_run import train_with_agent
 from heredity.protocols.post_training.server.terms import TrainingTerms
 from heredity.records import BlobStore, Committer, Journal, read_journal
 from heredity.resources import Candidate
-from heredity.rollouts.contract import Job
-from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.limits import Limits
+from heredity.session import Conditions, HiddenCases, RunPlan, Session, SessionRules, ViewPlan, run_evolution
+from heredity.session.bench import Reference
 from heredity.tasks import Task, TasksetInfo
 
 GRADED = 4

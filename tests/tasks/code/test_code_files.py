@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from tests.tasks.code.files_of_users import FUNCTION, HUMAN, LEETCODE, MBPP, PROGRAM, live, write
 
-from heredity.errors import ConfigError, UnknownNameError
-from heredity.tasks.code.files import problems_of, row_of
-from heredity.tasks.code.languages import LANGUAGES
-from heredity.tasks.code.problem import problem
+from heredity._core.errors import ConfigError, UnknownNameError
+from heredity.kinds.code.files import problems_of, row_of
+from heredity.kinds.code.languages import LANGUAGES
+from heredity.kinds.code.problem import problem
 from heredity.tasks.registry import located_taskset, taskset
 
 
@@ -102,7 +102,7 @@ class Runs:
             {**HUMAN, "prompt": "def middle(words, *rest):\n    pass"},
             r"prompt: the function middle takes arguments by \*",
         ),
-        ({**HUMAN, "test": "def check(candidate):\n    assert candidate(1) == 1"}, "words, extra are asked for"),
+        ({**HUMAN, "test": "def check(candidate):\n    assert candidate(1) == 1"}, "expected words, extra"),
         ({**HUMAN, "test": "def check(candidate):\n    assert candidate([], {}) == open('x')"}, "is no literal"),
         (
             {**HUMAN, "test": "def check(candidate):\n    assert candidate('a' * 10**9, {}) == 1"},
@@ -118,7 +118,7 @@ class Runs:
         ),
         (
             {**MBPP, "test_list": ["assert off(1.0) == 0.0"]},
-            "1 cases, of which 1 are shown; give at least one that is hidden",
+            "1 cases, 1 of them shown; give at least one hidden case",
         ),
         ({**MBPP, "test_list": "off"}, "test_list"),
         (

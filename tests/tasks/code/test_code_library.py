@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
-from heredity.rollouts.code.check import WRONG
-from heredity.rollouts.code.ranks import LEAST
-from heredity.tasks.code.problem import CHECKER, Problem, library_folder, problem_folders, read_problem
+from heredity.kinds.code.check import WRONG
+from heredity.kinds.code.problem import CHECKER, Problem, library_folder, problem_folders, read_problem
+from heredity.kinds.code.ranks import LEAST
 
 FIVE = {"python3", "cpp", "java", "go", "kotlin"}
 

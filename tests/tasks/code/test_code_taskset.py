@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from heredity.errors import ConfigError, UnknownNameError
-from heredity.tasks.code.problem import library_folder, problem_folders, read_problem
-from heredity.tasks.code.taskset import SHARES, asked_of, split_of
+from heredity._core.errors import ConfigError, UnknownNameError
+from heredity.kinds.code.problem import library_folder, problem_folders, read_problem
+from heredity.kinds.code.taskset import SHARES, asked_of, split_of
 from heredity.tasks.contract import SPLITS, Task
 from heredity.tasks.registry import taskset
 
@@ -71,8 +71,8 @@ def test_ranks_are_measured_where_they_are_asked_for() -> None:
         ("code/all?difficulty=trivial", "trivial"),
         ("code/all?tag=knitting", "knitting"),
         ("code/all?tags=graph", "tag"),
-        ("code/all?tag=", "is no option"),
-        pytest.param("code/all?" + "{" * 10_000, r"^code/all: '\{{60}' is no option; write", id="long"),
+        ("code/all?tag=", "is not an option"),
+        pytest.param("code/all?" + "{" * 10_000, r"^code/all: '\{{60}' is not an option; write", id="long"),
         ("code/all?ranks=yes", "ranks is 'yes'; give true or false"),
         ("code/all?score=best", "give one of share, verdict"),
         ("code/all?problem=two-gate", "two-gates"),

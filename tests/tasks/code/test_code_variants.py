@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from tests.tasks.code.files_of_users import HUMAN, write
 
-from heredity.errors import ConfigError, UnknownNameError
-from heredity.tasks.code.languages import LANGUAGES
-from heredity.tasks.code.problem import CHECKER, library_folder, problem, problem_folders, read_problem
-from heredity.tasks.code.variants import variant
+from heredity._core.errors import ConfigError, UnknownNameError
+from heredity.kinds.code.languages import LANGUAGES
+from heredity.kinds.code.problem import CHECKER, library_folder, problem, problem_folders, read_problem
+from heredity.kinds.code.variants import variant
 from heredity.tasks.registry import taskset
 
 NAMES = ("two-gates", "lantern-tree", "ledger-of-stamps", "sea-view", "spare-gloves")
@@ -38,7 +38,7 @@ def test_every_problem_has_variants_with_other_answers_but_those_with_a_checker(
     for name, folder in problem_folders(library_folder()).items():
         original = read_problem(folder)
         if original.compare == CHECKER:
-            with pytest.raises(ConfigError, match="has a checker of its answers and no variants"):
+            with pytest.raises(ConfigError, match="has a checker and therefore no variants"):
                 variant(original, "1")
             continue
         for seed in ("1", "2"):

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from heredity.errors import CandidateError, ConfigError
-from heredity.tasks.code.signature import Function, Signature, Type
+from heredity._core.errors import CandidateError, ConfigError
+from heredity.kinds.code.signature import Function, Signature, Type
 
 
 def signature(returns: str, **parameters: str) -> Signature:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from heredity.errors import ConfigError
-from heredity.tasks.containers import Copy, Dockerfile, Run, Workdir, read_dockerfile
+from heredity._core.errors import ConfigError
+from heredity.sandbox.containers.replay import Copy, Dockerfile, Run, Workdir, read_dockerfile
 
 
 def read(folder: Path, text: str) -> Dockerfile:

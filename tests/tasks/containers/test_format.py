@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from heredity import library
-from heredity.errors import ConfigError
-from heredity.tasks.containers import Artifact, NetworkPolicy, read_task
+from heredity._core.errors import ConfigError
+from heredity.kinds.container.format import read_task
+from heredity.sandbox.containers.task import Artifact, NetworkPolicy
 from tasks.containers.folders import TOML, write_task
 
 WHOLE = """

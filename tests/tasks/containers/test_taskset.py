@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from heredity import library
-from heredity.errors import ConfigError, UnknownNameError
+from heredity._core.errors import ConfigError, UnknownNameError
+from heredity.kinds.container import taskset as module
+from heredity.kinds.container.format import read_task
+from heredity.kinds.container.taskset import OOD, SOURCE, read_splits
 from heredity.tasks import SPLITS
-from heredity.tasks.containers import read_task
-from heredity.tasks.containers import taskset as module
-from heredity.tasks.containers.taskset import OOD, SOURCE, read_splits
 from heredity.tasks.registry import located_taskset, taskset, taskset_names
 from tasks.containers.folders import write_task
 
@@ -195,7 +195,7 @@ def test_how_many_of_ones_own_tasks_train_can_be_said(own: Path) -> None:
     [
         ("tasks/my-tasks", "for the folder my-tasks here, write tasks/./my-tasks"),
         ("./my-tasks", r"is a path, not the name of a taskset; say what it holds: tasks/\./my-tasks"),
-        ("tasks/./my-task", "my-task is no folder; give one that holds task folders"),
+        ("tasks/./my-task", "my-task is not a folder; give one that holds task folders"),
         ("tasks/.", "holds no folder with a task.toml"),
         ("tasks/./my-tasks?train=11", "has 10 tasks; 11 for train and 0 for validation are asked for"),
         ("tasks/./my-tasks?train=-1", "train is '-1'; give how many tasks"),

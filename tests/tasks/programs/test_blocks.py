@@ -7,11 +7,11 @@ import ast
 import numpy as np
 import pytest
 
-from heredity.errors import ConfigError
-from heredity.evolution.operators.constants import find_constants
-from heredity.evolution.operators.syntax import edited
-from heredity.tasks.programs.blocks import applied, check_fixed, distance, fixed_text, open_lines, size_of
-from heredity.tasks.programs.task import library_folder, task_folders
+from heredity._core.errors import ConfigError
+from heredity.kinds.program.task import library_folder, task_folders
+from heredity.methods.map_elites import edited
+from heredity.methods.operators.constants import find_constants
+from heredity.resources.evolve_blocks import applied, check_fixed, distance, fixed_text, open_lines, size_of
 
 MARKED = """\
 import math  # before

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from heredity.tasks.programs.task import library_folder, read_program_task
+from heredity.kinds.program.task import library_folder, read_program_task
 from tasks.programs.test_program_verifiers import batcher, grid, program, scorer
 
 HUGE, TINY, ULP = 10**4000, 5e-324, 2.0**-52

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from heredity.gateway import Reply, Request, Usage
+from heredity.models import Reply, Request, Usage
 
 
 class Scripted:

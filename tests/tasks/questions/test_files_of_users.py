@@ -11,11 +11,11 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+from heredity._core.errors import ConfigError
 from heredity.cli.main import app
-from heredity.errors import ConfigError
+from heredity.engine.questions.pools import Pool
+from heredity.kinds.question.files import read_pool
 from heredity.tasks import SPLITS
-from heredity.tasks.questions.files import read_pool
-from heredity.tasks.questions.pools import Pool
 from heredity.tasks.registry import taskset
 
 SUMS = [(f"What is {i} and {i}?", str(2 * i)) for i in range(30)]
@@ -42,11 +42,11 @@ BAD_ROWS = [
     ("a.csv", CSV + "What is left?,\n", "line 32: answer is empty"),
     ("a.csv", CSV + ",7\n", "line 32: question is empty"),
     ("a.jsonl", JSONL + '{"question": "n?", "answer": null}\n', "line 31: answer is empty"),
-    ("a.jsonl", JSONL + '{"question": "n?", "answer": NaN}\n', "line 31: it is not JSON: NaN is no number of JSON"),
+    ("a.jsonl", JSONL + '{"question": "n?", "answer": NaN}\n', "line 31: it is not JSON: NaN is not a JSON number"),
     ("a.jsonl", JSONL + '{"question": "n?", "answer": true}\n', "line 31: answer is true"),
     ("a.jsonl", JSONL + '{"question": "n?"}\n', "line 31: answer is empty"),
     ("a.jsonl", JSONL + '{"question": "n?", "ans', "line 31: it is not JSON"),
-    ("a.jsonl", JSONL + "[]\n", "line 31: '[]' is no JSON object"),
+    ("a.jsonl", JSONL + "[]\n", "line 31: '[]' is not a JSON object"),
     ("a.jsonl", JSONL + '{"question": "n?", "answer": 3, "images": ["no.png"]}\n', "line 31: the picture"),
     ("a.jsonl", JSONL + '{"question": "n?", "answer": "x", "choices": ["x", "x"]}\n', "line 31: choices are"),
 ]
@@ -178,7 +178,7 @@ def test_a_column_that_another_one_replaces_is_kept_as_metadata(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("question,answer,answer\na,1,2\n", "line 1: two columns are called 'answer'; rename one"),
+        ("question,answer,answer\na,1,2\n", "line 1: two columns have the name 'answer'; rename one"),
         ("Question,QUESTION,answer\na,b,1\n", r"Question, QUESTION may all be question; choose one by \?question=COLUMN"),
         ("What is 1 and 1?,2\nWhat is 2 and 2?,4\n", "its columns are 'What is 1 and 1"),
     ],

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from heredity.errors import ConfigError
-from heredity.tasks.questions import Question, verify
-from heredity.tasks.questions.gaia_rule import matches
+from heredity._core.errors import ConfigError
+from heredity.engine.questions import Question, verify
+from heredity.engine.questions.gaia_rule import matches
 from heredity.tasks.registry import taskset
 
 PNG = b"\x89PNG\r\n\x1a\n"

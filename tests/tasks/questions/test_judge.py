@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.errors import ProviderError
-from heredity.gateway import Request, Sampling
-from heredity.tasks.questions import grade, pairwise
-from heredity.tasks.questions.judge import MAX_CHARS
+from heredity._core.errors import ProviderError
+from heredity.engine.questions import grade, pairwise
+from heredity.engine.questions.judge import MAX_CHARS
+from heredity.models import Request, Sampling
 
 from .scripted import Scripted
 

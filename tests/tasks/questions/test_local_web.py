@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from heredity.errors import ConfigError
+from heredity._core.errors import ConfigError
 from heredity.library.localweb.questions import practice, questions
 from heredity.library.localweb.server import serving
 from heredity.library.localweb.site import pages

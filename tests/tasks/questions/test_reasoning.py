@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
-from heredity.errors import ConfigError, HostError, UnknownNameError
+from heredity._core.errors import ConfigError, HostError, UnknownNameError
+from heredity.engine.questions import Verification, verify
+from heredity.engine.questions.generated import problem_of, score_in_child
+from heredity.kinds.question.reasoning import PREFIX, ReasoningTaskset, dataset_names
 from heredity.tasks import SPLITS
-from heredity.tasks.questions import Verification, verify
-from heredity.tasks.questions.answers_as_code import problem_of
-from heredity.tasks.questions.child_scoring import score_in_child
-from heredity.tasks.questions.reasoning import PREFIX, ReasoningTaskset, dataset_names
 from heredity.tasks.registry import taskset, taskset_names
 
 pytest.importorskip("reasoning_gym")
@@ -235,12 +234,12 @@ def test_a_stopped_scorer_means_a_wrong_answer(monkeypatch: pytest.MonkeyPatch):
         answers.append(answer)
         return None if answer == HARD else 1.0
 
-    monkeypatch.setattr("heredity.tasks.questions.reasoning.score_in_child", stopped)
+    monkeypatch.setattr("heredity.engine.questions.generated.score_in_child", stopped)
     result = check(taskset(PREFIX + "simple_integration").draw("train", 1, 5)[0].spec, f"<answer>{HARD}</answer>")
     assert (result.score, result.correct) == (0.0, False)
     assert "comes to no end" in result.reason
     assert len(answers) == 2, "the reference was tried too"
-    monkeypatch.setattr("heredity.tasks.questions.reasoning.score_in_child", lambda *given: None)
+    monkeypatch.setattr("heredity.engine.questions.generated.score_in_child", lambda *given: None)
     with pytest.raises(HostError, match="fails on the reference"):
         check(taskset(PREFIX + "simple_integration").draw("train", 1, 5)[0].spec, f"<answer>{HARD}</answer>")
 

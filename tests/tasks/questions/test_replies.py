@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from heredity.tasks.questions import Question, Verification, verify
+from heredity.engine.questions import Question, Verification, verify
 
 from .replies import BY_HAND, COUNT, LabelledReply, corpus
 

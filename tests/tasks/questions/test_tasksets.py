@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.errors import ConfigError, UnknownNameError
-from heredity.ids import canonical_json
+from heredity._core.errors import ConfigError, UnknownNameError
+from heredity._core.ids import canonical_json
+from heredity.engine.questions import Question, present, verify
+from heredity.engine.questions.contract import letter_of
+from heredity.engine.questions.pools import Pool, PoolTaskset, shared_out, shuffled
+from heredity.kinds.question.files import read_pool
+from heredity.kinds.question.gpqa import read_gpqa
+from heredity.kinds.question.mixed import MixedTaskset
 from heredity.tasks import SPLITS
-from heredity.tasks.questions import Question, present, verify
-from heredity.tasks.questions.contract import letter_of
-from heredity.tasks.questions.files import read_pool
-from heredity.tasks.questions.gpqa import read_gpqa
-from heredity.tasks.questions.mixed import MixedTaskset
-from heredity.tasks.questions.pools import Pool, PoolTaskset, shared_out, shuffled
 from heredity.tasks.registry import taskset
 
 ROOT = Path(__file__).parents[3]
@@ -200,15 +200,15 @@ BAD = [
     ('{"question": "a?", "answer": "x"}\n{"question": ', "line 2: it is not JSON"),
     ('\n\n{"answer": "x"}', "no column is called question; its columns are 'answer'"),
     ('{"question": "a?"}', "no column is called answer; its columns are 'question'"),
-    ('{"question": "a?", "answer": "x"}\n{"question": "b?"}', "line 2: answer is None"),
-    ('{"question": "a?", "answer": "x"}\n{"answer": "b?"}', "line 2: question is None"),
-    ('{"question": "a?", "answer": true}', "line 1: answer is True"),
-    ("[1]", "line 1: .* is no JSON object"),
+    ('{"question": "a?", "answer": "x"}\n{"question": "b?"}', "line 2: answer is empty"),
+    ('{"question": "a?", "answer": "x"}\n{"answer": "b?"}', "line 2: question is empty"),
+    ('{"question": "a?", "answer": true}', "line 1: answer is true"),
+    ("[1]", "line 1: .* is not a JSON object"),
     ('{"question": "a?", "answer": "x"}\n{"question": " a?", "answer": "y"}', "line 2: repeats .* line 1"),
     ('{"question": "a?", "answer": "x", "choices": ["y", "z"]}', "line 1: the answer 'x' is no option"),
     ('{"question": "a?", "answer": "x", "choices": ["x", "x"]}', "line 1: choices are"),
     ('{"question": "a?", "answer": "x", "choices": ["x"]}', "line 1: the question has 1 choices"),
-    ('{"question": "a?", "answer": "x", "choices": "x, y"}', "line 1: .* is no list"),
+    ('{"question": "a?", "answer": "x", "choices": "x, y"}', "line 1: .* is not a list"),
     ('{"question": "a?", "answer": "x", "split": "exam"}', "line 1: split is 'exam'"),
     ('{"question": "a?", "answer": "x", "split": "test"}\n{"question": "b?", "answer": "x"}', "name all or none"),
     ("", "has no questions"),
@@ -226,7 +226,7 @@ def test_a_wrong_row_is_named_with_its_line(tmp_path: Path, text: str, message: 
 def test_lines_of_a_csv_are_counted_as_an_editor_does(tmp_path: Path):
     path = tmp_path / "questions.csv"
     path.write_text('question,answer\n"two\nlines?",1\nplain?,2\nempty?,\n')
-    with pytest.raises(ConfigError, match=r"questions\.csv, line 5: answer is None"):
+    with pytest.raises(ConfigError, match=r"questions\.csv, line 5: answer is empty"):
         file_taskset(path).draw("train", 0, 0)
 
 
@@ -236,7 +236,7 @@ def test_lines_of_a_csv_are_counted_as_an_editor_does(tmp_path: Path):
         ("?verifier=numerc", "numeric"),
         ("?relative=0.1", "need verifier=NAME"),
         ("?verifier=numeric&relativ=0.1", "relative"),
-        ("?verifier", "is no option"),
+        ("?verifier", "is not an option"),
         ("?verifier=exact&verifier=exact", "each key once"),
         ('?verifier=exact&ignore=["cases"]', "case, whitespace"),
         ("?verifier=numeric", "line 1: the reference answer 'x'"),
@@ -256,7 +256,7 @@ def test_a_missing_file_and_an_unknown_suffix_are_named(tmp_path: Path):
         file_taskset(tmp_path / "none.xlsx").draw("train", 0, 0)
     for name, content in (("bad.csv", "question,answer\na,b,c\n"), ("bad.parquet", "broken")):
         (tmp_path / name).write_text(content)
-        with pytest.raises(ConfigError, match=r"line 2: 3 cells for 2 columns|is no parquet file"):
+        with pytest.raises(ConfigError, match=r"line 2: 3 cells for 2 columns|is not a parquet file"):
             file_taskset(tmp_path / name).draw("train", 0, 0)
 
 
@@ -270,7 +270,7 @@ def test_an_unknown_name_suggests_the_nearest(name: str):
 
 
 def test_benchmarks_take_no_options():
-    with pytest.raises(ConfigError, match="takes no options but whole"):
+    with pytest.raises(ConfigError, match="takes only the option whole"):
         taskset("questions/gsm8k?verifier=exact")
 
 

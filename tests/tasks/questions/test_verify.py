@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.errors import ConfigError, UnknownNameError
-from heredity.gateway.contract import NOTHING_USED
-from heredity.tasks.questions import Question, Verification, verify
-from heredity.tasks.questions.contract import LETTERS
-from heredity.tasks.questions.numbers import numbers
+from heredity._core.errors import ConfigError, UnknownNameError
+from heredity.engine.questions import Question, Verification, verify
+from heredity.engine.questions.contract import LETTERS
+from heredity.engine.questions.verify import numbers
+from heredity.models.contract import NOTHING_USED
 
 from .scripted import Scripted
 

@@ -10,20 +10,19 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from heredity._core.errors import ConfigError, UnknownNameError
 from heredity.cli.main import app
-from heredity.errors import ConfigError, UnknownNameError
+from heredity.kinds.world.compose import admission
+from heredity.kinds.world.compose.composed import ComposedWorld, description_text
+from heredity.kinds.world.compose.composing import compose, families, mechanics, themes
+from heredity.kinds.world.compose.novelty import copies
+from heredity.kinds.world.compose.recipe import Recipe
+from heredity.kinds.world.contract import Action
+from heredity.kinds.world.gates.admit import GATES
+from heredity.kinds.world.gates.contract import files_digest
+from heredity.kinds.world.skins import look
+from heredity.kinds.world.world import World, world
 from heredity.tasks.registry import taskset
-from heredity.worlds.compose import admission
-from heredity.worlds.compose.composed import ComposedWorld, description_text
-from heredity.worlds.compose.composing import compose
-from heredity.worlds.compose.mechanics import families, mechanics, themes
-from heredity.worlds.compose.novelty import copies
-from heredity.worlds.compose.recipe import Recipe
-from heredity.worlds.contract import Action
-from heredity.worlds.gates.admit import GATES
-from heredity.worlds.gates.contract import files_digest
-from heredity.worlds.skins import look
-from heredity.worlds.world import World, world
 
 SEED = 22
 """A small one, which takes a second."""
@@ -132,7 +131,7 @@ def test_wrong_requests_are_refused_with_what_is_meant() -> None:
         ("worlds/composed", "seed=7"),
         ("worlds/composed?seed=x", "seed=7"),
         ("worlds/composed?seed=1&reward=gold", "binary or accumulative"),
-        ("worlds/composed-1-blue", "none of 'blue'"),
+        ("worlds/composed-1-blue", "'blue' is not an option"),
         ("worlds/composed-1-2-binary", "write composed-1-binary-2"),
     ):
         with pytest.raises(ConfigError, match=said):

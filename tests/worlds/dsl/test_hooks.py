@@ -13,26 +13,26 @@ from tests.actors.fakes import ListedModel
 from tests.worlds.dsl.wells import YAML, well
 from typer.testing import CliRunner
 
-from heredity.actors.player import plain_player
+from heredity._core.errors import ConfigError, HeredityError, HostError
+from heredity._core.ids import generator
 from heredity.cli.main import app
-from heredity.cli.worlds_bench import _worlds
-from heredity.errors import ConfigError, HeredityError, HostError
-from heredity.ids import generator
+from heredity.engine.player import plain_player
+from heredity.engine.runner import Job
+from heredity.engine.trajectory import Trajectory
+from heredity.kinds.world.commands.bench import _worlds
+from heredity.kinds.world.dsl.allowance import Allowance, HookError, SlowHookError, spending
+from heredity.kinds.world.dsl.bounded import RuleError
+from heredity.kinds.world.dsl.schema import Hook
+from heredity.kinds.world.gates.admit import admit
+from heredity.kinds.world.gates.contract import Subject
+from heredity.kinds.world.gates.wrapping import set_shipped
+from heredity.kinds.world.runner import WorldRunner
+from heredity.kinds.world.world import World
 from heredity.results.status import FailureSource
-from heredity.rollouts.contract import Job
-from heredity.rollouts.trajectory import Trajectory
-from heredity.rollouts.world.runner import WorldRunner
 from heredity.sandbox import isolation, kept
 from heredity.sandbox.limits import Limits
 from heredity.tasks import Task
 from heredity.tasks.registry import taskset
-from heredity.worlds.dsl.allowance import Allowance, HookError, SlowHookError, spending
-from heredity.worlds.dsl.bounded import RuleError
-from heredity.worlds.dsl.schema import Hook
-from heredity.worlds.gates.admit import admit
-from heredity.worlds.gates.contract import Subject
-from heredity.worlds.gates.wrapping import set_shipped
-from heredity.worlds.world import World
 
 try:
     isolation.resolve()
@@ -108,9 +108,9 @@ def test_the_same_values_are_asked_once(tmp_path: Path, monkeypatch: pytest.Monk
     [
         (
             "def rain(water, clouds, day):\n    return 3",
-            "the result of rain is given 3; expected a integer from 0 to 2",
+            "the result of rain is 3; expected an integer from 0 to 2",
         ),
-        ("def rain(water, clouds, day):\n    return True", "expected a integer"),
+        ("def rain(water, clouds, day):\n    return True", "expected an integer"),
         ("def rain(water, clouds, day):\n    return 10 ** 30", "a number beyond"),
         ("def rain(water, clouds, day):\n    return float('nan')", "cannot be sent as JSON"),
         ("def rain(water, clouds, day):\n    return [[0] * 200_000]", "more than 262144|takes .* bytes"),
@@ -143,7 +143,7 @@ def test_a_hook_that_failed_does_not_harm_the_next_call(tmp_path: Path) -> None:
 
 def test_hooks_take_their_time_from_an_allowance(tmp_path: Path) -> None:
     made = World(well(tmp_path))
-    with spending(Allowance(0.0)), pytest.raises(SlowHookError, match="more than 0 s in all; make rain faster"):
+    with spending(Allowance(0.0)), pytest.raises(SlowHookError, match="more than 0 s in total; make rain faster"):
         _after(made, LEVEL)
     assert _after(made, LEVEL) >= 0
 
@@ -157,8 +157,8 @@ def test_hooks_take_their_time_from_an_allowance(tmp_path: Path) -> None:
         ({"rain: {": "rain: {file: ../sky.py, "}, "expected to match pattern"),
         ({"rain: {": "place: {"}, "the name 'place' is taken"),
         ({"water + rain()": "water + rain(3)"}, "rain takes 0 arguments"),
-        ({"dig(draw(0, 1000000), difficulty)": "rain()"}, "rain reads 'water', which is not there here"),
-        ({"day += 1\n  refused": "refuse('no')\n  refused"}, "refuse comes after something was changed"),
+        ({"dig(draw(0, 1000000), difficulty)": "rain()"}, "rain reads 'water', which is not available here"),
+        ({"day += 1\n  refused": "refuse('no')\n  refused"}, "refuse comes after a change"),
         ({"takes: [seed, difficulty]": "takes: [seed, seed]"}, "seed is given twice"),
     ],
 )  # fmt: skip
@@ -196,7 +196,7 @@ def test_commands_take_a_folder_with_hooks(tmp_path: Path, monkeypatch: pytest.M
     assert World(tmp_path / "well").sources["hooks.py"]
     assert _worlds(["./well,grid_treasure"]) == ("./well", "grid_treasure")
     exported = CliRunner().invoke(app, ["worlds", "export", "./well", "out", "--format", "gymnasium"])
-    assert "runs there without the sandbox" in exported.output
+    assert "runs there without a sandbox" in exported.output
     assert (tmp_path / "out/src/world_well_gymnasium/well/hooks.py").read_bytes() == (
         tmp_path / "well/hooks.py"
     ).read_bytes()

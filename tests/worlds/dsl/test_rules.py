@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 import yaml
 
+from heredity._core.errors import ConfigError
+from heredity._core.ids import generator
 from heredity.bench.world_rules import RULES
-from heredity.errors import ConfigError
-from heredity.ids import generator
-from heredity.worlds.actions import sample_action
-from heredity.worlds.contract import Action
-from heredity.worlds.description import Description, read_description
-from heredity.worlds.dsl.bounded import RuleError
-from heredity.worlds.dsl.dynamics import Compiled, RulesDynamics
-from heredity.worlds.dsl.functions import FUNCTIONS
-from heredity.worlds.dsl.levels import RulesLevels
-from heredity.worlds.world import World, from_rules, world
+from heredity.kinds.world.actions import sample_action
+from heredity.kinds.world.contract import Action
+from heredity.kinds.world.description import Description, read_description
+from heredity.kinds.world.dsl.bounded import RuleError
+from heredity.kinds.world.dsl.dynamics import Compiled, RulesDynamics
+from heredity.kinds.world.dsl.functions import FUNCTIONS
+from heredity.kinds.world.dsl.levels import RulesLevels
+from heredity.kinds.world.world import World, from_rules, world
 
 TWINS = sorted(folder.name for folder in RULES.iterdir())
 SEQUENCES = 3
@@ -81,7 +81,7 @@ def compiled(**changed: Any) -> RulesDynamics:
 
 
 def play(dynamics: RulesDynamics, *actions: Any, oil: int = 5) -> Any:
-    from heredity.worlds.episode import Episode
+    from heredity.kinds.world.episode import Episode
 
     episode = Episode(lantern(), dynamics, {"oil": oil})
     return episode, [episode.step(action) for action in actions]
@@ -219,12 +219,12 @@ def test_a_search_bears_any_name_of_a_variable() -> None:
     ("changed", "said"),
     [
         ({"actions__wait": "oyl -= 1"}, r"rules.actions.wait, line 1: there is no 'oyl' here \(did you mean oil\?\)"),
-        ({"actions__wait": "oil -= 1\nrefuse('no')"}, "line 2: refuse comes after something was changed"),
-        ({"actions__wait": "for i in below(3):\n  if oil > 2:\n    refuse('no')\n  oil -= 1"}, "refuse stands in a loop"),
-        ({"actions__wait": "while True:\n  pass"}, "while is no statement of rules"),
+        ({"actions__wait": "oil -= 1\nrefuse('no')"}, "line 2: refuse comes after a change"),
+        ({"actions__wait": "for i in below(3):\n  if oil > 2:\n    refuse('no')\n  oil -= 1"}, "refuse is in a loop"),
+        ({"actions__wait": "while True:\n  pass"}, "while is not a statement of rules"),
         ({"actions__wait": "break"}, "rules.actions.wait.*outside loop"),
-        ({"actions__wait": "for oil in below(3):\n  pass"}, "the state has the name of what goes through the loop"),
-        ({"actions__wait": "import os"}, "import is no statement"),
+        ({"actions__wait": "for oil in below(3):\n  pass"}, "the loop variable has the name of a state variable"),
+        ({"actions__wait": "import os"}, "import is not a statement"),
         ({"actions__wait": "say(oil.__class__)"}, "Attribute is not in the language"),
         ({"actions__wait": "say((lambda: 1)())"}, "only functions can be called"),
         ({"actions__wait": "say(open('/etc/passwd'))"}, "there is no function 'open'"),
@@ -232,13 +232,13 @@ def test_a_search_bears_any_name_of_a_variable() -> None:
         ({"actions__wait": "oil = draw(1, 2)"}, "draw is called only where levels are made"),
         ({"actions__wait": "say([x async for x in poured])"}, "with `for` alone|outside"),
         ({"actions__wait": "say(" + "(" * 300 + "1" + ")" * 300 + ")"}, "rules.actions.wait"),
-        ({"actions__wait": "say(" + "-" * 60 + "1)"}, "more than 40 expressions"),
+        ({"actions__wait": "say(" + "-" * 60 + "1)"}, "more than 40 nested expressions"),
         ({"actions__wait": "x = 1\n" * 3000}, "expected at most 8000"),
         ({"actions__wait": "oil = 9" + "0" * 40}, "a number beyond"),
         ({"observe__oil": "oil = 3"}, "rules.observe"),
         ({"functions": {"f": {"do": "return g()"}, "g": {"do": "return f()"}}}, "calls itself, through"),
         ({"functions": {"f": {"takes": ["a"], "do": "return a"}}, "actions__wait": "say(f())"}, "f takes 1 arguments"),
-        ({"functions": {"f": {"do": "pay(3)\nreturn 1"}}}, "pay belongs to actions"),
+        ({"functions": {"f": {"do": "pay(3)\nreturn 1"}}}, "pay is only allowed in actions"),
         ({"functions": {"f": {"do": "oil = 3\nreturn 1"}}}, "oil is part of the state, which only actions change"),
         ({"state__oil": {"type": "integer", "start": "3", "fixed": True}}, "oil is fixed"),
         ({"actions": {"pour": "pay(1)"}}, "rules.actions lacks wait"),
@@ -291,7 +291,7 @@ def test_a_rule_that_goes_wrong_is_named_and_never_runs_away(rule: str) -> None:
 
 
 def test_a_generator_that_never_agrees_says_so() -> None:
-    with pytest.raises(RuleError, match=r"rejects 500 levels in a row; make `require` ask for less"):
+    with pytest.raises(RuleError, match=r"rejects 500 levels in a row; relax `require`"):
         RulesLevels(compiled(levels__make="require(draw(1, 3) > 3)\nreturn {}")).generate(generator(1, "x"), 1)
 
 

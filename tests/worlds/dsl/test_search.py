@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 from tests.worlds.dsl.test_rules import RULES, TWINS, compiled, lantern
 
-from heredity.errors import ConfigError
-from heredity.ids import generator
-from heredity.worlds.dsl.bounded import RuleError
-from heredity.worlds.dsl.levels import RulesLevels
-from heredity.worlds.dsl.search import search
-from heredity.worlds.episode import Episode
-from heredity.worlds.world import World, world
+from heredity._core.errors import ConfigError
+from heredity._core.ids import generator
+from heredity.kinds.world.dsl.bounded import RuleError
+from heredity.kinds.world.dsl.levels import RulesLevels, search
+from heredity.kinds.world.episode import Episode
+from heredity.kinds.world.world import World, world
 
 
 def collected(changed: dict[str, Any], level: dict[str, Any], most: int = 1000) -> tuple[float, float, str]:

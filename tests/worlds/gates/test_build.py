@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 from tests.worlds.dsl.wells import RAIN, well
 
-from heredity.errors import HeredityError, IsolationError
-from heredity.ids import generator
+from heredity._core.errors import HeredityError, IsolationError
+from heredity._core.ids import generator
+from heredity.kinds.world.building.worker import answer
+from heredity.kinds.world.compose.composed import yaml_text
+from heredity.kinds.world.compose.composing import compose
+from heredity.kinds.world.compose.recipe import Recipe
+from heredity.kinds.world.dsl import hooks
+from heredity.kinds.world.gates.build import MAX_FILES, SHOWN, Built, build
 from heredity.library.models.world_faults import FAULTS, planted
-from heredity.rollouts.world_build.worker import answer
 from heredity.sandbox import isolation, kept
-from heredity.worlds.compose.composed import yaml_text
-from heredity.worlds.compose.composing import compose
-from heredity.worlds.compose.recipe import Recipe
-from heredity.worlds.dsl import hooks
-from heredity.worlds.gates.build import MAX_FILES, SHOWN, Built, build
 
 
 @pytest.fixture
@@ -63,11 +63,11 @@ def test_all_gates_leave_a_certificate() -> None:
 @pytest.mark.parametrize(
     ("files", "kind", "said"),
     [
-        ({}, "files", "no world.yaml"),
-        ({"world.yaml": b""}, "files", "it is empty"),
-        ({"world.yaml": b" \n"}, "files", "it is empty"),
-        ({"world.yaml": text(), "dynamics.py": b"import os"}, "files", "dynamics.py is code"),
-        ({"world.yaml": text(), "sub/hook.py": b""}, "files", "code"),
+        ({}, "files", "world.yaml is missing"),
+        ({"world.yaml": b""}, "files", "is missing or empty"),
+        ({"world.yaml": b" \n"}, "files", "is missing or empty"),
+        ({"world.yaml": text(), "dynamics.py": b"import os"}, "files", "dynamics.py cannot be a hook"),
+        ({"world.yaml": text(), "sub/hook.py": b""}, "files", "cannot be a hook"),
         ({"world.yaml": text(), "levels.json": b"{}"}, "files", "levels.json"),
         ({"world.yaml": text(), "levels.json/x": b"{}"}, "files", "levels.json"),
         ({"world.yaml": text(), **{f"{n}.md": b"" for n in range(MAX_FILES)}}, "files", "at most"),
@@ -76,7 +76,7 @@ def test_all_gates_leave_a_certificate() -> None:
         ({"world.yaml": b"a: &a [*a]\n"}, "schema", ""),
         ({"world.yaml": b"- a list"}, "schema", "world.yaml"),
         ({"world.yaml": text(rules=None)}, "rules", "neither dynamics.py nor"),
-        ({"world.yaml": text(meta={**sound()["meta"], "name": "../../mine"})}, "name", "call it mine"),
+        ({"world.yaml": text(meta={**sound()["meta"], "name": "../../mine"})}, "name", "name it mine"),
     ],
 )
 def test_what_is_no_world_is_told_so(files: dict[str, bytes], kind: str, said: str) -> None:

@@ -11,17 +11,17 @@ import pytest
 from typer.testing import CliRunner
 
 from heredity.bench.world_rules import RULES
-from heredity.cli.worlds import app
-from heredity.worlds.gates.admit import GATES, Admission, admit
-from heredity.worlds.gates.contract import Findings, Subject, files_digest
-from heredity.worlds.gates.mutants import KINDS, mutant
-from heredity.worlds.gates.novelty import STORED, fingerprint, novelty, of_library, rounded, stored_text
-from heredity.worlds.gates.patience import PATIENCE
-from heredity.worlds.gates.plays import Greedy
-from heredity.worlds.gates.states import clocks, state_key
-from heredity.worlds.gates.wrapping import UnfitError, set_shipped
-from heredity.worlds.verify import plain_actions
-from heredity.worlds.world import World, world, world_names
+from heredity.kinds.world.commands.worlds import app
+from heredity.kinds.world.gates.admit import GATES, Admission, admit
+from heredity.kinds.world.gates.contract import Findings, Subject, files_digest
+from heredity.kinds.world.gates.mutants import KINDS, mutant
+from heredity.kinds.world.gates.novelty import STORED, fingerprint, novelty, of_library, rounded, stored_text
+from heredity.kinds.world.gates.patience import PATIENCE
+from heredity.kinds.world.gates.plays import Greedy
+from heredity.kinds.world.gates.states import clocks, state_key
+from heredity.kinds.world.gates.wrapping import UnfitError, set_shipped
+from heredity.kinds.world.verify import plain_actions
+from heredity.kinds.world.world import World, world, world_names
 
 SLOW = ("near copy",)
 """Kinds whose gate needs the whole library."""
@@ -128,7 +128,7 @@ def test_the_stored_fingerprints_are_of_the_worlds_as_they_are() -> None:
     assert {name: row["digest"] for name, row in stored.items()} == {
         n: files_digest(world(n)) for n in world_names()
     }, (
-        "write them anew: python -c 'from heredity.worlds.gates import novelty as n; n.STORED.write_text(n.stored_text())'"
+        "write them anew: python -c 'from heredity.kinds.world.gates import novelty as n; n.STORED.write_text(n.stored_text())'"
     )
     taken = rounded(fingerprint(Subject.of(world("field_probe"), library={})))
     assert of_library("field_probe") == stored["field_probe"]["fingerprint"] == pytest.approx(taken)

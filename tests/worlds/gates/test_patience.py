@@ -15,16 +15,16 @@ from typing import Any
 import pytest
 from tests.worlds.dsl.wells import well
 
-from heredity.errors import HeredityError
+from heredity._core.errors import HeredityError
+from heredity.kinds.world.contract import Action, Outcome
+from heredity.kinds.world.dsl import hooks
+from heredity.kinds.world.gates import patience
+from heredity.kinds.world.gates.admit import Admission, admit
+from heredity.kinds.world.gates.contract import Subject
+from heredity.kinds.world.gates.patience import StuckError, UnjudgedError, watched
+from heredity.kinds.world.gates.wrapping import Around, Held, set_shipped, twin
+from heredity.kinds.world.world import World, world
 from heredity.sandbox import isolation
-from heredity.worlds.contract import Action, Outcome
-from heredity.worlds.dsl import hooks
-from heredity.worlds.gates import patience
-from heredity.worlds.gates.admit import Admission, admit
-from heredity.worlds.gates.contract import Subject
-from heredity.worlds.gates.patience import StuckError, UnjudgedError, watched
-from heredity.worlds.gates.wrapping import Around, Held, set_shipped, twin
-from heredity.worlds.world import World, world
 
 PATIENCE = 0.05
 GATES = ("execution",)
@@ -162,7 +162,7 @@ def test_what_only_waits_is_not_judged_and_tried_again(monkeypatch: pytest.Monke
 
     admission = judged(wait)
     assert (waited, admission.gates[0].findings, admission.gates[0].passed) == ([3, 3], (), False)
-    assert "could not be judged, tried 2 times: nothing was done for" in admission.gates[0].unjudged
+    assert "could not be judged, tried 2 times: no work was done for" in admission.gates[0].unjudged
     assert not admission.admitted
 
     def wait_once(state: Held) -> None:

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action
+from heredity.kinds.world.world import world
 from heredity.library.worlds.alien_colony.dynamics import BUILDINGS, DYNAMICS, RESOURCES, State
 from heredity.library.worlds.alien_colony.levels import LEVELS
-from heredity.worlds.contract import Action, RefusedError
-from heredity.worlds.world import world
 
 PARTS = {
     "venom": "food", "rot": "timber", "honey": "poison", "balm": "solvent",

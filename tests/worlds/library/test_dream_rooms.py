@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from heredity.kinds.world.contract import Action
 from heredity.library.worlds.dream_rooms.dynamics import DOORS, DYNAMICS, Now, State, after, read_dream
-from heredity.worlds.contract import Action
 
 LEVEL = {
     "rooms": ["a", "b", "c", "d", "e", "f", "g"], "strides": [1, 2, 3], "ponds": [0], "ladders": [0], "bed": 1, "first": 0,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from heredity.kinds.world.world import world
 from heredity.library.worlds.ember_caves.dynamics import GENTLE, perilous
-from heredity.worlds.world import world
 
 
 def test_who_reads_signs_as_they_seem_errs_in_most_chambers() -> None:

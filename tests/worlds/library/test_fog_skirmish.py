@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action
 from heredity.library.worlds.fog_skirmish.dynamics import DYNAMICS
-from heredity.worlds.contract import Action, RefusedError
 
 GROUND = ["#########", "#.......#", "#.T.....#", "#.......#", "#########"]
 

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action
 from heredity.library.worlds.icy_grip.dynamics import DYNAMICS, State
-from heredity.worlds.contract import Action, RefusedError
 
 LEVEL = {"plan": ["########", "#::~:+:#", "#::!:::#", "#::::::#", "#E#:::##", "########"], "at": [1, 1]}
 

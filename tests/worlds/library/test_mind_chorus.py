@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from heredity.kinds.world.mechanics.search import shortest_plan
+from heredity.kinds.world.world import world
 from heredity.library.worlds.mind_chorus.dynamics import Village, read_village
 from heredity.library.worlds.mind_chorus.levels import LEVELS
-from heredity.worlds.mechanics.search import shortest_plan
-from heredity.worlds.world import world
 
 VERBS = ("listen", "whisper", "steady", "hush")
 

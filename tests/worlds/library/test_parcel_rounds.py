@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action
+from heredity.kinds.world.world import world
 from heredity.library.worlds.parcel_rounds.dynamics import DYNAMICS
-from heredity.worlds.contract import Action, RefusedError
-from heredity.worlds.world import world
 
 LEVEL = {
     "plan": ["N-o-E", "=###-", "W-o-S"],

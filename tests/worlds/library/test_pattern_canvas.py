@@ -5,12 +5,13 @@ from itertools import product
 import numpy as np
 import pytest
 
-from heredity.ids import generator
+from heredity._core.errors import RefusedError
+from heredity._core.ids import generator
+from heredity.kinds.world.contract import Action
+from heredity.kinds.world.skins import inverted, render
+from heredity.kinds.world.world import world
 from heredity.library.worlds.pattern_canvas.dynamics import DYNAMICS
 from heredity.library.worlds.pattern_canvas.levels import mirrored, summed, tiled, turned
-from heredity.worlds.contract import Action, RefusedError
-from heredity.worlds.skins import inverted, render
-from heredity.worlds.world import world
 
 LEVEL = {"picture": ["0123456789"] * 10, "masked": [[0, 0], [0, 3], [5, 3]], "at": [0, 0], "peeks": 1}
 CELLS = range(10)

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action
 from heredity.library.worlds.quantum_doors.dynamics import DYNAMICS, State
-from heredity.worlds.contract import Action, RefusedError
 
 EAST = {"direction": "east"}
 

@@ -6,9 +6,10 @@ import itertools
 
 import pytest
 
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action
 from heredity.library.worlds.sentient_house.dynamics import DYNAMICS, Guest, House, answered, pleased
 from heredity.library.worlds.sentient_house.levels import LEVELS
-from heredity.worlds.contract import Action, RefusedError
 
 ALL = 0b111_111_111
 

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action
 from heredity.library.worlds.shadow_theatre.dynamics import (
     DYNAMICS,
     HEIGHT,
@@ -14,7 +16,6 @@ from heredity.library.worlds.shadow_theatre.dynamics import (
     shadow,
     shadows,
 )
-from heredity.worlds.contract import Action, RefusedError
 
 
 def dark_cells(puppet: Puppet, lamp: int) -> set[tuple[int, int]]:

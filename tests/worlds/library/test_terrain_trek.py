@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action
 from heredity.library.worlds.terrain_trek.dynamics import DYNAMICS
-from heredity.worlds.contract import Action, RefusedError
 
 EFFORT = {
     "boots": {".": 1, "f": 2, "m": 5, "^": 4, "H": 1},

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import pytest
 
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action
+from heredity.kinds.world.mechanics.grids import DIRECTIONS
+from heredity.kinds.world.mechanics.search import shortest_plan
+from heredity.kinds.world.world import world
 from heredity.library.worlds.tile_quakes.dynamics import DYNAMICS, Now, moved, passed, read_level
 from heredity.library.worlds.tile_quakes.levels import LEVELS
-from heredity.worlds.contract import Action, RefusedError
-from heredity.worlds.mechanics.grids import DIRECTIONS
-from heredity.worlds.mechanics.search import shortest_plan
-from heredity.worlds.world import world
 
 LEVEL = {
     "board": [1, 2, 3, 4, 5, 6, 7, 0, 8], "goal": [1, 2, 3, 5, 6, 4, 7, 8, 0], "worth": [1, 2, 3, 4, 5, 1, 1, 5],

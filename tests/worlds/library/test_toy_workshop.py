@@ -4,9 +4,10 @@ import copy
 
 import pytest
 
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action
 from heredity.library.worlds.toy_workshop.dynamics import DYNAMICS, State
 from heredity.library.worlds.toy_workshop.levels import LEVELS
-from heredity.worlds.contract import Action, RefusedError
 
 LEVEL = {
     "names": ["hall", "den", "attic"],

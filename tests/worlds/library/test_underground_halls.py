@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action
+from heredity.kinds.world.mechanics.search import richest_plan
+from heredity.kinds.world.world import world
 from heredity.library.worlds.underground_halls.dynamics import DYNAMICS, State, read_level
 from heredity.library.worlds.underground_halls.levels import LEVELS, moves_from
-from heredity.worlds.contract import Action, RefusedError
-from heredity.worlds.mechanics.search import richest_plan
-from heredity.worlds.world import world
 
 
 def mountain(*rows: str, charges: int = 0) -> State:

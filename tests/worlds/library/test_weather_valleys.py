@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 
+from heredity.kinds.world.contract import Action
 from heredity.library.worlds.weather_valleys.dynamics import DYNAMICS, VALLEYS, Air, day
 from heredity.library.worlds.weather_valleys.levels import LEVELS
-from heredity.worlds.contract import Action
 
 NORTH, SOUTH = 0, 1
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.ids import generator
-from heredity.worlds.mechanics.grids import DIRECTIONS, cells_of, maze, moved, neighbours, shortest_path, window
-from heredity.worlds.mechanics.search import guided_plan, shortest_plan
+from heredity._core.ids import generator
+from heredity.kinds.world.mechanics.grids import DIRECTIONS, cells_of, maze, moved, neighbours, shortest_path, window
+from heredity.kinds.world.mechanics.search import guided_plan, shortest_plan
 
 PLAN = ["#####", "#...#", "#.#.#", "#.#E#", "#####"]
 

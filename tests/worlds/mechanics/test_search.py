@@ -5,7 +5,13 @@ from collections.abc import Iterator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.worlds.mechanics.search import best_within, cheapest_plan, meeting_plan, richest_plan, shortest_plan
+from heredity.kinds.world.mechanics.search import (
+    best_within,
+    cheapest_plan,
+    meeting_plan,
+    richest_plan,
+    shortest_plan,
+)
 
 MOST = 400
 _PLACES = range(24)

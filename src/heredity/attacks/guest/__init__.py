@@ -1,1 +1,1 @@
-"""What attack programs bring along into the sandbox."""
+"""Files that attack programs bring into the sandbox."""

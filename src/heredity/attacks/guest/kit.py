@@ -1,7 +1,7 @@
-"""What every attack program has beside it: what to aim at, raw system calls, and words for the result.
+"""Toolkit of every attack program: targets, raw system calls, and reporting.
 
-Runs inside the sandbox. `TARGET` is more than a real attacker would know (paths, ports and process ids of the host), but
-it holds no secret: those have to be stolen.
+Runs inside the sandbox. `TARGET` holds more than a real attacker would know (paths, ports and process ids of the host),
+but no secrets: those must be stolen.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "target.json"
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _LIBC.syscall.restype = ctypes.c_long
 _LIBC.prctl(15, TARGET["mark"].encode(), 0, 0, 0)
-"""The name of this thread and of all it starts; the host looks for it when the episode is over."""
+"""Name of this thread and its children; the host looks for it after the episode."""
 
 
 def say(*words: Any) -> None:
-    """Print, so that the host can look through it."""
+    """Print for inspection by the host."""
     sys.stdout.write(" ".join(str(w) for w in words)[:4000] + "\n")
 
 
 def won(*words: Any) -> None:
-    """Claim that something worked that must not."""
+    """Claim that something forbidden worked."""
     sys.stdout.write(f"{TARGET['flag']} {' '.join(str(w) for w in words)[:400]}\n")
 
 
@@ -67,7 +67,7 @@ def works(function: Callable[..., Any], *args: Any) -> Any:
 
 
 def fails(function: Callable[..., Any], *args: Any) -> Any:
-    """Call something, say how it went, and return its result or None; for steps that prove nothing by themselves."""
+    """Call something, print the outcome, and return its result or None; for steps that prove nothing alone."""
     try:
         result = function(*args)
     except BaseException as error:  # noqa: BLE001 - whatever stopped it is the answer
@@ -78,20 +78,20 @@ def fails(function: Callable[..., Any], *args: Any) -> Any:
 
 
 def read(path: str) -> str:
-    """Read a file whole."""
+    """Read a whole file."""
     with open(path, encoding="utf-8", errors="replace") as file:
         return file.read(100_000)
 
 
 def frame(payload: bytes) -> None:
-    """Write a frame to the pipe that the harness answers on."""
+    """Write a frame to the harness's reply pipe."""
     data = struct.pack("<I", len(payload)) + payload
     while data:
         data = data[os.write(4, data) :]
 
 
 def mixed(news: Any, actions: bytes = b"") -> None:
-    """Write a frame with news of failures and output before the actions."""
+    """Write a frame that reports failures and output before the actions."""
     text = news if isinstance(news, bytes) else json.dumps(news).encode()
     frame(b"M" + struct.pack("<I", len(text)) + text + actions)
 

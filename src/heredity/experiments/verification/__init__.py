@@ -1,1 +1,1 @@
-"""What a run or a suite claims, checked by somebody who does not trust its owner: `heredity verify`."""
+"""Verification of a run's or a suite's claims without trust in its owner: `heredity verify`."""

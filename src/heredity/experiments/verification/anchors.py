@@ -1,8 +1,10 @@
-"""Anchors: what somebody else holds, and shows that a commitment or the head of a journal existed at some time.
+"""Anchors: external proof that a commitment or the head of a journal existed at some time.
 
-What is anchored is a statement: one line for each run, `heredity commitment RUN DIGEST` while it runs, or `heredity head RUN
-DIGEST` once it has ended. A git commit has the digests in its message or its files; a token of RFC 3161 is of the statement's
-bytes, and is checked by `openssl ts -verify`.
+A statement is anchored: one line for each run, `heredity commitment RUN DIGEST` while it runs, or `heredity head RUN
+DIGEST`
+after its end. A git commit has the digests in its message or its files. A token of RFC 3161 covers the statement's
+bytes,
+and is checked by `openssl ts -verify`.
 """
 
 from __future__ import annotations
@@ -14,11 +16,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from heredity.errors import ConfigError
+from heredity._core.engine_folder import EngineFolder
+from heredity._core.errors import ConfigError
+from heredity._core.outside import read_bytes
 from heredity.experiments.verification.findings import Finding, failed, failed_on, passed
-from heredity.outside import read_bytes
 from heredity.results.card import RunCard
-from heredity.sandbox.engine_folder import EngineFolder
 
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 _SECONDS = 60.0
@@ -26,21 +28,21 @@ _MOST_BYTES = 16 << 20
 
 
 class Statement(StrEnum):
-    """What of a run is anchored: its commitment, at the start, or the head of its journal, at the end."""
+    """Anchored value of a run: its commitment, at the start, or the head of its journal, at the end."""
 
     COMMITMENT = "commitment"
     HEAD = "head"
 
 
 def statement(kind: Statement, runs: Sequence[RunCard]) -> str:
-    """Return the text that is anchored: the same from any copy of the folder.
+    """Return the text to anchor: the same from any copy of the folder.
 
     Raises:
         ConfigError: if there is no run yet.
     """
     lines = [f"heredity {kind} {run.run_id} {value}\n" for run in runs if (value := _digest(kind, run))]
     if not lines:
-        raise ConfigError(f"there is no {kind} to be printed: no run has begun in this folder")
+        raise ConfigError(f"cannot print the {kind}: this folder has no started run")
     return "".join(sorted(lines))
 
 
@@ -50,12 +52,12 @@ def _digest(kind: Statement, run: RunCard) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """Where a statement is to be found.
+    """Location of an anchored statement.
 
     Attributes:
         kind: `"git"` or `"tsr"`.
         path: a repository, or the file of a token.
-        commit: of the repository.
+        commit: commit in the repository.
     """
 
     kind: str
@@ -67,13 +69,13 @@ class Anchor:
         """Read `git:REPO@COMMIT` or `tsr:FILE`.
 
         Raises:
-            ConfigError: if it is neither.
+            ConfigError: if the text has neither form.
         """
         kind, _, rest = text.partition(":")
         path, _, commit = rest.rpartition("@") if kind == "git" else (rest, "", "")
         if kind not in ("git", "tsr") or not path or (kind == "git" and not _COMMIT.fullmatch(commit)):
             raise ConfigError(
-                f"--anchor {text!r} is none; write git:REPO@COMMIT, with 7 or more hexadecimal digits, or tsr:FILE"
+                f"--anchor {text!r} is not an anchor; write git:REPO@COMMIT, with 7 or more hexadecimal digits, or tsr:FILE"
             )
         return cls(kind, Path(path), commit)
 
@@ -82,15 +84,15 @@ def anchored(anchor: Anchor, runs: Sequence[RunCard], authority: Path | None) ->
     """Check that an anchor holds the commitment or the head of every run.
 
     Args:
-        anchor: where to look.
-        runs: what they are held to.
-        authority: certificates that a token's signature is checked with.
+        anchor: the anchor to check.
+        runs: the cards with the expected digests.
+        authority: certificates to check a token's signature with.
     """
     statements = {kind: statement(kind, runs) for kind in Statement}
     if anchor.kind == "git":
         return _in_commit(anchor, runs)
     if authority is None:
-        return failed(f"{anchor.path}: a token says nothing without the certificate of who signed it; give --ca FILE")
+        return failed(f"{anchor.path}: a token cannot be checked without its signer's certificate; give --ca FILE")
     return _in_token(anchor.path, statements, authority)
 
 
@@ -110,12 +112,12 @@ def _in_commit(anchor: Anchor, runs: Sequence[RunCard]) -> Finding:
     problems = [f"neither commitment nor head of {name} is in the commit {commit[:12]}" for name in lacking]
     kinds = " and ".join(f"{kind}s" for kind in whole) or "a commitment or a head of each"
     return failed_on(
-        problems, f"{kinds} of {len(runs)} runs are in the commit {commit[:12]}, dated {when} by who made it"
+        problems, f"{kinds} of {len(runs)} runs are in the commit {commit[:12]}, with the committer's date {when}"
     )
 
 
 def _git(anchor: Anchor, *arguments: str) -> subprocess.CompletedProcess[str]:
-    # Nothing that a stranger's repository configures is run.
+    # Nothing that an untrusted repository configures is run.
     command = ["git", "-C", str(anchor.path), "-c", "core.fsmonitor=false", "-c", "core.pager=cat", "--no-pager"]
     return _run([*command, *arguments])
 
@@ -137,7 +139,7 @@ def _in_token(path: Path, statements: Mapping[Statement, str], authority: Path) 
         if done.returncode == 0:
             return passed(f"{path} is a token of the {kind}s, of {_time_of(path)}")
         answers.append(_last(done))
-    return failed(f"{path} is a token of neither commitments nor heads: {answers[0]}")
+    return failed(f"{path} does not match the commitments or the heads: {answers[0]}")
 
 
 def _time_of(path: Path) -> str:
@@ -157,9 +159,9 @@ def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
             stdin=subprocess.DEVNULL,
         )
     except FileNotFoundError as error:
-        raise ConfigError(f"{command[0]} is not installed; anchors are checked with it") from error
+        raise ConfigError(f"{command[0]} is not installed; install it to check anchors") from error
     except subprocess.TimeoutExpired as error:
-        raise ConfigError(f"{command[0]} gave no answer in {_SECONDS:g} s") from error
+        raise ConfigError(f"{command[0]} did not finish in {_SECONDS:g} s") from error
 
 
 def _last(done: subprocess.CompletedProcess[str]) -> str:

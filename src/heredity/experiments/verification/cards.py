@@ -1,4 +1,4 @@
-"""Cards of runs and suites, made of their results and of the heads of their journals."""
+"""Cards of runs and suites, made from results and the heads of journals."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from heredity import __version__
-from heredity.errors import RecordError
+from heredity._core.errors import RecordError
 from heredity.records.journal import Chain, read_chain
 from heredity.records.run_folder import write_atomic
 from heredity.results.card import Card, Check, Figure, RunCard
@@ -18,7 +18,7 @@ CARD = "card.json"
 
 
 def run_card(results: RunResults, chain: Chain) -> RunCard:
-    """Return what a run is held to."""
+    """Return a run's card, with the claims that it is checked against."""
     heldout, reference, gain = results.heldout, results.reference, results.gain
     figures: list[Figure] = []
     if heldout is not None:
@@ -65,9 +65,9 @@ def write_card(folder: Path, metrics: RunResults | SuiteResults, runs: Sequence[
     """Write the card of a run or of a suite into its folder.
 
     Args:
-        folder: a run's or a suite's.
+        folder: folder of a run or a suite.
         metrics: its results.
-        runs: of a suite, those of its runs.
+        runs: for a suite, the results of its runs.
 
     Raises:
         RecordError: if a journal cannot be read, or the card cannot be written.
@@ -85,7 +85,7 @@ def _chains(folder: Path) -> Iterator[tuple[str | None, Chain]]:
         try:
             chain = read_chain(path)
         except RecordError:
-            continue  # which the results leave out, too
+            continue  # left out of the results too
         yield next((str(event.data.get("run_id")) for event in chain.events[:1]), None), chain
 
 

@@ -1,4 +1,4 @@
-"""Reading a folder of somebody else's: nothing but plain files of its own, none of them too large to be what it says."""
+"""Safe reading of an untrusted folder: only plain files inside it, of plausible size."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from heredity.errors import RecordError
+from heredity._core.errors import RecordError
+from heredity._core.outside import json_value, read_bytes
+from heredity._core.refusals import quoted, reading
 from heredity.experiments.measured import MEASURED
 from heredity.experiments.sealed import OPENED
 from heredity.experiments.verification.cards import CARD
-from heredity.outside import json_value, read_bytes
-from heredity.refusals import quoted, reading
 
 METRICS = "metrics.json"
 MOST_BYTES = {
@@ -25,12 +25,12 @@ MOST_BYTES = {
     OPENED: 1 << 30,
     CARD: 64 << 20,
 }
-"""What is read, beside blobs and the folders of runs, and the most that each may have."""
+"""Files that are read, in addition to blobs and runs' folders, each with its maximum size in bytes."""
 MOST_BLOB_BYTES = 4 << 30
 
 
 def strange_files(folder: Path) -> Iterator[str]:
-    """Yield what is wrong with the files of a run or a suite that are to be read: links, devices, pipes, sheer size.
+    """Yield problems with the files of a run or a suite that are to be read: links, devices, pipes, excessive size.
 
     Raises:
         OSError: if a folder cannot be listed.
@@ -57,13 +57,13 @@ def _strange_blobs(folder: Path) -> Iterator[str]:
 
 def _strange_folder(path: Path) -> Iterator[str]:
     if not stat.S_ISDIR(path.lstat().st_mode):
-        yield f"{path} is no plain folder"
+        yield f"{path} is not a plain folder"
 
 
 def _strange_file(path: Path, most: int) -> Iterator[str]:
     about = path.lstat()
     if not stat.S_ISREG(about.st_mode):
-        yield f"{path} is no plain file"
+        yield f"{path} is not a plain file"
     elif about.st_size > most:
         yield f"{path} has {about.st_size} bytes; expected at most {most}"
 
@@ -72,7 +72,7 @@ def read_json(path: Path) -> dict[str, Any]:
     """Read a file that is one JSON object.
 
     Raises:
-        RecordError: if it is not there, or something else.
+        RecordError: if it is missing, or not a JSON object.
     """
     with reading(path, "JSON", "restore it from a copy", RecordError):
         value: Any = json_value(read_bytes(path))
@@ -82,9 +82,9 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def differences(published: Any, computed: Any, path: str = "") -> Iterator[str]:
-    """Yield each field in which two JSON values differ, with what was published and what was computed.
+    """Yield each field in which two JSON values differ, with the published and the computed value.
 
-    Numbers that agree to nine digits are equal: the last ones depend on the machine.
+    Numbers that agree to nine digits are equal, as the last digits depend on the machine.
     """
     if isinstance(published, dict) and isinstance(computed, dict):
         names: list[str] = sorted({*published, *computed})  # pyright: ignore[reportUnknownArgumentType]
@@ -100,7 +100,7 @@ def differences(published: Any, computed: Any, path: str = "") -> Iterator[str]:
         for index, pair in enumerate(zip(published, computed, strict=False)):  # pyright: ignore[reportUnknownArgumentType]
             yield from differences(*pair, f"{path}[{index}]")
     elif not _equal(published, computed):
-        yield f"{path} is {_short(published)}, and {_short(computed)} was computed"
+        yield f"{path} is {_shorten(published)}, and {_shorten(computed)} was computed"
 
 
 def _equal(one: Any, other: Any) -> bool:
@@ -110,6 +110,6 @@ def _equal(one: Any, other: Any) -> bool:
     return type(one) is type(other) and one == other
 
 
-def _short(value: Any) -> str:
+def _shorten(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."

@@ -1,4 +1,4 @@
-"""What a check finds, and checks that come to a finding whatever a folder holds."""
+"""Findings of checks, and checks that return one for any content of a folder."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import msgpack
 
-from heredity.errors import HeredityError
+from heredity._core.errors import HeredityError
 from heredity.results.card import Check, CheckStatus
 
 Finding = tuple[CheckStatus, str]
@@ -17,26 +17,26 @@ UNREADABLE = (
     HeredityError, OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError, MemoryError,
     StopIteration, AssertionError, struct.error, msgpack.exceptions.UnpackException,
 )  # fmt: skip
-"""What reading and computing from a stranger's records may raise; everything else is a fault of this program."""
+"""Exceptions that untrusted records may cause; any other is a bug in Heredity."""
 
 
 def passed(what: str) -> Finding:
-    """Return that the claim holds."""
+    """Return a finding that the claim holds."""
     return CheckStatus.PASSED, what
 
 
 def failed(what: str) -> Finding:
-    """Return that it does not."""
+    """Return a finding that the claim does not hold."""
     return CheckStatus.FAILED, what
 
 
 def not_checked(why: str) -> Finding:
-    """Return that nothing is known, and why."""
+    """Return a finding that nothing was checked, with the reason."""
     return CheckStatus.NOT_CHECKED, why
 
 
 def failed_on(problems: Sequence[str], otherwise: str) -> Finding:
-    """Return that a check failed on each of several problems, of which the first are named; or that there are none."""
+    """Return a failure with the first of several problems, or a pass if there are none."""
     if not problems:
         return passed(otherwise)
     more = len(problems) - _MOST_NAMED
@@ -44,7 +44,7 @@ def failed_on(problems: Sequence[str], otherwise: str) -> Finding:
 
 
 def check(name: str, run: str | None, work: Callable[[], Finding]) -> Check:
-    """Return what a check comes to. Records that make it impossible fail it: they are not what was claimed."""
+    """Make a check. Records that make it impossible fail it, as they cannot support the claim."""
     try:
         status, reason = work()
     except UNREADABLE as error:

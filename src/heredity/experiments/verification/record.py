@@ -1,4 +1,4 @@
-"""The record of a run, checked: its journal, the opened cases, its blobs, and the scores and figures that follow from them."""
+"""Checks of a run's record: its journal, opened cases, blobs, and the scores and figures derived from them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ from typing import Any, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from heredity.errors import HeredityError
+from heredity._core.errors import HeredityError
+from heredity._core.refusals import misfits
+from heredity.engine.trajectory import Trajectory, decode_many
 from heredity.experiments.results import RunResult, read_run
 from heredity.experiments.sealed import OPENED, OPENED_VERSION
 from heredity.experiments.verification.files import METRICS, differences, read_json
 from heredity.experiments.verification.findings import Finding, failed, failed_on, not_checked, passed
-from heredity.judging.bench import Evolved
-from heredity.judging.cases import Opening
-from heredity.judging.rollouts import outcome_of
-from heredity.judging.session_log import SessionLog, score_to_json
 from heredity.protocols.registry import PROTOCOLS
 from heredity.records import BlobStore, Event, config_digest, load_config
 from heredity.records.events import (
@@ -35,16 +33,18 @@ from heredity.records.events import (
     RunStarted,
 )
 from heredity.records.journal import Chain
-from heredity.refusals import misfits
 from heredity.resources import Candidate
 from heredity.results.coverage import COVERAGE
-from heredity.rollouts.trajectory import Trajectory, decode_many
+from heredity.session.bench import Evolved
+from heredity.session.cases import Opening
+from heredity.session.rollouts import outcome_of
+from heredity.session.session_log import SessionLog, score_to_json
 from heredity.tasks import Task
 from heredity.tasks.registry import taskset
 
 
 class RunRecords:
-    """The records of a run whose journal could be read.
+    """Records of a run with a readable journal.
 
     Attributes:
         folder: the run's folder.
@@ -58,28 +58,28 @@ class RunRecords:
 
     @property
     def events(self) -> Sequence[Event]:
-        """The lines of the journal."""
+        """Lines of the journal."""
         return self.chain.events
 
     @functools.cached_property
     def started(self) -> RunStarted:
-        """What the run began with; empty if the first line does not say it."""
+        """Data of the run's start; empty if the first line does not hold it."""
         return RUN_STARTED.first(self.events[:1]) or cast("RunStarted", {})
 
     @functools.cached_property
     def result(self) -> RunResult:
-        """What the journal comes to."""
+        """Results of the journal."""
         return read_run(self.folder)
 
     @functools.cached_property
     def opened(self) -> Mapping[str, Any] | None:
-        """The opened cases as they were published; None if they were not."""
+        """Opened cases as published; None if they are not."""
         path = self.folder / OPENED
         return read_json(path) if path.exists() else None
 
     @functools.cached_property
     def candidates(self) -> Mapping[str, str]:
-        """Digest of each candidate to its blob, what the run is compared with included."""
+        """Digest of each candidate to its blob, including the references of the run."""
         own = {data["digest"]: data["blob"] for data in CANDIDATE.all(self.events)}
         references = REFERENCE_SCORED.all(self.events)
         compared = {data["candidate"]: data["candidate_blob"] for data in references if "candidate_blob" in data}
@@ -91,11 +91,11 @@ class RunRecords:
 
 
 def events_of_their_kinds(run: RunRecords) -> Finding:
-    """Check that the data of every event is what its kind says, and that the session was closed before judging."""
+    """Check that the data of every event fits its kind, and that the session closed before judging."""
     types = _types(str(run.started.get("protocol")))
     problems = [text for event in run.events if (text := _misfit(event, types))]
     problems += _disorder(run.events)
-    return failed_on(problems, f"{len(run.events)} events, each as its kind says, judged after the session was closed")
+    return failed_on(problems, f"{len(run.events)} events, each valid for its kind, judged after the session closed")
 
 
 def _types(protocol: str) -> Mapping[str, TypeAdapter[Any]]:
@@ -105,7 +105,7 @@ def _types(protocol: str) -> Mapping[str, TypeAdapter[Any]]:
 
 def _misfit(event: Event, types: Mapping[str, TypeAdapter[Any]]) -> str:
     if event.kind not in types:
-        return f"line {event.seq + 1} is a {event.kind!r}, which no event of this protocol is"
+        return f"line {event.seq + 1} is a {event.kind!r}, unknown in this protocol"
     try:
         types[event.kind].validate_python(event.data, strict=True)
     except ValidationError as error:
@@ -127,7 +127,7 @@ def _disorder(events: Sequence[Event]) -> Iterator[str]:
 
 
 def ended(run: RunRecords) -> Finding:
-    """Check that the run was judged to its end."""
+    """Check that the run was fully judged."""
     finished = RUN_FINISHED.first(run.events)
     if finished is None:
         last = run.events[-1].kind if run.events else "nothing"
@@ -138,35 +138,37 @@ def ended(run: RunRecords) -> Finding:
 
 
 def commitment(run: RunRecords) -> Finding:
-    """Check the opened cases against the commitment that the journal begins with."""
+    """Check the opened cases against the commitment at the start of the journal."""
     opened = run.opened
     if opened is None:
-        return not_checked(f"there is no {OPENED}: cases are published when no run that is judged on them is open")
+        return not_checked(f"{OPENED} is missing: cases are published after every run judged on them has ended")
     if opened.get("schema_version") != OPENED_VERSION:
-        return failed(f"{OPENED} is of version {opened.get('schema_version')!r}; expected {OPENED_VERSION}")
+        return failed(f"{OPENED} has version {opened.get('schema_version')!r}; expected {OPENED_VERSION}")
     cases, committed = opened["cases"], run.started["commitment"]
     opening = Opening(opened["commitment"], opened["salt"], opened["digest"])
     if opening.commitment != committed:
         return failed(f"{OPENED} opens {opening.commitment}; the journal begins with {committed}")
     if not opening.fits(cases):
-        return failed(f"the cases in {OPENED} are not those of the commitment {committed}")
+        return failed(f"the cases in {OPENED} do not match the commitment {committed}")
     recorded = CASES_JUDGED.first(run.events)
     if recorded is None or recorded["commitment"] != committed:
         return failed(f"the journal was not closed with these cases: {CASES_JUDGED.name} is {recorded}")
     counts = {name: count for name, (_, _, count) in opened["views"].items()}
     problems = list(differences(counts, dict(run.started["views"]), "views"))
-    return failed_on(problems, f"the {sum(counts.values())} opened cases are those of {committed[:12]}…")
+    return failed_on(problems, f"the {sum(counts.values())} opened cases match {committed[:12]}…")
 
 
 def secrecy(run: RunRecords) -> Finding:
-    """Say what is known of whether the cases were hidden while the evolver worked."""
+    """Report whether the cases are known to have been hidden while the evolver worked."""
     if run.started.get("cases_known"):
-        return not_checked("the cases had been published before this run began; nobody can tell who had read them")
-    return not_checked("records cannot show that nobody read the cases; that is the sandbox's and the owner's part")
+        return not_checked("the cases were published before this run started and may have been read")
+    return not_checked(
+        "records cannot prove that the cases were not read; the sandbox and the owner have to ensure that"
+    )
 
 
 def blobs(run: RunRecords) -> Finding:
-    """Check every blob that the journal names against its digest, and every candidate against its own."""
+    """Check every blob that the journal names against its digest, and every candidate against its digest."""
     problems: list[str] = []
     names = {event.data[key] for event in run.events for key in ("blob", "candidate_blob") if event.data.get(key)}
     for name in sorted(names):
@@ -177,9 +179,7 @@ def blobs(run: RunRecords) -> Finding:
     for digest, blob in run.candidates.items():
         if _readable(run, blob) and run.candidate(digest).digest != digest:
             problems.append(f"the blob {blob} holds another candidate than {digest}")
-    return failed_on(
-        problems, f"{len(names)} blobs are what the journal names, {len(run.candidates)} candidates among them"
-    )
+    return failed_on(problems, f"{len(names)} blobs match the journal, {len(run.candidates)} candidates among them")
 
 
 def _readable(run: RunRecords, blob: str) -> bool:
@@ -191,11 +191,11 @@ def _readable(run: RunRecords, blob: str) -> bool:
 
 
 def scores(run: RunRecords) -> Finding:
-    """Compute every score whose trajectories are kept again from them."""
+    """Recompute every score whose trajectories are stored."""
     problems: list[str] = []
     counted = without = 0
     for event in run.events:
-        listed = _listed(event)
+        listed = _score_columns(event)
         if listed is None:
             continue
         if "blob" not in event.data:
@@ -203,14 +203,14 @@ def scores(run: RunRecords) -> Finding:
             continue
         counted += len(listed["scores"])
         problems += [f"line {event.seq + 1}, {text}" for text in _misscored(run, event.data, listed)]
-    rest = f"; {without} judged views keep no trajectories, and only --replay computes them again" if without else ""
+    rest = f"; {without} judged views have no stored trajectories and need --replay" if without else ""
     if not counted and not problems:
-        return not_checked(f"no trajectories are kept{rest}")
+        return not_checked(f"no trajectories are stored{rest}")
     return failed_on(problems, f"{counted} scores follow from their trajectories{rest}")
 
 
-def _listed(event: Event) -> dict[str, list[Any]] | None:
-    """Return the scores, lengths and statuses that an event records; None of one without any."""
+def _score_columns(event: Event) -> dict[str, list[Any]] | None:
+    """Return the scores, lengths and statuses that an event records; None for an event without scores."""
     data = event.data
     if event.kind == SUBMISSION_COMPLETED.name:
         return {f"{name}s" if name != "status" else "statuses": [o[name] for o in data["outcomes"]] for name in _EACH}
@@ -247,10 +247,10 @@ def _strangers(data: Mapping[str, Any], trajectories: Sequence[Trajectory]) -> l
 
 
 def selection(run: RunRecords) -> Finding:
-    """Select by the protocol's own rule, from what is recorded, and compare with what the run was judged by."""
+    """Repeat the protocol's selection from the records, and compare it with the one that was judged."""
     recorded, rule = JUDGING_SELECTED.first(run.events), PROTOCOLS.load(run.started["protocol"]).selection
     if recorded is None or rule is None:
-        return not_checked("nothing was selected" if recorded is None else "the protocol offers no rule to select by")
+        return not_checked("nothing was selected" if recorded is None else "the protocol has no selection rule")
     log = SessionLog()
     log.apply(run.events)
     coverage = run.started.get("coverage", COVERAGE)
@@ -258,14 +258,14 @@ def selection(run: RunRecords) -> Finding:
     chosen = rule(evolved, run.events)
     if chosen != recorded["candidate"]:
         return failed(f"the journal selected {recorded['candidate']}; the protocol's rule selects {chosen}")
-    return passed("the protocol's rule selects the same from what is recorded")
+    return passed("the protocol's rule selects the same candidate from the records")
 
 
 def figures(run: RunRecords) -> Finding:
-    """Compute metrics.json again from the journal, and compare it field by field."""
+    """Recompute metrics.json from the journal, and compare it field by field."""
     path = run.folder / METRICS
     if not path.exists():
-        return not_checked(f"there is no {METRICS}; `heredity report` makes it")
+        return not_checked(f"{METRICS} is missing; create it with `heredity report`")
     computed = run.result.metrics.model_dump(mode="json")
     return failed_on(list(differences(read_json(path), computed)), f"every field of {METRICS} follows from the journal")
 
@@ -273,11 +273,11 @@ def figures(run: RunRecords) -> Finding:
 def configuration(run: RunRecords) -> Finding:
     """Check run.toml against the digest in the journal."""
     if not (run.folder / "run.toml").exists():
-        return not_checked("there is no run.toml")
+        return not_checked("run.toml is missing")
     given, recorded = config_digest(load_config(run.folder)), run.started["config_digest"]
     if given != recorded:
-        return failed(f"run.toml is {given}; the run began with {recorded}")
-    return passed("run.toml is what the run began with")
+        return failed(f"run.toml is {given}; the run started with {recorded}")
+    return passed("run.toml is the one that the run started with")
 
 
 def _without_remedy(error: HeredityError) -> str:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """A coding agent without a model: it climbs a hill over the numbers of a policy.
 
-It rewrites the constants at the top of `system/policy.py`, submits the program over HTTP, reads the summary that the host left
-in `feedback/`, and keeps the change if the mean return is higher. It needs numpy and the standard library, and works
-in any run whose actions are a single Discrete choice or a Box:
+It rewrites the constants at the top of `system/policy.py`, submits the program over HTTP, reads the summary that the
+host left in `feedback/`, and keeps the change if the mean return is higher. It needs numpy and the standard library,
+and works in any run whose actions are a single Discrete choice or a Box:
 
     heredity run FILE --agent "python3 /path/to/hillclimb.py"     # with /path/to in evolver.read_only
 """

@@ -1,4 +1,4 @@
-"""The archive of Varnholm: documents of every kind, made of the town's facts."""
+"""The archive of Varnholm: documents of every kind, made from the town's facts."""
 
 from __future__ import annotations
 

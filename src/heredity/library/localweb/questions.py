@@ -1,7 +1,7 @@
-"""Sixty questions about Varnholm in three levels, each with its answer, and with the steps by which it can be found.
+"""Sixty questions about Varnholm in three levels, each with its answer and the steps to find it.
 
-An answer is computed from the town's facts. The steps know where to look and never what stands there: they are made of the
-names that the question itself has, and are the same whatever seed the town is drawn from.
+An answer is computed from the town's facts. The steps know where to look but not the content there. They are made of
+the names in the question, and are the same for every seed of the town.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ PDF, DOCX, XLSX, PPTX = "council-minutes.pdf", "inspection-of-bridges.docx", "mu
 
 
 def _simple(folder: str, take: slice, text: str, fact: str, key: str) -> Callable[[Town], list[Made]]:
-    """Return a template: one fact that stands on the page of a thing."""
+    """Return a template: one fact on the page of a thing."""
 
     def made(town: Town) -> list[Made]:
         return [
@@ -158,7 +158,7 @@ _ONE: tuple[Callable[[Town], list[Made]], ...] = (
 
 
 def _of_whom(folder: str, take: slice, text: str, key: str, asked: str) -> Callable[[Town], list[Made]]:
-    """Return a template: what is so of somebody whom the page of a thing names."""
+    """Return a template: a fact about a person named on the page of a thing."""
 
     def made(town: Town) -> list[Made]:
         people = {person.name: person for person in town.people}
@@ -386,7 +386,7 @@ _TRAIN = _simple("ships", slice(10), "In which year was the {name} built?", "bui
 
 @lru_cache(maxsize=4)
 def practice(town: Town) -> tuple[LocalQuestion, ...]:
-    """Return ten questions of the first level that are to be trained on."""
+    """Return ten questions of the first level for training."""
     return tuple(LocalQuestion(f"0-{number:02d}", 1, *rest) for number, rest in enumerate(_TRAIN(town), 1))
 
 

@@ -1,4 +1,4 @@
-"""Serves the site of Varnholm on 127.0.0.1. Paths are looked up among what the site has, never on a disk."""
+"""Serves the site of Varnholm on 127.0.0.1. Paths are looked up in memory, never on disk."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from heredity.errors import ConfigError
+from heredity._core.errors import ConfigError
 from heredity.library.localweb.site import pages, rain, results
 from heredity.library.localweb.town import Town
 
@@ -19,11 +19,11 @@ _MOST_BODY = 10_000
 
 @contextmanager
 def serving(town: Town, port: int = 0) -> Generator[str]:
-    """Serve the site while the block runs, and give its address, such as `127.0.0.1:8000`.
+    """Serve the site while the block runs, and yield its address, such as `127.0.0.1:8000`.
 
     Args:
-        town: whose site it is.
-        port: where; 0 takes a free one.
+        town: the town of the site.
+        port: port; 0 takes a free one.
 
     Raises:
         ConfigError: if the port is taken.
@@ -44,7 +44,7 @@ def serving(town: Town, port: int = 0) -> Generator[str]:
 
 
 def write_site(town: Town, folder: Path) -> None:
-    """Write what of the site does not need a server: the pages and documents that a corpus is made of."""
+    """Write the static pages and documents of the site, for a corpus."""
     for name, data in pages(town).items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -58,7 +58,7 @@ def _handler(town: Town) -> type[BaseHTTPRequestHandler]:
         """Answers with pages and documents."""
 
         def do_GET(self) -> None:
-            """Answer with a page, a document, or what a search finds."""
+            """Answer with a page, a document, or search results."""
             asked = urlsplit(self.path)
             name = unquote(asked.path).lstrip("/") or "index.html"
             name += "index.html" if name.endswith("/") else ""
@@ -80,7 +80,7 @@ def _handler(town: Town) -> type[BaseHTTPRequestHandler]:
             self._answer(200, "text/html", rain(town, form).encode())
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            """Say nothing: who serves the site watches something else."""
+            """Log nothing."""
 
         def _answer(self, status: int, kind: str, body: bytes) -> None:
             self.send_response(status)

@@ -1,7 +1,7 @@
-"""The web site of Varnholm: pages that any reader of HTML can read, and some that only a browser can.
+"""The web site of Varnholm: pages that any HTML reader can read, and some that need a browser.
 
-The museum's catalogue, the ferry's timetable and the figures of companies are made by scripts; the rain of a month is asked
-for with a form whose token a script sets.
+Scripts make the museum's catalogue, the ferry's timetable and the figures of companies. A form whose token a script
+sets returns the rain of a month.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _MENU = (
 
 
 def slug(name: str) -> str:
-    """Return a name as it stands in addresses."""
+    """Return a name in the form used in addresses."""
     return name.lower().replace("ø", "o").replace(" ", "-")
 
 
 def pages(town: Town) -> dict[str, bytes]:
-    """Return everything of the site that does not depend on what is asked, by its path below the root."""
+    """Return the static pages of the site by path below the root."""
     made = {
         **_people(town),
         **_things(town),
@@ -139,7 +139,7 @@ def _catalogue(town: Town) -> list[list[object]]:
 
 
 def _scripted(title: str, data: object, script: str, body: str = "") -> str:
-    """Return a page whose data is not in its text: a script shows it."""
+    """Return a page whose data is shown by a script and is not in its text."""
     packed = base64.b64encode(json.dumps(data).encode()).decode()
     return page(title, f'{body}<div id="place"></div>', f"const data=JSON.parse(atob('{packed}'));{script}")
 
@@ -174,7 +174,7 @@ _SEARCH = '<form action="/search.html"><label>Words <input name="q"></label> <bu
 
 
 def results(pages: Mapping[str, bytes], words: str) -> str:
-    """Return the page of what a search finds: pages that have all words."""
+    """Return the page of search results: pages that contain all words."""
     wanted = words.lower().split()
     hits = [
         name
@@ -186,7 +186,7 @@ def results(pages: Mapping[str, bytes], words: str) -> str:
 
 
 def weather(report: str | None) -> str:
-    """Return the page with the form of the weather station, and what it says."""
+    """Return the page with the form of the weather station, and its message."""
     options = ["".join(f"<option>{value}</option>" for value in values) for values in (RAIN_YEARS, MONTHS)]
     form = (
         f'<form method="post" action="/weather.html"><label>Year <select name="year">{options[0]}</select></label>'

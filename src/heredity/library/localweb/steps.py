@@ -1,7 +1,7 @@
-"""Steps by which questions are answered: who calls which tools, and what is taken out of their results.
+"""Steps that answer questions: tool calls by agents, and patterns that extract values from the results.
 
-A step is done by one agent: calls of tools, each with patterns that take something out of the result. What was taken out
-fills the places `{name}` of later calls, and `{name*}` takes every match, as a list.
+One agent does a step: it calls tools, and patterns extract values from each result. Extracted values fill the
+placeholders `{name}` of later calls; `{name*}` takes every match, as a list.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ Call = dict[str, Any]
 
 @dataclass(frozen=True)
 class Step:
-    """What one agent does.
+    """Step of one agent.
 
     Attributes:
-        agent: who.
-        calls: each with `tool`, `with` (its arguments) and `find` (patterns by name).
+        agent: name of the agent.
+        calls: tool calls, each with `tool`, `with` (its arguments) and `find` (patterns by name).
         after: indices of the steps whose results it needs.
     """
 
@@ -35,13 +35,13 @@ class LocalQuestion:
     """A question.
 
     Attributes:
-        id: names it.
+        id: unique name.
         level: 1 to 3.
-        text: what is asked.
+        text: text of the question.
         answer: the right answer.
-        steps: how it can be found.
-        file: the document of the archive that is given with it; empty for none.
-        last: what of the last step is the answer.
+        steps: steps that find it.
+        file: the attached document of the archive; empty for none.
+        last: name of the last step's value that is the answer.
     """
 
     id: str
@@ -54,7 +54,7 @@ class LocalQuestion:
 
     @property
     def calls(self) -> list[str]:
-        """The tools that are called, in order; their number is that of the hops."""
+        """Tools called, in order; their number is the number of hops."""
         return [call["tool"] for step in self.steps for call in step.calls]
 
     @property
@@ -64,7 +64,7 @@ class LocalQuestion:
 
     @property
     def agents(self) -> tuple[str, ...]:
-        """Who has to take part, sorted."""
+        """Agents needed, sorted."""
         return tuple(sorted({step.agent for step in self.steps}))
 
 
@@ -74,7 +74,7 @@ def read(path: str, find: dict[str, str], **more: Any) -> Call:
 
 
 def browse(action: str, find: dict[str, str] | None = None, **arguments: Any) -> Call:
-    """Return a call that does something in the browser."""
+    """Return a call of a browser action."""
     return {"tool": f"browser_{action}", "with": arguments, "find": find or {}}
 
 
@@ -99,7 +99,7 @@ def coder(code: str, *after: int) -> Step:
 
 
 def row(name: str) -> str:
-    """Return the pattern of a row of a page's table: what stands beside a name."""
+    """Return the pattern of a row of a page's table: the cell next to a name."""
     return rf"\| {name} \| ([^\n(]+?)(?: \(|\n|\Z)"
 
 
@@ -118,5 +118,5 @@ def visits(year: int) -> str:
 
 
 def chair(day: object) -> str:
-    """Return the pattern of who was in the chair on a day, in the minutes."""
+    """Return the pattern of the chair of a day's meeting, in the minutes."""
     return rf"council, {day}\s+In the chair: (.+)"

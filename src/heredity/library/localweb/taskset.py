@@ -8,13 +8,13 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from heredity.errors import ConfigError
+from heredity._core.errors import ConfigError
+from heredity.engine.questions.contract import Question
+from heredity.engine.questions.pools import Pool
 from heredity.library.localweb.questions import practice, questions
 from heredity.library.localweb.server import serving, write_site
 from heredity.library.localweb.steps import LocalQuestion
 from heredity.library.localweb.town import make_town
-from heredity.tasks.questions.contract import Question
-from heredity.tasks.questions.pools import Pool
 
 LEVELS = (1, 2, 3)
 _FORM = 'End with the line "Answer: " and the answer alone: a name, or a number in digits without its unit.'
@@ -26,16 +26,16 @@ document; two or three steps; four or more, with several kinds of tools. Ten mor
 
 
 class LocalWeb:
-    """Implements `heredity.tasks.questions.sites.Site`."""
+    """Implements `heredity.engine.questions.sites.Site`."""
 
     def pool(self, options: Mapping[str, Any]) -> Pool:
         """Return the questions.
 
         Args:
-            options: `level`, 1 to 3, for those of one level; `ids`, such as `"1-01,3-07"`, for some alone.
+            options: `level`, 1 to 3, for one level; `ids`, such as `"1-01,3-07"`, for selected questions.
 
         Raises:
-            ConfigError: if an option is none of these, or its value is wrong.
+            ConfigError: if an option is unknown, or its value is invalid.
         """
         if unknown := set(options) - {"level", "ids"}:
             raise ConfigError(f"questions/local-web has no option {min(unknown)!r}; it has level and ids")
@@ -69,7 +69,7 @@ def _asked(question: LocalQuestion) -> Question:
 
 
 def _row(question: LocalQuestion) -> dict[str, Any]:
-    """Return a question as it stands in a file of questions."""
+    """Return a question in the format of a file of questions."""
     return {
         "id": question.id,
         "level": question.level,

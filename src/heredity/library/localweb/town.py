@@ -1,7 +1,7 @@
-"""What is so in Varnholm: people, bridges, ships, companies and what the archive has on them, all drawn from one seed.
+"""Facts of Varnholm: people, bridges, ships, companies and their archive records, all drawn from one seed.
 
-Every fact is kept once, here; pages, documents and answers are made of it. Values that questions ask back from, such as names and
-years of opening, are drawn without repetition, so that what a question describes is one thing.
+Every fact is stored once, here; pages, documents and answers are made from it. Values that identify things in
+questions, such as names and years of opening, are drawn without repetition, so a description matches one thing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from heredity.ids import generator
+from heredity._core.ids import generator
 
 FIRST = (
     "Ada", "Bertil", "Clara", "Dagny", "Edvin", "Frida", "Gunnar", "Hedda", "Ivar", "Johanna",
@@ -45,7 +45,7 @@ RAIN_YEARS = tuple(range(1990, 1995))
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody of the town."""
+    """A person in the town."""
 
     name: str
     trade: str
@@ -55,7 +55,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    """A bridge; `inspector` and `grade` are of the inspection in the archive."""
+    """A bridge; `inspector` and `grade` come from the inspection in the archive."""
 
     name: str
     opened: int
@@ -77,7 +77,7 @@ class Ship:
 
 @dataclass(frozen=True, slots=True)
 class Company:
-    """A company; `staff` is only said in a tab of its page."""
+    """A company; `staff` is only shown in a tab of its page."""
 
     name: str
     founded: int
@@ -96,7 +96,7 @@ class District:
 
 @dataclass(frozen=True, slots=True)
 class Exhibit:
-    """Something in the museum's catalogue."""
+    """An item of the museum's catalogue."""
 
     number: int
     name: str
@@ -126,7 +126,7 @@ class Project:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A ship that came in, with its cargo in tons."""
+    """The arrival of a ship, with its cargo in tons."""
 
     day: date
     ship: str
@@ -135,7 +135,7 @@ class Arrival:
 
 @dataclass(frozen=True, eq=False)
 class Town:
-    """All that is known of the town."""
+    """All facts of the town."""
 
     people: tuple[Person, ...]
     bridges: tuple[Bridge, ...]
@@ -158,7 +158,7 @@ class Town:
 def _draws(
     rng: np.random.Generator,
 ) -> tuple[Callable[[int, int, int], list[int]], Callable[[tuple[str, ...], int], list[str]]]:
-    """Return what draws several different numbers of a range, and what puts texts in an order, from the first again if need be."""
+    """Return functions that draw several distinct numbers of a range, and that order texts, repeating them if needed."""
 
     def several(low: int, high: int, count: int) -> list[int]:
         return [int(v) + low for v in rng.choice(high - low, count, replace=False)]
@@ -172,7 +172,7 @@ def _draws(
 
 @lru_cache(maxsize=4)
 def make_town(seed: int = 0) -> Town:
-    """Return the town of a seed; names of things are the same in all, what is so of them is not."""
+    """Return the town of a seed; names of things are the same in all towns, the facts are not."""
     rng = generator(seed, "local-web")
 
     several, shuffled = _draws(rng)

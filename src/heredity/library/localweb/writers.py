@@ -1,4 +1,4 @@
-"""Small documents of every kind, written by hand so that the same content is the same bytes: PDF, DOCX, XLSX, PPTX, PNG."""
+"""Minimal writers of PDF, DOCX, XLSX, PPTX and PNG, so that the same content gives the same bytes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 
 
 def pdf(pages: Sequence[Sequence[str]]) -> bytes:
-    """Return a PDF in Helvetica; each page is a sequence of lines of Latin-1, of which about 50 fit."""
+    """Return a PDF in Helvetica; each page is a sequence of up to about 50 lines of Latin-1."""
     objects: list[bytes] = [b"<< /Type /Catalog /Pages 2 0 R >>", b""]
     objects.append(b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>")
     kids: list[str] = []
@@ -45,7 +45,7 @@ def pdf(pages: Sequence[Sequence[str]]) -> bytes:
 
 
 def png(pixels: Sequence[Sequence[tuple[int, int, int]]], texts: Mapping[str, str] | None = None) -> bytes:
-    """Return a picture of rows of colours (red, green, blue; 0 to 255), with texts of Latin-1 kept in it by keyword."""
+    """Return a picture of rows of colours (red, green, blue; 0 to 255), with Latin-1 texts stored by keyword."""
 
     def chunk(kind: bytes, body: bytes) -> bytes:
         return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
@@ -220,7 +220,7 @@ def _package(parts: Mapping[str, tuple[str, str]], main: str, rest: Mapping[str,
 
 
 def archive(members: Mapping[str, bytes]) -> bytes:
-    """Return a ZIP archive whose bytes follow from its members alone."""
+    """Return a ZIP archive whose bytes depend only on its members."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
         for name, data in members.items():

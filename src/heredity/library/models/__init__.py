@@ -1,22 +1,24 @@
-"""Offline models: small deterministic programs in a language model's place, for experiments that need no account.
+"""Offline models: small deterministic programs that stand in for a language model, for experiments without an account.
 
-They are honest about what they can do: `offline/rule-follower` answers by the rules that stand in its prompt and by nothing
-else, `offline/rule-inducer` writes such rules from the rollouts it is shown, by search over a fixed list of skills, and
-`offline/world-learner` does the like for players of worlds. `offline/shell-worker` works on the container tasks that come
-with Heredity, with habits that its harness has to mend, and `offline/harness-writer` mends them by what rollouts have shown.
-`offline/world-author` writes worlds from themes in its vocabulary. `offline/town-worker` is all models of a team that looks up
-what is asked about a small web, and `offline/town-optimizer` edits that team's prompts, for better and for worse.
-`offline/reviser` answers, assesses and revises by a plan for each question, and `offline/coder` writes programs likewise.
-What they show is that a method, a session and a judge work as they should. What they cannot show is how well a method does
-with a language model.
+- `offline/rule-follower` answers only by the rules in its prompt.
+- `offline/rule-inducer` writes such rules from rollouts, by search over a fixed list of skills.
+- `offline/world-learner` does the same for players of worlds.
+- `offline/shell-worker` works on Heredity's container tasks, with bad habits that its harness must correct.
+- `offline/harness-writer` corrects them from evidence in rollouts.
+- `offline/world-author` writes worlds from themes in its vocabulary.
+- `offline/town-worker` plays all models of a team that answers questions about a small web.
+- `offline/town-optimizer` edits that team's prompts, for better and for worse.
+- `offline/reviser` answers, assesses and revises by a plan for each question; `offline/coder` writes programs likewise.
+
+They show that a method, a session and a judge work correctly. They cannot show how good a method is with a language
+model.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from heredity.errors import UnknownNameError
-from heredity.gateway.contract import Model
+from heredity._core.errors import UnknownNameError
 from heredity.library.models.coder import Coder
 from heredity.library.models.follower import RuleFollower
 from heredity.library.models.harness_writer import CarelessHarnessWriter, HarnessWriter
@@ -27,6 +29,7 @@ from heredity.library.models.town_optimizer import TownOptimizer
 from heredity.library.models.town_worker import TownWorker
 from heredity.library.models.world_learner import WorldLearner
 from heredity.library.models.world_writer import CarelessWorldWriter, WorldWriter
+from heredity.models.contract import Model
 
 _MODELS: Mapping[str, Callable[[], Model]] = {
     "rule-follower": RuleFollower,
@@ -46,10 +49,10 @@ _MODELS: Mapping[str, Callable[[], Model]] = {
 
 
 def open_model(rest: str, settings: object | None = None) -> Model:
-    """Return the offline model of that name.
+    """Return an offline model by name.
 
     Raises:
-        UnknownNameError: if there is none.
+        UnknownNameError: if the name is unknown.
     """
     if rest not in _MODELS:
         raise UnknownNameError("offline model", rest, _MODELS)

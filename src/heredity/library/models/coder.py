@@ -1,8 +1,9 @@
-"""`offline/coder`: writes programs out of the stored solutions of problems, wrong and slow ones first, and repairs by verdict.
+"""`offline/coder`: writes programs from the stored solutions of problems, wrong and slow ones first, and repairs them by verdict.
 
-What it writes to a problem in a language is a plan, drawn from both names: a right program at once, or before it one that is wrong,
-slow, does not compile, or none at all. It goes on to the next of its plan only when it is told that something is wrong. Where there
-is no wrong or slow solution in a language, what it writes does not compile. What such a program gains is its author's choice.
+A plan, drawn from the names of the problem and the language, decides the order: a right program at once, or first one
+that is wrong, slow or does not compile, or none. It moves on in its plan only when a fault is reported. If a language
+has no wrong or slow solution, it writes a program that does not compile. The gains of such a program are its author's
+choice.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, cast
 
-from heredity.errors import ProviderError
-from heredity.gateway.contract import Reply, Request, Usage
-from heredity.ids import digest_bytes
+from heredity._core.errors import ProviderError
+from heredity._core.ids import digest_bytes
+from heredity.kinds.code.problem import Problem, library_problems
 from heredity.library.models.follower import words_of
 from heredity.library.models.inducer import block_of
-from heredity.tasks.code.problem import Problem, library_problems
+from heredity.models.contract import Reply, Request, Usage
 
 RIGHT, WRONG, SLOW, BROKEN, NONE = "right", "wrong", "slow", "broken", "none"
 PLANS = (
@@ -37,12 +38,12 @@ _FENCE = re.compile(r"^```([\w+]+)", re.MULTILINE)
 
 
 def plan_of(problem: str, language: str) -> tuple[str, ...]:
-    """Return what is planned for a problem, by its name, in a language."""
+    """Return the plan for a problem in a language."""
     return PLANS[int(digest_bytes(f"{problem}/{language}".encode())[:8], 16) % len(PLANS)]
 
 
 def program(problem: Problem, language: str, kind: str) -> str:
-    """Return a program of a kind; one that does not compile where the problem has none of it in this language."""
+    """Return a program of a kind; one that does not compile if the problem lacks the kind in this language."""
     stored = problem.accepted if kind == RIGHT else problem.rejected
     folder = {WRONG: "wrong/", SLOW: "slow/"}.get(kind, "")
     if kind in (RIGHT, WRONG, SLOW):
@@ -53,14 +54,14 @@ def program(problem: Problem, language: str, kind: str) -> str:
 
 
 def reply_of(problem: Problem, language: str, kind: str) -> str:
-    """Return what it says: a program in a fence, or no program."""
+    """Return the reply: a fenced program, or no program."""
     if kind == NONE:
         return "I cannot see how to begin."
     return f"```{language}\n{program(problem, language, kind).rstrip()}\n```"
 
 
 class Coder:
-    """Writes programs by plan, and plays the optimizer of its own; usage counts words."""
+    """Writes programs by plan, and plays their optimizer; usage counts words."""
 
     name = "offline/coder"
 
@@ -68,7 +69,7 @@ class Coder:
         """Answer a request.
 
         Raises:
-            ProviderError: if it is about no problem that comes with Heredity, or no optimizer's (`unscripted`).
+            ProviderError: if it is neither about a problem of Heredity nor an optimizer's request (`unscripted`).
         """
         last = request.messages[-1].content if request.messages else ""
         if "```json" not in last:
@@ -97,7 +98,7 @@ class Coder:
 
 
 def _improved(block: Mapping[str, Any]) -> dict[str, Any]:
-    """Write the next program of the plan if something is said to be wrong, else the same again."""
+    """Write the next program of the plan if a fault is reported, else the same again."""
     evidence = cast("Sequence[Mapping[str, Any]]", block["evidence"])[0]
     problem, language = _asked(str(evidence.get("question")))
     plan, number = plan_of(problem.name, language), int(block["round"]) if evidence.get("error") else 0

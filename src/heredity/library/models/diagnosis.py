@@ -1,4 +1,4 @@
-"""What `offline/harness-writer` makes of rollouts: which lessons they lacked, by their reports and by what verifiers said."""
+"""Diagnosis of rollouts by `offline/harness-writer`: lacked lessons, from reports and the output of verifiers."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _MIDDLEWARE = re.compile(r"middleware/[\w-]+\.py")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one rollout shows.
+    """Diagnosis of one rollout.
 
     Attributes:
-        task: its train handle; None if that is not known.
+        task: its train task index; None if unknown.
         solved: whether its score is 1.
-        lacked: lessons it went without, what is likeliest to blame first.
-        heeded: lessons it acted by.
+        lacked: lessons it lacked, the likeliest cause first.
+        heeded: lessons it applied.
     """
 
     task: int | None
@@ -33,10 +33,10 @@ class Finding:
 
 
 def finding(item: Mapping[str, Any], rng: np.random.Generator) -> Finding:
-    """Return what an item of evidence shows.
+    """Return the diagnosis of an item of evidence.
 
-    The report says what was taken for granted, but not what of it did harm. What the verifier or the programs printed may
-    tell; else chance decides what is blamed first.
+    The report lists assumptions, but not the harmful ones. The output of the verifier or the programs may reveal them;
+    otherwise chance decides which is blamed first.
     """
     report = "\n".join(str(item[key]) for key in ("summary", "transcript", "answer") if item.get(key))
     lacked, heeded = read_report(report)
@@ -51,13 +51,13 @@ def finding(item: Mapping[str, Any], rng: np.random.Generator) -> Finding:
 
 
 def findings(block: Mapping[str, Any], rng: np.random.Generator) -> list[Finding]:
-    """Return what all items of a request's evidence show."""
+    """Return the diagnoses of all items of a request's evidence."""
     items = cast(Sequence[Mapping[str, Any]], block.get("evidence") or ())
     return [finding(item, rng) for item in items]
 
 
 def blamed(diagnosed: Sequence[Finding]) -> dict[str, list[int]]:
-    """Return the lessons that failed rollouts lacked, with their tasks: those that most of them blame first come first."""
+    """Return the lessons that failed rollouts lacked, with their tasks, the most blamed first."""
     weights: dict[str, float] = {}
     tasks: dict[str, list[int]] = {}
     for diagnosis in diagnosed:
@@ -70,7 +70,7 @@ def blamed(diagnosed: Sequence[Finding]) -> dict[str, list[int]]:
 
 
 def broken_middleware(block: Mapping[str, Any]) -> list[str]:
-    """Return the variables of the middleware that rollouts failed with: those that a breach of contract names."""
+    """Return the variables of failing middleware, as named by contract violations."""
     items = cast(Sequence[Mapping[str, Any]], block.get("evidence") or ())
     errors = [str(item.get("error") or "") for item in items]
     files = [name for error in errors if "ContractError" in error for name in _MIDDLEWARE.findall(error)]
@@ -78,12 +78,12 @@ def broken_middleware(block: Mapping[str, Any]) -> list[str]:
 
 
 def taught(names: Sequence[str]) -> list[str]:
-    """Return those lessons that words can teach."""
+    """Return the lessons that words can teach."""
     return [name for name in names if name not in (TABLES, BRIEF)]
 
 
 def gepa_block(question: str) -> Mapping[str, Any] | None:
-    """Read the `gepa` package's own request: the text that is to be rewritten, and its examples as evidence; None if it is none."""
+    """Read the `gepa` package's request: the text to rewrite, and its examples as evidence; None for other requests."""
     parts = question.split("\n```\n")
     start = next((i for i, part in enumerate(parts) if part.startswith("# Example 1\n")), None)
     if start is None:
@@ -100,7 +100,7 @@ def gepa_block(question: str) -> Mapping[str, Any] | None:
 
 
 def known_in(texts: Mapping[str, str]) -> frozenset[str]:
-    """Return the lessons that a harness's texts teach: prompts and memories by their words, other parts by what they are."""
+    """Return the lessons that a harness's texts teach: prompts and memories by words, other parts by kind."""
     words = "\n".join(text for name, text in texts.items() if name.startswith(("prompt/", "memory/")))
     programs = {TABLES} if any(name.startswith("tool/tables:") for name in texts) else set[str]()
     programs |= {BRIEF} if "agent/solver:middleware/brief.py" in texts else set()
@@ -108,7 +108,7 @@ def known_in(texts: Mapping[str, str]) -> frozenset[str]:
 
 
 def told_of(rejected: Any, variable: str) -> bool:
-    """Return whether an edit of a variable is among the rejected proposals."""
+    """Return True if an edit of a variable is among the rejected proposals."""
     return variable in json.dumps(rejected or [])
 
 

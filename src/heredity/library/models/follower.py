@@ -1,4 +1,4 @@
-"""`offline/rule-follower`: a solver that does what the rules in its system message say, and nothing cleverer."""
+"""`offline/rule-follower`: a solver that only follows the rules in its system message."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import json
 import re
 from dataclasses import dataclass
 
-from heredity.gateway.contract import Message, Reply, Request, ToolCall, Usage
 from heredity.library.models.skills import SKILLS, apply_skill
+from heredity.models.contract import Message, Reply, Request, ToolCall, Usage
 
 _RULE = re.compile(r'^[ \t]*[-*]?[ \t]*When a question says "([^"\n]{1,200})", (.{1,200}?)\.?[ \t]*$', re.MULTILINE)
 _CALL = re.compile(r"call the tool ([A-Za-z0-9_-]+)")
@@ -25,16 +25,16 @@ class Rule:
 
 
 def read_rules(prompt: str) -> list[Rule]:
-    """Return the rules that stand in a prompt, in order; lines that are no rules are passed over."""
+    """Return the rules in a prompt, in order; other lines are skipped."""
     return [Rule(cue, what) for cue, what in _RULE.findall(prompt)]
 
 
 class RuleFollower:
-    """Follows the first rule whose cue stands in the question and whose skill applies.
+    """Follows the first rule whose cue occurs in the question and whose skill applies.
 
-    A rule is a line such as `- When a question says "how many legs", give the sum of the numbers.`, in a system message. The
-    skills are those of `heredity.library.models.skills`; a rule may also have a tool called, which is given the question
-    (`{"question": ...}`) and whose result is the answer. Without a rule that fits it repeats the question's last word. Usage
+    A rule is a line such as `- When a question says "how many legs", give the sum of the numbers.`, in a system
+    message. The skills are those of `heredity.library.models.skills`; a rule may also call a tool with the question
+    (`{"question": ...}`); the result is the answer. Without a matching rule it repeats the question's last word. Usage
     counts words.
     """
 
@@ -71,12 +71,12 @@ def _reply(request: Request, text: str, *calls: ToolCall) -> Reply:
 
 
 def words_of(messages: tuple[Message, ...]) -> int:
-    """Return how many words messages have: what offline models count as tokens."""
+    """Return the number of words in messages, which offline models count as tokens."""
     return sum(len(m.content.split()) for m in messages)
 
 
 def _body(question: str) -> str:
-    """Return a question without the paragraph that says how to answer."""
+    """Return a question without the paragraph on the answer format."""
     return question.strip().rpartition("\n\n")[0] or question.strip() if "<answer>" in question else question.strip()
 
 

@@ -64,10 +64,10 @@ def rewritten(text: str, fresh: Sequence[str], heeded: Sequence[str], chars: int
     """Return a system prompt rewritten as a whole, and the lessons it holds: at most `MOST`, and no more than fit.
 
     Args:
-        text: the prompt as it is.
-        fresh: lessons to put in, what matters most first.
-        heeded: lessons that rollouts are known to have acted by; of those in the prompt they are the first to be kept.
-        chars: most characters of the new text.
+        text: the current prompt.
+        fresh: lessons to add, the most important first.
+        heeded: lessons that rollouts applied; the prompt keeps these first.
+        chars: maximum characters of the new text.
     """
     lines = text.rstrip().splitlines()
     old = [
@@ -84,7 +84,7 @@ def rewritten(text: str, fresh: Sequence[str], heeded: Sequence[str], chars: int
 
 
 def appended(variable: str, text: str, names: Sequence[str]) -> str:
-    """Return the text of a prompt or memory with lessons at its end, in the form that the file has."""
+    """Return the text of a prompt or memory with lessons appended in the file's form."""
     old = text.rstrip() + "\n" if text.strip() else ""
     if variable.endswith(".jsonl"):
         return old + "".join(json.dumps({"text": LESSONS[name].says}) + "\n" for name in names)
@@ -92,7 +92,7 @@ def appended(variable: str, text: str, names: Sequence[str]) -> str:
 
 
 def place_of(texts: Mapping[str, str], new: Sequence[str]) -> str:
-    """Return the variable that lessons are appended to: a memory, if there is or may be one, else the system prompt."""
+    """Return the variable to append lessons to: a memory, if one exists or may be added, else the system prompt."""
     memories = [name for name in texts if name.startswith("memory/") and name.endswith((".md", ".jsonl"))]
     if memories:
         return memories[0]
@@ -105,7 +105,7 @@ def edit(variable: str, value: str | None, why: str) -> dict[str, Any]:
 
 
 def because(names: Sequence[str]) -> str:
-    """Return why lessons are written down, on one line."""
+    """Return the reason for adding lessons, on one line."""
     return "attempts took it that " + ", or that ".join(LESSONS[name].lacked or "sorting never hurts" for name in names)
 
 

@@ -1,4 +1,4 @@
-"""`offline/harness-writer`: an optimizer's model that mends the harness of the shell worker by what rollouts have shown."""
+"""`offline/harness-writer`: an optimizer's model that repairs the harness of the shell worker from evidence in rollouts."""
 
 from __future__ import annotations
 
@@ -8,10 +8,17 @@ from typing import Any, cast
 
 import numpy as np
 
-from heredity.errors import ProviderError
-from heredity.gateway.contract import Reply, Request, Usage
-from heredity.ids import generator
-from heredity.library.models.diagnosis import blamed, broken_middleware, findings, gepa_block, known_in, taught, told_of
+from heredity._core.errors import ProviderError
+from heredity._core.ids import generator
+from heredity.library.models.diagnosis import (
+    blamed,
+    broken_middleware,
+    findings,
+    gepa_block,
+    known_in,
+    taught,
+    told_of,
+)
 from heredity.library.models.follower import words_of
 from heredity.library.models.harness_parts import (
     CARELESS_TEXT,
@@ -30,6 +37,7 @@ from heredity.library.models.harness_parts import (
 )
 from heredity.library.models.inducer import block_of
 from heredity.library.models.lessons import BRIEF, LESSONS, TABLES, lessons_in
+from heredity.models.contract import Reply, Request, Usage
 
 _EACH = 2
 """How many lessons it takes from one rollout, and from one minibatch of GEPA."""
@@ -40,10 +48,10 @@ _AT_ONCE = 2
 class HarnessWriter:
     """Answers the requests of optimizers (docs/optimizers.md, and those of the `gepa` package) with lessons for the worker.
 
-    It knows the worker's lessons, and sees of its rollouts what any model sees. Of what a failed rollout took for granted
-    it cannot tell for certain what did the harm: what verifiers and programs printed helps, and for the rest it guesses, by
-    the request's seed. A prompt it rewrites as a whole, with few lessons; to libraries it adds entries; as an engineer it
-    also writes a tool and a middleware. Deterministic in the request.
+    It knows the worker's lessons, and sees the same of rollouts as any model. It cannot know which assumption of a
+    failed rollout did the harm. The output of verifiers and programs helps; otherwise it guesses by the request's seed.
+    It rewrites a prompt as a whole, with few lessons; it adds entries to libraries; as an engineer it also writes a
+    tool and a middleware. Deterministic in the request.
     """
 
     name = "offline/harness-writer"
@@ -53,7 +61,7 @@ class HarnessWriter:
         """Answer a request.
 
         Raises:
-            ProviderError: if it is not one of an optimizer's (`unscripted`).
+            ProviderError: if it is not an optimizer's request (`unscripted`).
         """
         rng = generator(request.sampling.seed or 0, "offline", "harness-writer", request.digest)
         asked = next((m.content for m in request.messages if m.role == "user"), "")
@@ -73,7 +81,7 @@ class HarnessWriter:
 
 
 class CarelessHarnessWriter(HarnessWriter):
-    """The same, but when it first writes a middleware its hook forgets to return; it mends that when it is told."""
+    """The same, but the hook of its first middleware forgets to return; it fixes that when the failure is reported."""
 
     name = "offline/harness-writer-careless"
     careless = True
@@ -124,7 +132,7 @@ def _summarise(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, 
 
 
 def _improve(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
-    """Rewrite the prompt, or edit whatever else may change."""
+    """Rewrite the prompt, or edit other variables that may change."""
     gradients = cast(Sequence[Mapping[str, Any]], block.get("gradients") or ())
     texts, diagnosed = _texts(block), findings(block, rng)
     targets = cast(Sequence[str], _limits(block).get("targets") or ())
@@ -145,7 +153,7 @@ def _improve(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, An
 def _engineer(
     block: Mapping[str, Any], rng: np.random.Generator, careless: bool, advised: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Add what is missing: lessons to a memory or the prompt, the tool, and the middleware, each if it may be added."""
+    """Add missing parts: lessons to a memory or the prompt, the tool, and the middleware, each if allowed."""
     texts, new, diagnosed = _texts(block), _new(block), findings(block, rng)
     causes, present = blamed(diagnosed), known_in(texts)
     fresh = [name for name in (advised or taught(list(causes))) if name not in present][:_AT_ONCE]
@@ -217,7 +225,7 @@ def _consolidate(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str
 
 
 def _unknown(texts: Sequence[str], present: set[str]) -> list[dict[str, Any]]:
-    """Return additions of the texts that teach something that neither is known nor comes twice."""
+    """Return additions of the texts that teach something new, without duplicates."""
     seen, operations = set(present), list[dict[str, Any]]()
     for text in texts:
         names = lessons_in(text)

@@ -1,9 +1,8 @@
 """`offline/rule-inducer`: an optimizer's model that writes rules for the rule follower, by program induction.
 
-It sees what any model sees in its place: the JSON block of the optimizers' requests (docs/optimizers.md). For a failed
-attempt it looks for skills that give the expected answer, and for words of the question by which to know such questions.
-One example is little: a skill may fit by chance, and words may be common to questions of other kinds. Such rules are
-wrong, and it is the commit gate's business to refuse them.
+It sees the same as any model: the JSON block of the optimizers' requests (docs/optimizers.md). For a failed rollout it
+searches for skills that give the expected answer, and for words that identify such questions. One example is little: a
+skill may fit by chance, and words may occur in questions of other kinds. The commit gate must refuse such wrong rules.
 """
 
 from __future__ import annotations
@@ -15,11 +14,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from heredity.errors import ProviderError
-from heredity.gateway.contract import Reply, Request, Usage
-from heredity.ids import generator
+from heredity._core.errors import ProviderError
+from heredity._core.ids import generator
 from heredity.library.models.follower import Rule, read_rules, words_of
 from heredity.library.models.skills import SKILLS, apply_skill
+from heredity.models.contract import Reply, Request, Usage
 
 _BLOCK = re.compile(r"```json\n(.*?)\n```", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z][A-Za-z'-]*")
@@ -30,9 +29,9 @@ _ADVICE = "Add this rule: "
 
 
 class RuleInducer:
-    """Answers an optimizer's requests: reflects, selects, criticises, and adds one rule at a time to the system prompt.
+    """Answers an optimizer's requests: reflects, selects, critiques, and adds one rule at a time to the system prompt.
 
-    Of libraries it knows what rules they hold: it blames the rule that a failed rollout followed, and adds one for each skill.
+    It reads the rules in libraries: it blames the rule that a failed rollout followed, and adds one for each skill.
 
     Deterministic in the request; different seeds give different proposals.
     """
@@ -43,7 +42,7 @@ class RuleInducer:
         """Answer a request.
 
         Raises:
-            ProviderError: if it is not one of an optimizer's (`unscripted`).
+            ProviderError: if it is not an optimizer's request (`unscripted`).
         """
         block = block_of(request, self.name)
         rng = generator(request.sampling.seed or 0, "offline", "rule-inducer", request.digest)
@@ -63,7 +62,7 @@ def block_of(request: Request, name: str) -> Mapping[str, Any]:
     """Return the JSON block of an optimizer's request.
 
     Raises:
-        ProviderError: if there is none (`unscripted`); `name` says who was asked.
+        ProviderError: if there is none (`unscripted`); `name` is the model in the message.
     """
     for message in request.messages:
         match = _BLOCK.search(message.content)
@@ -161,7 +160,7 @@ def _consolidate(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str
 
 
 def _followed(block: Mapping[str, Any], library: str) -> list[str]:
-    """Return the id of the entry that the follower heeds with the question of the first rollout; none if it heeds none."""
+    """Return the id of the entry that the follower applies to the first rollout's question; none if it applies none."""
     question = str(block["evidence"][0].get("question"))
     for entry in cast(Sequence[Mapping[str, Any]], block[library]):
         for rule in read_rules(str(entry["text"])):
@@ -185,7 +184,7 @@ def _entry(rule: Rule) -> str:
 
 
 def _body(question: str) -> str:
-    """Return a question without the paragraph that says how to answer."""
+    """Return a question without the paragraph on the answer format."""
     return question.rpartition("\n\n")[0] or question if "<answer>" in question else question
 
 

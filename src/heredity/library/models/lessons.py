@@ -1,4 +1,4 @@
-"""The lessons of `offline/shell-worker`: how they are told, how it says afterwards that it had one or lacked it."""
+"""The lessons of `offline/shell-worker`: their wording, and its reports that it had or lacked one."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _PIECE = re.compile(r"[.;\n]")
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """Something that the worker does not do by itself.
+    """A practice that the worker must be taught.
 
     Attributes:
-        says: a sentence that teaches it; `""` where words do not.
-        words: expressions that a clause must match, all of them and in any case, to teach it; none where words do not.
-        lacked: how the worker says that it went without.
-        heeded: how it says that it acted by it.
-        signs: expressions of what verifiers and programs print where it is missing.
+        says: a sentence that teaches it; `""` if words cannot.
+        words: expressions that a clause must all match, ignoring case, to teach it; none if words cannot.
+        lacked: the worker's report that it went without.
+        heeded: the worker's report that it applied it.
+        signs: patterns in the output of verifiers and programs when it is missing.
     """
 
     says: str
@@ -111,18 +111,18 @@ BLUNT = "I sorted as my notes say, though nobody asked for it"
 
 
 def lessons_in(text: str) -> frozenset[str]:
-    """Return the lessons that a text teaches: one clause has to hold all words of a lesson."""
+    """Return the lessons that a text teaches: one clause must contain all words of a lesson."""
     pieces = _PIECE.split(text)
     return frozenset(name for name, lesson in LESSONS.items() if any(teaches(piece, lesson) for piece in pieces))
 
 
 def teaches(piece: str, lesson: Lesson) -> bool:
-    """Return whether a clause teaches a lesson."""
+    """Return True if a clause teaches a lesson."""
     return bool(lesson.words) and all(re.search(word, piece, re.IGNORECASE) for word in lesson.words)
 
 
 def report(lacked: Collection[str], heeded: Collection[str], blunt: bool) -> str:
-    """Return what the worker says of how it went about its task."""
+    """Return the worker's report on its approach."""
     lines = [f"- I took it that {LESSONS[name].lacked}." for name in lacked if name != BRIEF]
     lines += [f"- I {LESSONS[name].heeded}." for name in heeded]
     lines += [f"- {BLUNT}."] if blunt else []
@@ -131,9 +131,9 @@ def report(lacked: Collection[str], heeded: Collection[str], blunt: bool) -> str
 
 
 def read_report(text: str) -> tuple[list[str], list[str]]:
-    """Return the lessons that a report says were lacked, and those that it says were heeded.
+    """Return the lessons that a report lists as lacked, and those as heeded.
 
-    Sorting in vain is a lack of `order`, and heeds `sort`.
+    Sorting in vain lacks `order` and heeds `sort`.
     """
     lacked = [name for name, lesson in LESSONS.items() if lesson.lacked and f"{lesson.lacked}." in text]
     heeded = [name for name, lesson in LESSONS.items() if f"- I {lesson.heeded}." in text]

@@ -1,9 +1,9 @@
 """`offline/reviser`: all models of evolution within a task: it answers, assesses and revises, as planned for each question.
 
-What it knows it works out from the question (`heredity.library.models.skills`); when it lets itself know is a plan, drawn from the
-question's words: right at once, right in round 1, 2 or 3, or never; and in some plans a right answer is spoiled in the round after,
-or the assessment is wrong. So what is told between rounds, what is committed and what is lost can be checked against the plan.
-What such a program gains is its author's choice, and is no finding.
+It derives answers from the question (`heredity.library.models.skills`). A plan, drawn from the question's words,
+decides when it answers right: at once, in round 1, 2 or 3, or never. In some plans a right answer is spoiled in the
+next round, or the assessment is wrong. So messages between rounds, commits and losses can be checked against the plan.
+The gains of such a program are its author's choice, not a result.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from heredity.errors import ProviderError
-from heredity.gateway.contract import Reply, Request, Usage
-from heredity.ids import digest_bytes
+from heredity._core.errors import ProviderError
+from heredity._core.ids import digest_bytes
 from heredity.library.models.follower import RuleFollower, read_rules, words_of
 from heredity.library.models.inducer import block_of
 from heredity.library.models.skills import apply_skill
+from heredity.models.contract import Reply, Request, Usage
 
 CUES: Mapping[str, str] = {
     "Greatest Common Divisor": "give the greatest common divisor of the numbers",
@@ -38,11 +38,11 @@ _ANSWER = "prompt/answer:prompt.md"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """When a question is answered right.
+    """Plan for a question's right answer.
 
     Attributes:
-        round: the round from which on, 0 for at once; None for never.
-        spoils: whether the round after gives a wrong answer again.
+        round: first round with the right answer, 0 for at once; None for never.
+        spoils: whether the next round gives a wrong answer again.
         fooled: whether a wrong answer is assessed as right.
     """
 
@@ -51,7 +51,7 @@ class Plan:
     fooled: bool = False
 
     def right_in(self, number: int) -> bool:
-        """Return whether an answer of this round is right."""
+        """Return True if the answer of this round is right."""
         if self.round is None or number < self.round:
             return False
         return not (self.spoils and number > self.round)
@@ -70,13 +70,13 @@ PLANS = (
 
 
 def plan_of(question: str) -> Plan:
-    """Return what is planned for a question, from its words."""
+    """Return the plan for a question, from its words."""
     words = " ".join(question.split())
     return PLANS[int(digest_bytes(words.encode())[:8], 16) % len(PLANS)]
 
 
 def solution(question: str) -> str | None:
-    """Return the right answer to a question of a kind that it knows; None for any other."""
+    """Return the right answer to a question of a known kind; None for any other."""
     for cue, skill in CUES.items():
         if cue.casefold() in question.casefold():
             return apply_skill(skill, body(question))
@@ -84,12 +84,12 @@ def solution(question: str) -> str | None:
 
 
 def body(question: str) -> str:
-    """Return a question without the paragraph that says how to answer."""
+    """Return a question without the paragraph on the answer format."""
     return question.rpartition("\n\n")[0] or question if "<answer>" in question else question
 
 
 class Reviser:
-    """Answers by plan, and plays the optimizer and the critic of its own answers; usage counts words."""
+    """Answers by plan, and plays the optimizer and the critic of these answers; usage counts words."""
 
     name = "offline/reviser"
 
@@ -97,7 +97,7 @@ class Reviser:
         """Answer a request.
 
         Raises:
-            ProviderError: if it is an optimizer's that does not belong to evolution within a task (`unscripted`).
+            ProviderError: if it is an optimizer's request outside evolution within a task (`unscripted`).
         """
         if not request.messages or "```json" not in request.messages[-1].content:
             return await self._answered(request)
@@ -151,7 +151,7 @@ def _critique(block: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _improve(block: Mapping[str, Any]) -> dict[str, Any]:
-    """Write the answer of this round, or a rule that leads to it; of several draws the first keeps to the plan."""
+    """Write the answer of this round, or a rule that leads to it; the first of several draws follows the plan."""
     question, number = str(_evidence(block)[0].get("question")), int(block["round"])
     draw = int(block.get("draw") or 0)
     right, target = plan_of(question).right_in(number) and not draw, _target(block)

@@ -1,4 +1,4 @@
-"""`offline/shell-worker`: attempts the library's container tasks with a shell, well or badly by what its harness gives it."""
+"""`offline/shell-worker`: attempts the library's container tasks with a shell, well or badly depending on its harness."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from heredity.gateway.contract import Message, Reply, Request, ToolCall, ToolSpec, Usage
-from heredity.ids import generator
+from heredity._core.ids import generator
 from heredity.library.models.follower import words_of
 from heredity.library.models.lessons import BRIEF, LESSONS, TABLES, lessons_in, report
+from heredity.models.contract import Message, Reply, Request, ToolCall, ToolSpec, Usage
 
 SHELL = "shell"
 """The tool that it works through."""
@@ -37,11 +37,11 @@ class Known:
 
     Attributes:
         name: its name.
-        cues: words of its instruction, all of which are there.
-        script: the marked lines of what it runs.
-        looks: the command with which it looks at the data before, `""` for none.
-        table: the table that a tool may look at, `""` for none.
-        aside: what it says it takes for granted although it does not matter.
+        cues: words that all occur in its instruction.
+        script: the marked lines of its script.
+        looks: command that inspects the data first, `""` for none.
+        table: the table that a tool may inspect, `""` for none.
+        aside: an irrelevant assumption that it reports.
     """
 
     name: str
@@ -53,12 +53,12 @@ class Known:
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The lessons that it has to have: those by which the script differs."""
+        """The lessons that the task needs: those that change the script."""
         marked = {name for line in self.script.splitlines() for _, name in _split(line)[1]} - {"blunt"}
         return tuple(name for name in LESSONS if name in marked)
 
     def rendered(self, lessons: frozenset[str]) -> str:
-        """Return the script that it runs with these lessons."""
+        """Return the script for these lessons."""
         had = lessons | ({"blunt"} if "sort" in lessons and "order" not in lessons else set())
         split = map(_split, self.script.strip().splitlines())
         lines = (text for text, marks in split if all((name in had) == (sign == "+") for sign, name in marks))
@@ -86,12 +86,12 @@ def known_tasks() -> Mapping[str, Known]:
 class ShellWorker:
     """Attempts the library's container tasks through the tool `shell`, in two to four turns.
 
-    It knows a script for each of them, and has bad habits: what a script needs beyond them are the lessons of
-    `heredity.library.models.lessons`. It has a lesson if the system message teaches it (in its first or last words, where
-    the message is long); `tables` if it is offered a tool that looks at tables, and the tool says that cells are quoted. After
-    a tool's result that is too long it has none. With some seeds it takes care by itself.
+    It knows a script for each, but has bad habits: scripts also need the lessons of `heredity.library.models.lessons`.
+    It has a lesson if the system message teaches it (in its first or last words, if the message is long), and `tables`
+    if it is offered a tool for tables that reports quoted cells. After an overlong tool result it has none. With some
+    seeds it takes care unprompted.
 
-    A task that it does not know it leaves alone, and says so. Deterministic in the request. Usage counts words.
+    It declines unknown tasks. Deterministic in the request. Usage counts words.
     """
 
     name = "offline/shell-worker"
@@ -108,7 +108,7 @@ class ShellWorker:
 
 
 class NarrowShellWorker(ShellWorker):
-    """The same with less attention: another model for the same harnesses, so that their transfer can be studied."""
+    """The same with less attention: a second model for studies of harness transfer."""
 
     name = "offline/shell-worker-narrow"
     attention = NARROW_ATTENTION
@@ -139,7 +139,7 @@ def _answer(request: Request, attention: int) -> tuple[str, tuple[ToolCall, ...]
 
 
 def _lessons(request: Request, task: Known, attention: int) -> frozenset[str]:
-    """Return the lessons that the worker has at this point of a conversation."""
+    """Return the worker's lessons at this point of a conversation."""
     if _swamped(request.messages):
         return frozenset()
     system = " ".join(m.content for m in request.messages if m.role == "system")
@@ -166,7 +166,7 @@ def _swamped(messages: tuple[Message, ...]) -> bool:
 
 
 def _table_tool(tools: tuple[ToolSpec, ...]) -> tuple[str, str]:
-    """Return the name of a tool that looks at tables, and of its first argument that is a text; `""` if there is none."""
+    """Return the name of a tool for tables, and of its first text argument; `""` if there is none."""
     for tool in tools:
         if tool.name != SHELL and _TABLE_TOOL.search(f"{tool.name} {tool.description}"):
             properties: Mapping[str, Any] = tool.parameters.get("properties") or {}

@@ -1,4 +1,4 @@
-"""Skills: what the rule follower can do with a question once a rule tells it which skill to use."""
+"""Skills that the rule follower can apply to a question when a rule names them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MOST_DIGITS = 40
 
 
 class NotApplicableError(ValueError):
-    """The question does not have what the skill works on."""
+    """The question lacks the input of the skill."""
 
 
 def _integers(question: str) -> list[int]:
@@ -23,7 +23,7 @@ def _integers(question: str) -> list[int]:
 
 
 def _tail(question: str) -> str:
-    """Return what follows the last colon, up to the end of its line."""
+    """Return the text after the last colon, up to the end of its line."""
     _, colon, rest = question.strip().rpartition(":")
     if not colon or not rest.strip():
         raise NotApplicableError("nothing after a colon")
@@ -127,7 +127,7 @@ SKILLS: Mapping[str, Callable[[str], str]] = MappingProxyType(
 
 
 def apply_skill(name: str, question: str) -> str | None:
-    """Return what a skill makes of a question; None where it is not applicable."""
+    """Apply a skill to a question; None if it is not applicable."""
     try:
         return SKILLS[name](question)
     except NotApplicableError:

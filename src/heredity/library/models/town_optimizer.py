@@ -1,9 +1,9 @@
 """`offline/town-optimizer`: a program in the place of the model that proposes edits to the team of Varnholm.
 
-It reads its requests as any model does and answers in their form. Where the reader's prompt does not say how a workbook is read it
-proposes, first, a sentence that mends nothing; then a prompt that does, and that has lost what it said on pages. So the record of a
-team that evolves shows a refusal, a commit, and, where earlier tasks are tried again, that they are lost and the commit is rolled
-back. What it is asked to edit beside the reader's prompt it can only make worse, which is refused.
+It reads requests like any model and answers in their form. If the reader's prompt does not explain workbooks, it first
+proposes a useless sentence, then a prompt that explains them but has lost its part on pages. So the record of an
+evolving team shows a refusal, a commit, and, if earlier tasks are retried, a rollback because they are lost. It can
+only make other prompts worse, which is refused.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from heredity.gateway.contract import Reply, Request, Usage
 from heredity.library.models.follower import words_of
 from heredity.library.models.town_worker import PART_RULE
+from heredity.models.contract import Reply, Request, Usage
 
 _USELESS = "Take your time."
 READER = "prompt/reader:prompt.md"
 
 
 class TownOptimizer:
-    """Reflects, selects and improves by what stands in the reader's prompt; usage counts words."""
+    """Reflects, selects and improves based on the reader's prompt; usage counts words."""
 
     name = "offline/town-optimizer"
 

@@ -1,10 +1,10 @@
 """`offline/town-worker`: a program in the place of all models of a team that answers questions about Varnholm.
 
-As the planner it looks the question up among those it knows, and hands out the steps that are written down for it; as an agent
-it makes the calls of its step one after the other. What it answers, it has taken out of the results of tools by the step's
-patterns: it knows where to look, and nothing of what stands there. What is not there it reports as missing; the planner has it
-looked for once more, and then ends with "unknown". Which argument of `read` is which it knows from its prompt alone: where that
-does not say it, it gives the argument another name, which is what evolution has to mend.
+As the planner it looks up the question among the known ones, and assigns its steps. As an agent it makes the calls of
+its step in order. It extracts answers from tool results with the step's patterns: it knows where to look, but not the
+content there. It reports missing values; the planner requests them once more, and then ends with "unknown". It knows
+the arguments of `read` only from its prompt. If the prompt does not name an argument, it uses a wrong name, which
+evolution has to repair.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import json
 import re
 from typing import Any, cast
 
-from heredity.gateway.contract import Reply, Request, ToolCall, Usage
 from heredity.library.localweb.questions import practice, questions
 from heredity.library.localweb.site import slug
 from heredity.library.localweb.steps import LocalQuestion
 from heredity.library.localweb.town import make_town
 from heredity.library.models.follower import words_of
+from heredity.models.contract import Reply, Request, ToolCall, Usage
 
 MARK = "Make these calls one after the other, and reply with what their patterns find: "
 _PLACE = re.compile(r"\{(\w+\*?)(\|slug)?\}")
@@ -71,7 +71,7 @@ class TownWorker:
 
 
 def _planned(asked: str) -> Values:
-    """Return what the planner replies: the steps of the question, or its answer once they are done."""
+    """Return the planner's reply: the steps of the question, or its answer once they are done."""
     question = next((q for q in (*questions(make_town()), *practice(make_town())) if q.text in asked), None)
     if question is None:
         return {"note": "none of the questions known here", "finished": True, "result": "Answer: unknown"}
@@ -100,19 +100,19 @@ def _steps(question: LocalQuestion, given: int) -> list[Values]:
 
 
 def _named(arguments: Values, prompt: str) -> Values:
-    """Return arguments of `read` under the names that the prompt says; without a word on it, under another."""
+    """Return arguments of `read` under the names in the prompt; if it names none, under another name."""
     name, rule = ("part", PART_RULE) if "part" in arguments else ("path", PATH_RULE)
     return arguments if rule in prompt else {_MISTAKEN[k] if k == name else k: v for k, v in arguments.items()}
 
 
 def _unknown(call: Values, values: Values) -> str:
-    """Return what a call needs and no earlier step has found; `""` if it needs nothing more."""
+    """Return a value that a call needs and no earlier step has found; `""` if none is missing."""
     needed = (match[1] for text in call["with"].values() if isinstance(text, str) for match in _PLACE.finditer(text))
     return next((name for name in needed if name not in values), "")
 
 
 def _known(asked: str) -> Values:
-    """Return what earlier steps have found, and where the site is."""
+    """Return the values found by earlier steps, and the site's address."""
     values: Values = {}
     for text in _GIVEN.findall(asked):
         values.update(json.loads(text))
@@ -121,7 +121,7 @@ def _known(asked: str) -> Values:
 
 
 def _taken(patterns: dict[str, str], result: str, values: Values) -> str:
-    """Take out of a result what patterns find, into `values`; return the name of what they do not find."""
+    """Extract values from a result by patterns into `values`; return the name of a missing one."""
     for name, pattern in patterns.items():
         matches = re.findall(pattern, result)
         if not matches:
@@ -131,7 +131,7 @@ def _taken(patterns: dict[str, str], result: str, values: Values) -> str:
 
 
 def _filled(value: Any, values: Values) -> Any:
-    """Return an argument with its places filled; what is not known stays as it is, and the tool says that it is not there."""
+    """Return an argument with its placeholders filled; unknown ones stay, and the tool reports them as missing."""
 
     def fill(match: re.Match[str]) -> str:
         value = values.get(match[1])

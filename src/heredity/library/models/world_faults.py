@@ -1,4 +1,4 @@
-"""Faults that `offline/world-author-careless` plants, each with the gate and the kinds of findings that it is to meet."""
+"""Faults that `offline/world-author-careless` plants, each with the gate and the kinds of findings that should catch it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from heredity.worlds.compose.composed import yaml_text
+from heredity.kinds.world.compose.composed import yaml_text
 
 Value = dict[str, Any]
 _FIELD = re.compile(r'"(\w+)": ')
@@ -21,9 +21,9 @@ class Fault:
     """A kind of fault.
 
     Attributes:
-        plant: changes the description; returns whether it has room for the fault.
-        meets: (gate, kind) of the findings by which it may show.
-        after: the same of text, where it is no matter of the description.
+        plant: changes the description; returns True if the fault fits.
+        meets: (gate, kind) of the findings that may reveal it.
+        after: the same for the text, if the fault is not in the description.
     """
 
     plant: Callable[[Value, np.random.Generator], bool]
@@ -183,7 +183,7 @@ FAULTS: Mapping[str, Fault] = {
 
 
 def planted(sound: Mapping[str, Any], kinds: list[str], rng: np.random.Generator) -> tuple[str, list[str]]:
-    """Return the text of a description with faults, and the kinds that it had room for."""
+    """Return the text of a description with faults, and the kinds that fit."""
     value: Value = copy.deepcopy(dict(sound))
     fits = [kind for kind in kinds if FAULTS[kind].plant(value, rng)]
     text = yaml_text(value)

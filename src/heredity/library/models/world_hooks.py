@@ -1,4 +1,4 @@
-"""Hooks of the offline authors: where a theme wants worths to be computed, functions in Python say them in the place of rules."""
+"""Hooks of the offline authors: Python functions that replace rules if a theme wants computed values."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _OF_SIZE = "value = 3 if size == 3 else 5 if size == 4 else 1"
 
 
 def hooked(value: dict[str, Any]) -> dict[str, Any]:
-    """Return a world whose worths are computed by hooks, which say the same as its rules did; the same world where it has none.
+    """Return a world with values computed by hooks equivalent to its rules; the same world if it has none.
 
     Args:
-        value: a composed world's description; it is changed.
+        value: a composed world's description; modified in place.
     """
     rules = value["rules"]
     if "worth" in rules.get("functions", {}):

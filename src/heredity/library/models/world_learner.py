@@ -1,9 +1,10 @@
-"""`offline/world-learner`: an optimizer's model for players that keep rules and constants, by counting what rollouts show.
+"""`offline/world-learner`: an optimizer's model for players with rules and constants, based on counts over rollouts.
 
-It reads the transcripts of rollouts at worlds (docs/optimizers.md), and knows two forms of advice. In a prompt: lines such as
-`- Prefer {action}`, `- Avoid {action}` and `- When it says "words", do {action}`, with an action's name alone for any parameters.
-In a program: constants such as `EXPLORE = 0.4` or `SWEEP = False` at the beginning of a line. `harnesses/explorer` heeds both.
-What it proposes is often wrong, since it rests on a few attempts; evaluation has to sort it out.
+It reads the transcripts of rollouts at worlds (docs/optimizers.md), and knows two forms of advice. In a prompt: lines
+such as `- Prefer {action}`, `- Avoid {action}` and `- When it says "words", do {action}`, with an action's name alone
+for any parameters. In a program: constants such as `EXPLORE = 0.4` or `SWEEP = False` at the beginning of a line.
+`harnesses/explorer` follows both. Its proposals are often wrong, since they rest on a few rollouts; evaluation must
+filter them.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from heredity.errors import ProviderError
-from heredity.gateway.contract import Reply, Request, Usage
-from heredity.ids import generator
+from heredity._core.errors import ProviderError
+from heredity._core.ids import generator
 from heredity.library.models.follower import words_of
 from heredity.library.models.inducer import block_of
+from heredity.models.contract import Reply, Request, Usage
 
 _TURN = re.compile(r"^\[(told|said)\] (.*?)(?=^\[(?:told|said)\] |^\[… |\Z)", re.MULTILINE | re.DOTALL)
 _PAID = re.compile(r"The last action paid (-?[\d.]+(?:e[+-]?\d+)?)\.\s*$")
@@ -32,7 +33,7 @@ _PROMPT = "prompt/system:prompt.md"
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One step of a rollout: what was seen, what was done, what it paid, and whether anything changed."""
+    """One step of a rollout: observation, action, reward, and whether anything changed."""
 
     seen: str
     action: str
@@ -41,7 +42,7 @@ class Turn:
 
 
 class WorldLearner:
-    """Answers the requests of learning methods: analyses attempts, then adds a rule or changes a constant.
+    """Answers the requests of learning methods: analyses rollouts, then adds a rule or changes a constant.
 
     Deterministic in the request; different seeds give different proposals.
     """
@@ -52,7 +53,7 @@ class WorldLearner:
         """Answer a request.
 
         Raises:
-            ProviderError: if it is not one of a learning method's (`unscripted`).
+            ProviderError: if it is not a learning method's request (`unscripted`).
         """
         block = block_of(request, self.name)
         rng = generator(request.sampling.seed or 0, "offline", "world-learner", request.digest)
@@ -81,7 +82,7 @@ class WorldLearner:
 
 
 def turns_of(transcript: str) -> list[Turn]:
-    """Read the steps that a transcript shows; what was left out of it is passed over."""
+    """Read the steps in a transcript, skipping the omitted part."""
     turns: list[Turn] = []
     parts = [(kind, text.strip()) for kind, text in _TURN.findall(transcript)]
     for (a, seen), (b, reply), (c, after) in zip(parts, parts[1:], parts[2:], strict=False):
@@ -92,7 +93,7 @@ def turns_of(transcript: str) -> list[Turn]:
 
 
 def dynamics(turns: Sequence[Turn]) -> list[str]:
-    """Return rules of what pays: preferences, and words under which an action paid and without which it did not."""
+    """Return rules for rewards: preferences, and words with which an action paid and without which it did not."""
     rules: list[str] = []
     named = [replace(t, action=str(json.loads(t.action)["action"])) for t in turns]
     usual = sum(t.paid for t in turns) / max(1, len(turns))
@@ -111,7 +112,7 @@ def dynamics(turns: Sequence[Turn]) -> list[str]:
 
 
 def instructions(turns: Sequence[Turn]) -> list[str]:
-    """Return rules of what was done in vain: actions that changed nothing whenever they were tried."""
+    """Return rules against useless actions, which never changed anything."""
     rules: list[str] = []
     named = [replace(t, action=str(json.loads(t.action)["action"])) for t in turns]
     for action in dict.fromkeys(t.action for t in (*named, *turns)):
@@ -165,7 +166,7 @@ def _variables(block: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _action(reply: str) -> str:
-    """Return an action as it is written in rules; `""` if it is none."""
+    """Return an action in the notation of rules; `""` if it is not an action."""
     try:
         value = json.loads(reply)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The vocabulary of the offline authors of worlds: which words of a theme ask for which mechanics, and worlds that have them."""
+"""Vocabulary of the offline authors of worlds: mechanics selected by words of a theme, and worlds that have them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from heredity.ids import generator
-from heredity.worlds.compose.composing import Composition, compose
-from heredity.worlds.compose.recipe import Recipe
+from heredity._core.ids import generator
+from heredity.kinds.world.compose.composing import Composition, compose
+from heredity.kinds.world.compose.recipe import Recipe
 
 MECHANICS: Mapping[str, str] = {
     "keys and doors": "key keys door doors lock locks locked licence permit keycard",
@@ -51,7 +51,7 @@ MECHANICS: Mapping[str, str] = {
     "weights to be balanced": "weight weights heavy",
     "words that mean the contrary": "contrary opposite inverted liar lies misleading backwards",
 }
-"""Words that ask for a mechanic, as `heredity.worlds.compose` calls it."""
+"""Words that ask for a mechanic, as `heredity.kinds.world.compose` calls it."""
 PLACES: Mapping[str, str] = {
     "cavern": "cavern cave caves mine troll crystal miner",
     "harbour": "harbour port ship ships quay ferry sea sailor lighthouse",
@@ -89,13 +89,13 @@ KEPT = 4
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What a theme asks for, as far as its words are known.
+    """Requirements of a theme, from its known words.
 
     Attributes:
-        mechanics: by name.
-        place: the vocabulary of nouns; empty if no word tells.
-        asked: kind of reward, observation and semantics, where a word tells.
-        unknown: words of more than three letters that mean nothing here.
+        mechanics: mechanics by name.
+        place: the vocabulary of nouns; empty if no word decides it.
+        asked: kind of reward, observation and semantics, if a word decides it.
+        unknown: unknown words of more than three letters.
     """
 
     mechanics: tuple[str, ...]
@@ -105,7 +105,7 @@ class Wishes:
 
     @property
     def nothing(self) -> bool:
-        """Whether no word of the theme is known."""
+        """True if no word of the theme is known."""
         return not (self.mechanics or self.place)
 
 
@@ -115,7 +115,7 @@ def words_of_theme(theme: str) -> list[str]:
 
 
 def wishes(theme: str) -> Wishes:
-    """Return what a theme asks for."""
+    """Return the requirements of a theme."""
     words = words_of_theme(theme)
     present = set(words)
     mechanics = tuple(name for name, asking in MECHANICS.items() if present & set(asking.split()))
@@ -136,9 +136,9 @@ def wishes(theme: str) -> Wishes:
 
 @lru_cache(maxsize=256)
 def chosen(theme: str, seed: int) -> Sequence[Composition]:
-    """Return the worlds that have most of what a theme asks for, best first; none if no word of it is known.
+    """Return the worlds that best meet a theme's requirements, best first; none if no word of it is known.
 
-    A number of compositions are looked at, drawn by the theme's words and a seed, each put together from two or three mechanics.
+    It examines a number of compositions of two or three mechanics, drawn by the theme's words and a seed.
     """
     wanted = wishes(theme)
     if wanted.nothing:

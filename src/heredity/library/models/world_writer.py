@@ -1,9 +1,9 @@
 """`offline/world-author` and `-careless`: programs in the place of an author's model (docs/world-generation.md).
 
-They know the words of `world_words` and nothing else: a theme asks for mechanics by them, and the world is put together from
-these by `heredity.worlds.compose`. The world is real and so is what gates find in it; whoever reads yields of it learns that the
-machinery works, and nothing of language models. The careless one plants faults of a list, each with a stated chance, and mends
-what it is told, if it notices.
+They know only the words of `world_words`: these select mechanics for a theme, and `heredity.kinds.world.compose`
+assembles the world. The world and the findings of gates are real. Its yields show that the machinery works, but say
+nothing about language models. The careless one plants faults from a list, each with a stated probability, and fixes
+reported faults if it notices them.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from heredity.errors import ProviderError
-from heredity.gateway.contract import Message, Reply, Request, ToolCall, Usage
-from heredity.ids import generator
+from heredity._core.errors import ProviderError
+from heredity._core.ids import generator
+from heredity.kinds.world.compose.composing import Composition
 from heredity.library.models.follower import words_of
 from heredity.library.models.world_faults import FAULTS, planted
 from heredity.library.models.world_hooks import CODE, COMPUTED, FILE, hooked
 from heredity.library.models.world_words import ABSTRACT, MECHANICS, PLACES, chosen, wishes, words_of_theme
-from heredity.worlds.compose.composing import Composition
+from heredity.models.contract import Message, Reply, Request, ToolCall, Usage
 
 _TASK = re.compile(r"^Task: (\w+)$", re.MULTILINE)
 _COUNT = re.compile(r"^Propose (\d+) themes", re.MULTILINE)
@@ -41,7 +41,7 @@ _NOTICED = 0.75
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A finding, as a build's answer tells it."""
+    """A finding in a build's answer."""
 
     gate: str
     kind: str
@@ -50,12 +50,14 @@ class Told:
 
 @dataclass(frozen=True)
 class Work:
-    """A world in the making: what was chosen, which faults are left, what was mended.
+    """A world in progress: its composition, remaining faults, and fixes.
 
     Attributes:
-        theme: what it is about; `world`: its name; `seed`: of the author.
-        rate: chance of each kind of fault.
-        results: what builds have answered so far.
+        theme: theme of the world.
+        world: name of the world.
+        seed: seed of the author.
+        rate: probability of each kind of fault.
+        results: answers of builds so far.
     """
 
     theme: str
@@ -66,14 +68,14 @@ class Work:
 
     @cached_property
     def faults(self) -> list[str]:
-        """The faults that are planted, those there is no room for left out."""
+        """The planted faults, without those that do not fit."""
         rng = self._rng("faults")
         drawn = [kind for kind in FAULTS if rng.random() < self.rate]
         return planted(self._sound(0, (), ()), drawn, self._rng("places"))[1] if drawn else []
 
     @cached_property
     def text(self) -> str:
-        """`world.yaml` after what was told; the same text again if nothing could be mended."""
+        """`world.yaml` after the reported findings; unchanged if nothing could be fixed."""
         candidate, left = 0, list(self.faults)
         places, symbols = list[str](), list[str]()
         for number, result in enumerate(self.results):
@@ -128,7 +130,7 @@ class WorldWriter:
         """Answer a request.
 
         Raises:
-            ProviderError: if it is not one of the author's (`unscripted`).
+            ProviderError: if it is not the author's request (`unscripted`).
         """
         first = next((message for message in request.messages if message.role == "user"), Message("user"))
         task = _TASK.search(first.content)
@@ -181,14 +183,14 @@ class WorldWriter:
 
 
 class CarelessWorldWriter(WorldWriter):
-    """The same, with faults: each of `world_faults.FAULTS` that there is room for with a chance of 0.15."""
+    """The same, with faults: each of `world_faults.FAULTS` that fits, with probability 0.15."""
 
     name = "offline/world-author-careless"
     rate = 0.15
 
 
 def findings_of(result: str) -> list[Told]:
-    """Return the findings in what a build answered."""
+    """Return the findings in a build's answer."""
     gate, findings = "", list[Told]()
     for line in result.splitlines():
         if match := _GATE.match(line):
@@ -212,13 +214,13 @@ def _mendable(finding: Told) -> bool:
 
 
 def _unnoticed(work: Work) -> bool:
-    """Whether a fault of its own was told last, and not noticed."""
+    """Return True if the last report was of a planted fault and went unnoticed."""
     findings = findings_of(work.results[-1])
     return any(_meets(kind, findings) for kind in work.faults)
 
 
 def _propose(prompt: str) -> str:
-    """Return themes made of two mechanics and a place, those left out that the request names."""
+    """Return themes made of two mechanics and a place, except those named in the request."""
     count = int(_COUNT.search(prompt)[1]) if _COUNT.search(prompt) else 1  # pyright: ignore[reportOptionalSubscript]
     choices = [(setting, one, other) for setting in PLACES for one, other in itertools.combinations(MECHANICS, 2)]
     order = generator(0, "offline", "world-author", "propose").permutation(len(choices))

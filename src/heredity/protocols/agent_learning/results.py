@@ -1,4 +1,4 @@
-"""Results of agent learning: what a set of methods can reach together, and what inverted skins cost (AutoEnv)."""
+"""Results of agent learning: the bound over a set of methods, and the cost of inverted skins (AutoEnv)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from heredity.results.suite import Claim, Unit
 
 
 class PickedMethod(Result):
-    """The best method of one taskset, picked after the fact; `tied` are others with the same mean."""
+    """The best method of one taskset, picked after the fact; `tied` lists others with the same mean."""
 
     taskset: str
     method: str
@@ -18,9 +18,9 @@ class PickedMethod(Result):
 
 
 class UpperBound(Result):
-    """Mean of the best method of each taskset, its gain over the reference, and which these are; no result of a method.
+    """Mean of the best method of each taskset, its gain over the reference, and the choices; not a result of any method.
 
-    `gain` is None where some start is not known.
+    `gain` is None if any start is unknown.
     """
 
     mean: float
@@ -29,7 +29,7 @@ class UpperBound(Result):
 
 
 class BestFixed(Result):
-    """The method of the greatest mean; `gap` is its distance to the upper bound."""
+    """The method with the greatest mean; `gap` is its distance to the upper bound."""
 
     method: str
     mean: float
@@ -39,7 +39,7 @@ class BestFixed(Result):
 class Controller(Result):
     """An evolver that chooses among methods; `covered` is its share of the way from the best fixed method to the bound.
 
-    None where it is not on that way, before its start or beyond its end, or where there is no way: less than 0.01 between the two.
+    None if it lies below the best fixed method or above the bound, or if the two differ by less than 0.01.
     """
 
     evolver: str
@@ -49,7 +49,7 @@ class Controller(Result):
 
 
 class BoundOfSubsets(Result):
-    """The upper bound with so many methods, over subsets of that size: mean, least and greatest."""
+    """The upper bound with this number of methods, over subsets of that size: mean, minimum and maximum."""
 
     methods: int
     subsets: int
@@ -66,7 +66,7 @@ class GainsByTasksets(Result):
 
 
 class LearningSpace(Result):
-    """What a set of methods can reach together (AutoEnv, sections 4.2 and 5.3)."""
+    """The bound over a set of methods (AutoEnv, sections 4.2 and 5.3)."""
 
     methods: list[str]
     upper_bound: UpperBound
@@ -77,11 +77,11 @@ class LearningSpace(Result):
 
 
 class SkinComparison(Result):
-    """An entry on a taskset and on the same one with an inverse skin; `difference` is inverse minus plain.
+    """An entry on a taskset and on its counterpart with an inverse skin; `difference` is inverse minus plain.
 
     Attributes:
-        evolvers: what it says of the evolver: of new runs, on new levels.
-        candidates: what it says of the agents that these runs ended with, on new levels. Both None where nothing is ranked.
+        evolvers: the claim about the evolver: new runs on new levels.
+        candidates: the claim about these runs' final agents on new levels. Both None if nothing is ranked.
     """
 
     taskset: str
@@ -95,14 +95,14 @@ class SkinComparison(Result):
 
 
 class BoardRow(Result):
-    """An evolver on all tasksets of a suite, in their own scores, not normalised.
+    """An evolver on all tasksets of a suite, in raw scores, not normalised.
 
     Attributes:
-        tasksets: those on which it has a score; only who has one on all of them is compared, others have no `mean` and `gain`.
-        mean: over tasksets of the held-out means; `gain` its difference to the starting point.
-        evolvers: what the gain says of the evolver: of new runs, on new levels.
-        candidates: what it says of the agents that these runs ended with, on new levels.
-        tied: whether its agents cannot be told from those of the first.
+        tasksets: number of tasksets with a score; evolvers without a score on all have no `mean` and `gain`.
+        mean: over tasksets of the held-out means; `gain`: its difference to the start.
+        evolvers: the gain's claim about the evolver: new runs on new levels.
+        candidates: its claim about these runs' final agents on new levels.
+        tied: True if its agents are indistinguishable from those of the first.
     """
 
     evolver: str
@@ -115,7 +115,7 @@ class BoardRow(Result):
 
 
 class EntryKind(StrEnum):
-    """What a row of the table is: what learning began with, a method, one that chooses among methods, or a bound of them."""
+    """Kind of a table row: the start of learning, a method, one that chooses among methods, or a bound."""
 
     START = "start"
     METHOD = "method"
@@ -124,7 +124,7 @@ class EntryKind(StrEnum):
 
 
 class GroupMean(Result):
-    """Mean over `tasksets` of held-out means; `ci` over what `ci_unit` says, None where `ci_unknown` says why, and of a bound."""
+    """Mean over `tasksets` of held-out means; `ci` is over `ci_unit`, None for a bound or for the reason `ci_unknown`."""
 
     mean: float
     ci: Interval | None
@@ -134,13 +134,13 @@ class GroupMean(Result):
 
 
 class TableRow(Result):
-    """An entry that has a score on all tasksets.
+    """An entry with a score on all tasksets.
 
     Attributes:
-        select: how the method selects parents, where it says so; of a bound, what its methods have in common, None for all.
+        select: the method's way to select parents, if declared; of a bound, the way its methods share, None for all.
         means: by taskset.
         groups: means over the tasksets with a label.
-        cost_usd: of learning, of one run, mean over tasksets; None where a part is unknown.
+        cost_usd: learning cost of one run, mean over tasksets; None if any part is unknown.
     """
 
     entry: str
@@ -153,7 +153,7 @@ class TableRow(Result):
 
 
 class LearningTable(Result):
-    """Entries by taskset and by kind of taskset (AutoEnv, tables 5 and A9), with upper bounds where anything is ranked."""
+    """Entries by taskset and by kind of taskset (AutoEnv, tables 5 and A9), with upper bounds if anything is ranked."""
 
     tasksets: list[str]
     groups: list[str]
@@ -164,9 +164,9 @@ class LearningSuite(Result):
     """The part of agent learning in a suite's results.
 
     Attributes:
-        board: best mean first; empty where nothing is ranked.
-        learning: None with fewer than two methods, or where nothing is ranked.
-        table: None without an entry that has a score on all tasksets.
+        board: best mean first; empty if nothing is ranked.
+        learning: None with fewer than two methods, or if nothing is ranked.
+        table: None if no entry has a score on all tasksets.
     """
 
     board: list[BoardRow]

@@ -1,7 +1,7 @@
-"""What a set of learning methods can reach together: the upper bound, and gains against the number of methods and worlds.
+"""The space of learning methods: the upper bound, and gains by number of methods and of worlds.
 
-AutoEnv, sections 4.2 and 5.3 and figure 3. An upper bound picks the best method of each environment after the fact; it is
-the most that any choice of method per environment could reach, and no result of one.
+AutoEnv, sections 4.2 and 5.3 and figure 3. An upper bound picks the best method of each environment after the fact. It is
+the maximum over all choices of a method per environment, not the result of one.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from heredity.protocols.agent_learning.results import (
 
 _MOST_SUBSETS = 5000
 LEAST_WAY = 0.01
-"""The least distance between the best fixed method and the bound of which a share is told: shares of less are shares of noise."""
+"""Minimum distance between the best fixed method and the bound for reporting a share; below it, shares are noise."""
 CONTROLLER = "adaptive"
-"""What the label of an evolver begins with that chooses among methods itself; it is compared with the bound, not part of it."""
+"""Label prefix of evolvers that choose among methods; they are compared with the bound and not part of it."""
 
 
 def learning_space(tasksets: Sequence[TasksetScores]) -> LearningSpace | None:
     """Compute upper bounds and both curves from held-out means.
 
     Args:
-        tasksets: what every evolver scored on each; a method counts if it has a score on all of them.
+        tasksets: the scores of every evolver; a method counts if it has a score on all of them.
 
     Returns:
-        `controllers` have the share of the way from the best fixed method to the upper bound that each covers; `by_methods`,
-        for M = 1, 2, … the upper bound over all subsets of M methods; `by_tasksets`, for each method and the bound the mean
+        `controllers` have their shares of the way from the best fixed method to the upper bound; `by_methods`,
+        for M = 1, 2, …, the upper bound over all subsets of M methods; `by_tasksets`, for each method and the bound the mean
         gain over the k tasksets where it gains most, k = 1, 2, …. None with fewer than two methods.
     """
     means = {t.name: {name: cell.mean for name, cell in t.cells.items()} for t in tasksets}
@@ -84,7 +84,7 @@ def _subsets(columns: Mapping[str, Sequence[float]], methods: Sequence[str], siz
 
 
 def _gains(scores: Sequence[float], reference: Sequence[float | None]) -> list[float]:
-    """Return gains over the start; none unless all of it is known."""
+    """Return gains over the start; None if any is unknown."""
     gains = [score - before for score, before in zip(scores, reference, strict=True) if before is not None]
     return gains if len(gains) == len(scores) else []
 

@@ -1,1 +1,1 @@
-"""Harness evolution: schedules push batches, frozen snapshots are judged on views (SEAGym)."""
+"""Harness evolution (SEAGym): schedules push batches, and frozen snapshots are judged on views."""

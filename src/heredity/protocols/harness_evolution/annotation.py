@@ -1,4 +1,4 @@
-"""Annotating a run: every rollout gets a label, by rules or by a model as judge, beside the record and never part of it."""
+"""Annotation: labels every rollout of a run, by rules or with a model as judge, apart from the record."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from heredity._core.errors import ConfigError, RecordError
+from heredity._core.ids import digest_json
+from heredity._core.outside import json_value, read_bytes
 from heredity.analysis.labels import annotator, counts
-from heredity.errors import ConfigError, RecordError
+from heredity.engine.trajectory import Trajectory, decode_many
 from heredity.experiments.config import resolve
-from heredity.gateway import Message, Model, Request, Sampling
-from heredity.gateway.gateway import Gateway
-from heredity.ids import digest_json
-from heredity.judging.gathering import gather
-from heredity.outside import json_value, read_bytes
+from heredity.models import Message, Model, Request, Sampling
+from heredity.models.gateway import Gateway
 from heredity.protocols.harness_evolution.analysis.labels import OTHER, Rollout, Rules
 from heredity.protocols.harness_evolution.analysis.records import GATE_KEYS
 from heredity.protocols.harness_evolution.events import SNAPSHOT_ASSESSED, SNAPSHOTS_FROZEN
 from heredity.records import BlobStore, Event, read_journal
 from heredity.records.events import BATCH_STARTED, SCHEDULE_PLANNED, SUBMISSION_ADMITTED, SUBMISSION_COMPLETED
 from heredity.records.run_folder import load_config, write_atomic
-from heredity.rollouts.trajectory import Trajectory, decode_many
+from heredity.session.gathering import gather
 
 ANNOTATIONS = "annotations.jsonl"
-"""The file of labels in a run's folder: derived, and kept apart from everything that scores are computed from."""
+"""File of labels in a run's folder: derived, and separate from everything scores are computed from."""
 
 MAX_CHARS = 24_000
-"""How much of a transcript a judge is shown, from its two ends."""
+"""Maximum characters of a transcript that a judge sees, taken from its start and end."""
 
 Labelling = Callable[[Rollout], Awaitable[tuple[str, str]]]
 
@@ -43,13 +43,13 @@ Reply with a JSON object and nothing else: {"label": one of the labels, "why": "
 
 @dataclass(frozen=True, slots=True)
 class Annotated:
-    """What annotating a run came to.
+    """The result of annotating a run.
 
     Attributes:
         folder: the run's folder.
-        rows: the annotations, one for each rollout.
+        rows: the annotations, one per rollout.
         counts: by annotator, view, place and label (see `labels.counts`).
-        asked: how many rollouts were labelled anew; the others had their label from before.
+        asked: rollouts labelled in this call; the others kept their labels.
     """
 
     folder: Path
@@ -63,20 +63,20 @@ async def annotate(
 ) -> Annotated:
     """Label the rollouts of a run and write them to its `annotations.jsonl`.
 
-    What the same annotator labelled before is kept, also if it was interrupted, and so is what other annotators said; labels by
+    Earlier labels by the same annotator are kept, also after an interruption, as are those by other annotators. Labels by
     an earlier version of the same rules are replaced.
 
     Args:
         folder: the run's folder.
-        by: names the annotator and what it goes by.
-        label: returns a rollout's label, and why it has it.
+        by: names the annotator and its source of labels.
+        label: returns a rollout's label and the reason for it.
         views: `"train"`, `"canary"` and names of judged views; none for all. Labels of other views are kept.
-        concurrent: most rollouts that are labelled at the same time.
+        concurrent: maximum number of rollouts labelled at the same time.
 
     Raises:
-        RecordError: if records cannot be read or the file not be written; `DamagedRecordError` if records are damaged.
-        ConfigError: if no rollout is of these views.
-        ProviderError: if a model gives no label; what was labelled before is kept.
+        RecordError: if records cannot be read or the file cannot be written; `DamagedRecordError` if records are damaged.
+        ConfigError: if no rollout belongs to these views.
+        ProviderError: if a model returns no label; labels made before it are kept.
     """
     path = folder / ANNOTATIONS
     events = read_journal(folder / "journal.jsonl")
@@ -112,7 +112,7 @@ async def annotate(
 
 
 def by_rules(rules: Rules) -> tuple[str, Labelling]:
-    """Return the annotator that goes by rules: its name, and what labels a rollout."""
+    """Return the rule-based annotator: its name and its labelling function."""
 
     async def label(rollout: Rollout) -> tuple[str, str]:
         return rules.label(rollout)
@@ -122,15 +122,15 @@ def by_rules(rules: Rules) -> tuple[str, Labelling]:
 
 @asynccontextmanager
 async def judge_of(folder: Path, name: str, rules: Rules) -> AsyncGenerator[tuple[str, Labelling, Gateway]]:
-    """Open a model as judge, through the gateway that a run is configured with.
+    """Open a model as judge through a run's gateway.
 
     Args:
-        folder: the run, whose `[gateway]` says how providers are reached.
+        folder: the run; its `[gateway]` configures the providers.
         name: the model.
-        rules: what labels there are; their patterns are not used.
+        rules: the labels; their patterns are not used.
 
     Raises:
-        UnknownNameError: if there is no such model.
+        UnknownNameError: if the model does not exist.
         ConfigError: if it cannot be opened as configured.
     """
     settings = resolve(load_config(folder), source=str(folder / "run.toml")).gateway
@@ -144,10 +144,10 @@ async def judge_of(folder: Path, name: str, rules: Rules) -> AsyncGenerator[tupl
 
 
 def read_annotations(folder: Path) -> list[dict[str, Any]]:
-    """Return a run's annotations; none if it has not been annotated.
+    """Return a run's annotations; empty if it has none.
 
     Raises:
-        RecordError: if the file is there and cannot be read, or is none of ours.
+        RecordError: if the file exists but cannot be read or was not written by `annotate`.
     """
     path = folder / ANNOTATIONS
     try:
@@ -155,11 +155,11 @@ def read_annotations(folder: Path) -> list[dict[str, Any]]:
     except FileNotFoundError:
         return []
     except (OSError, ValueError) as error:
-        raise RecordError(f"{path} cannot be read: {error}; it is derived: delete it, then annotate again") from error
+        raise RecordError(f"{path} cannot be read: {error}; delete it (it is derived) and annotate again") from error
 
 
 def _groups(events: Sequence[Event]) -> Iterator[dict[str, Any]]:
-    """Yield what was attempted together: view, places (points, or the batch), candidate, model, blob, tasks and scores."""
+    """Yield groups of rollouts: view, places (points, or the batch), candidate, model, blob, tasks and scores."""
     names: dict[str, list[str]] = {}
     trained: list[str] = []
     keys: dict[int, tuple[str, int]] = {}
@@ -222,7 +222,7 @@ def _last(trajectory: Trajectory, column: str) -> str:
 
 
 def transcript(trajectory: Trajectory) -> str:
-    """Return the conversation of a rollout as text; of one without a conversation, what it printed."""
+    """Return the conversation of a rollout as text, or its printed output if it has none."""
     turns: list[str] = []
     for given in trajectory.columns.get("messages") or ():
         message = Message.from_json(given)
@@ -232,7 +232,7 @@ def transcript(trajectory: Trajectory) -> str:
 
 
 async def _judged(model: Model, rollout: Rollout, labels: Mapping[str, str]) -> tuple[str, str]:
-    """Ask a judge for a label; what is none of the labels counts as `OTHER`, and is said.
+    """Ask a judge for a label; an unknown label counts as `OTHER`, and the reason says so.
 
     Raises:
         ProviderError: if the model gives no answer.
@@ -247,9 +247,9 @@ async def _judged(model: Model, rollout: Rollout, labels: Mapping[str, str]) -> 
         label_reply = json.loads(reply.text[start : end + 1])
         label, why = label_reply["label"], str(label_reply.get("why", ""))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return OTHER, f"the judge's answer is no label: {' '.join(reply.text.split())[:160]!r}"
+        return OTHER, f"the judge did not return a label: {' '.join(reply.text.split())[:160]!r}"
     if label not in labels:
-        return OTHER, f"the judge said {str(label)[:80]!r}, which is no label: {why}"[:400]
+        return OTHER, f"the judge returned an unknown label, {str(label)[:80]!r}: {why}"[:400]
     return label, " ".join(why.split())[:400]
 
 

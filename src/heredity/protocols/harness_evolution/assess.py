@@ -1,7 +1,7 @@
-"""Assessment: a frozen snapshot of a harness on a view, with everything of each rollout kept (SEAGym, section 3.3).
+"""Assessment: runs a frozen snapshot of a harness on a view, with every rollout recorded in full (SEAGym, section 3.3).
 
-A snapshot is content-addressed and read from the disk, where it cannot change unnoticed. Whatever a rollout changes, in
-memories or files, stays with that rollout; that the snapshot itself is still the same is checked afterwards.
+A snapshot is content-addressed and read from disk, where it cannot change unnoticed. A rollout's changes to memories or
+files stay with that rollout; the snapshot is checked again afterwards.
 """
 
 from __future__ import annotations
@@ -9,36 +9,36 @@ from __future__ import annotations
 import asyncio
 from typing import Any, cast
 
-from heredity.errors import DamagedRecordError
-from heredity.judging.bench import Bench, load_candidate
-from heredity.judging.open_batch import labelled
-from heredity.judging.rollouts import outcomes_of
-from heredity.judging.session_log import score_to_json
-from heredity.judging.views import JUDGE_SEED, View
+from heredity._core.errors import DamagedRecordError
+from heredity.engine.trajectory import encode_many
 from heredity.protocols.harness_evolution.events import SNAPSHOT_ASSESSED, SnapshotAssessed
 from heredity.records import Blob, BlobStore
 from heredity.resources import Candidate
-from heredity.rollouts.trajectory import encode_many
+from heredity.session.admission import labelled
+from heredity.session.bench import Bench, load_candidate
+from heredity.session.rollouts import outcomes_of
+from heredity.session.session_log import score_to_json
+from heredity.session.views import JUDGE_SEED, View
 
 _KEPT_IN = "kept_in"
-"""Key of a judgement beside those of the event: the folder of the blobs of the run that made it."""
+"""Key of a judgement, in addition to those of the event: the blob folder of the run that made it."""
 
 
 async def assess(bench: Bench, view: View, digest: str, model: str | None = None) -> SnapshotAssessed:
-    """Judge a snapshot on every task of a view and journal it; what this or another run of the suite judged is not attempted again.
+    """Judge a snapshot on every task of a view and journal it; judgements of this or another run of the suite are reused.
 
     Args:
-        bench: what the judge works with.
+        bench: the judge's inputs.
         view: the tasks.
-        digest: which snapshot.
-        model: another execution model than the run's own, one of `bench.others`.
+        digest: the snapshot's digest.
+        model: an execution model from `bench.others`; empty for the run's.
 
     Returns:
         The data of the journal's event.
 
     Raises:
         HostError: if the runner fails.
-        DamagedRecordError: if the snapshot is not what it was when it was frozen.
+        DamagedRecordError: if the snapshot changed since it was frozen.
     """
     recorded = bench.scored(SNAPSHOT_ASSESSED, view=view.name, candidate=digest, model=model)
     if recorded is not None:
@@ -61,14 +61,14 @@ async def _judged(bench: Bench, view: View, digest: str, model: str | None) -> t
 
     under = {} if model is None else {"gateway.execution": model}
     kept, recalled = await judgements.once(view.taskset or bench.taskset, view.tasks, digest, make, **under)
-    # What this run made before it was interrupted is its own.
+    # This run made it before it was interrupted, so it paid for it.
     elsewhere = recalled and kept[_KEPT_IN] != judgements.named(blobs.root)
     names = {"view": view.name, "model": model, **({"recalled": True} if elsewhere else {})}
     data = cast("SnapshotAssessed", {**{k: v for k, v in kept.items() if k != _KEPT_IN}, **names})
     if data["blob"] is None:
         return data, None
     store = BlobStore(judgements.folder(kept[_KEPT_IN]))
-    if not store.path(data["blob"]).exists():  # The run that made it was removed, and its trajectories with it.
+    if not store.path(data["blob"]).exists():  # The run that made it was deleted, with its trajectories.
         return await _attempted(bench, view, digest, model)
     return data, Blob.of(await asyncio.to_thread(store.get, data["blob"]))
 
@@ -79,7 +79,7 @@ async def _attempted(bench: Bench, view: View, digest: str, model: str | None) -
     info = view.taskset or bench.taskset
     trajectories = await rollouts.tasks(info, view.tasks, candidate, JUDGE_SEED)
     if candidate.digest != digest or Candidate.from_bytes(candidate.to_bytes()).digest != digest:
-        raise DamagedRecordError(f"the snapshot {digest} was changed while it was assessed; nothing of it is kept")
+        raise DamagedRecordError(f"snapshot {digest} changed during assessment; its results are discarded")
     await asyncio.to_thread(_frozen, bench, digest)
     blob = await asyncio.to_thread(Blob.of, encode_many(trajectories)) if trajectories else None
     outcomes = outcomes_of(info, view.tasks, candidate, trajectories)
@@ -104,5 +104,5 @@ async def _attempted(bench: Bench, view: View, digest: str, model: str | None) -
 def _frozen(bench: Bench, digest: str) -> Candidate:
     candidate = load_candidate(bench, digest)
     if candidate.digest != digest:
-        raise DamagedRecordError(f"the snapshot {digest} is another one on the disk; restore the run from a copy")
+        raise DamagedRecordError(f"snapshot {digest} does not match its file on disk; restore the run from a copy")
     return candidate

@@ -1,39 +1,159 @@
-"""Judging snapshots of a run of harness evolution again, alone: nothing is trained, and the run is not changed.
+"""Evaluation: judges snapshots of finished harness-evolution runs again, without training or changing the runs.
 
-What comes of it is a folder as a suite's, with a run folder for each run, execution model and repeat. Each has a journal of its
-own, which says what was judged, of which run, and is continued when the same is asked again. The tasks are those of the run:
-its hidden cases are drawn anew and must open the commitment that the run made when it began.
+The result is a folder like a suite's, with a run folder for each run, execution model and repeat. Each has a journal that
+records which run was judged and how, and resumes when the same evaluation is requested again. The tasks are the run's: its
+hidden cases are drawn again and must match the commitment that the run made when it started.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from heredity._core.errors import ConfigError, RecordError
+from heredity._core.ids import digest_json
+from heredity.analysis.bounds import GAP, share
+from heredity.analysis.claims import Both, claims, compare
+from heredity.analysis.suite_table import coverage_of
 from heredity.configuration.config import Config
-from heredity.errors import ConfigError, RecordError
 from heredity.experiments.config import resolve, slug
 from heredity.experiments.engine import Engine
 from heredity.experiments.plans import package_versions
 from heredity.experiments.results import rebuild_run, rebuild_suite
-from heredity.ids import digest_json
-from heredity.protocols.harness_evolution.analysis.cross_model import Evaluation, cross_model
+from heredity.models.settings import stand_in
+from heredity.protocols.harness_evolution.analysis.paired import (
+    asked_of,
+    clusters_of,
+    gains_table,
+    over_runs,
+    paired_gains,
+)
 from heredity.protocols.harness_evolution.judged_again import JudgedAgain, Notify, Part
-from heredity.protocols.harness_evolution.results import MatrixRow
+from heredity.protocols.harness_evolution.results import MatrixCell, MatrixRow, Paired, Role, harness_of
 from heredity.protocols.harness_evolution.sections import HarnessRunSection, HarnessViewsSection
 from heredity.protocols.harness_evolution.snapshots import Snapshots, evolved_runs
 from heredity.records.lock import RunLock
 from heredity.records.run_folder import write_atomic
 from heredity.results.run import RunResults
-from heredity.results.suite import SuiteResults
+from heredity.results.suite import Claim, SuiteResults
 from heredity.tasks.registry import taskset
 
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """A run that was judged under a model.
+
+    Attributes:
+        run: name of the run, shared by its repeats.
+        evolved: the model it evolved under.
+        model: the model it was judged under.
+        results: its results.
+    """
+
+    run: str
+    evolved: str
+    model: str
+    results: RunResults
+
+    @property
+    def tables(self) -> Mapping[str, Paired]:
+        """The compared scores, by view."""
+        harness = harness_of(self.results)
+        return {} if harness is None else harness.paired
+
+
+def cross_model(evaluations: Sequence[Evaluation]) -> list[MatrixRow]:
+    """Return the matrix: one row per view and model of evolution, one cell per model of evaluation."""
+    models = list(dict.fromkeys(evaluation.model for evaluation in evaluations))
+    evolved = list(dict.fromkeys(evaluation.evolved for evaluation in evaluations))
+    rows: list[MatrixRow] = []
+    least = coverage_of(evaluation.results for evaluation in evaluations)
+    for view in dict.fromkeys(view for evaluation in evaluations for view in evaluation.tables):
+        judged = [
+            _repeats(view, [e for e in evaluations if (e.evolved, e.model) == (home, model)])
+            for home in evolved
+            for model in models
+        ]
+        compared = [_compare(runs, least) for runs in judged]
+        claimed = iter(claims([both for both in compared if both is not None]))
+        pairs = [None if both is None else next(claimed) for both in compared]
+        cells = list(map(_cell, [model for _ in evolved for model in models], judged, compared, pairs))
+        for i, home in enumerate(evolved):
+            rows.append(MatrixRow(view=view, evolved=home, cells=tuple(cells[i * len(models) : (i + 1) * len(models)])))
+    return rows
+
+
+Repeats = list[list[Paired]]
+"""The repeats of each run."""
+
+
+def _repeats(view: str, evaluations: Sequence[Evaluation]) -> Repeats:
+    runs: dict[str, list[Paired]] = {}
+    for evaluation in evaluations:
+        if view in evaluation.tables:
+            runs.setdefault(evaluation.run, []).append(evaluation.tables[view])
+    return list(runs.values())
+
+
+def _compare(runs: Repeats, least: float) -> Both | None:
+    table = gains_table([_gains(repeats) for repeats in runs])
+    strata = [table] if table.size else []
+    columns = (np.array(c, dtype=float) for repeats in runs for table in repeats for c in table.scores.values())
+    drawn = {(t.kind, task): own for repeats in runs for t in repeats for task, own in clusters_of(t).items()}
+    tasks = dict.fromkeys(task for repeats in runs for task in _gains(repeats))
+    clusters = [[drawn.get(task) for task in tasks]] if strata else []
+    asked = [{(t.kind, task) for t in repeats for task in asked_of(t, "final")} for repeats in runs]
+    return compare(
+        strata,
+        bounds=GAP if share(*columns) else None,
+        marked=True,
+        cases=over_runs(strata),
+        clusters=clusters,
+        least=least,
+        asked=sum(map(len, asked)),
+    )
+
+
+def _cell(model: str, runs: Repeats, compared: Both | None, pair: tuple[Claim, Claim] | None) -> MatrixCell:
+    evolvers, candidates = (None, None) if pair is None or stand_in(model) else pair
+    return MatrixCell(
+        model=model,
+        runs=len(runs),
+        tasks=len({task for repeats in runs for task in _gains(repeats)}),
+        A_0=_level(runs, "base"),
+        A_T=_level(runs, "final"),
+        difference=None if compared is None else compared.candidates.difference,
+        evolvers=evolvers,
+        candidates=candidates,
+    )
+
+
+def _gains(repeats: Iterable[Paired]) -> dict[tuple[str, str], float]:
+    """Return the gain on each task of a run, averaged over the repeats in which both snapshots have a score."""
+    gains: dict[tuple[str, str], list[float]] = {}
+    for table in repeats:
+        for task, gain in paired_gains(table, "final").items():
+            gains.setdefault((table.kind, task), []).append(gain)
+    return {task: float(np.mean(own)) for task, own in gains.items()}
+
+
+def _level(runs: Repeats, role: Role) -> float | None:
+    """Return the mean score over the runs of a snapshot, after averaging each run's repeats and tasks."""
+    means: list[float] = []
+    for repeats in runs:
+        scores = [score for table in repeats for score in table.scores.get(role, ()) if score is not None]
+        means += [float(np.mean(scores))] if scores else []
+    return float(np.mean(means)) if means else None
+
+
 MATRIX = "cross_model.json"
-"""The file of the cross-model matrix, beside metrics.json; derived, as that one is."""
+"""File of the cross-model matrix, next to metrics.json; derived, like metrics.json."""
 
 SETTABLE = ("gateway", "solver", "limits", "engine")
 """Sections of a run's configuration that an evaluation may change."""
@@ -41,14 +161,14 @@ SETTABLE = ("gateway", "solver", "limits", "engine")
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is to be judged.
+    """A request to judge snapshots.
 
     Attributes:
         snapshots: their names (see `Snapshots.named`); none for the first, the best and the last.
-        views: names of views, `"ood"` for all that are out of distribution; none for all that the run has.
-        models: execution models; none for the run's own.
-        ood: tasksets whose held-out tasks are the views out of distribution, instead of the run's.
-        repeats: how often everything is attempted; each time the model is seeded anew.
+        views: names of views, `"ood"` for all out-of-distribution views; none for all views of the run.
+        models: execution models; none for the run's.
+        ood: tasksets whose held-out tasks replace the run's out-of-distribution views.
+        repeats: number of repeats; the model gets a new seed each time.
         settings: overrides such as `"solver.max_turns=30"`, of `SETTABLE`.
     """
 
@@ -64,28 +184,29 @@ class Wanted:
         for key in keys:
             if key.partition(".")[0] not in SETTABLE:
                 raise ConfigError(
-                    f"an evaluation cannot set {key!r}, only keys of {', '.join(SETTABLE)}: a run is judged as it was evolved"
+                    f"an evaluation cannot set {key!r}, only keys of {', '.join(SETTABLE)}: "
+                    "a run is judged under the settings it evolved with"
                 )
             if keys.count(key) > 1:
-                raise ConfigError(f"{key} is set twice; give one value, or several models with --model")
+                raise ConfigError(f"{key} is set twice; set it once, or pass several models with --model")
         if self.models and "gateway.execution" in keys:
-            raise ConfigError("gateway.execution is set and models are named; name all of them with --model")
+            raise ConfigError("gateway.execution and models are both set; pass all models with --model")
         if len(set(self.models)) < len(self.models):
-            raise ConfigError(f"models are {', '.join(self.models)}; name each once")
+            raise ConfigError(f"models are {', '.join(self.models)}; pass each once")
         if self.repeats < 1:
             raise ConfigError(f"repeats is {self.repeats}; expected 1 or more")
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """What an evaluation came to.
+    """The result of an evaluation.
 
     Attributes:
-        folder: where it is.
-        metrics: its results, as of a suite.
-        runs: the results of each run, model and repeat.
-        matrix: the cross-model matrix (`heredity.protocols.harness_evolution.analysis.cross_model`).
-        notes: what a reader must know.
+        folder: its folder.
+        metrics: its results, in the form of a suite's.
+        runs: the results per run, model and repeat.
+        matrix: the cross-model matrix (`heredity.protocols.harness_evolution.evaluation`).
+        notes: caveats for readers.
     """
 
     folder: Path
@@ -96,19 +217,19 @@ class Evaluated:
 
 
 async def evaluate(folder: Path, sources: Sequence[Path], wanted: Wanted, notify: Notify = len) -> Evaluated:
-    """Judge snapshots of runs again, or continue doing so.
+    """Judge snapshots of runs again, or resume an interrupted evaluation.
 
     Args:
-        folder: where the results go; none of the runs' own folders.
+        folder: the output folder; not a folder of the runs.
         sources: runs of harness evolution, or suites of them.
-        wanted: what is to be judged.
-        notify: is given a line after every view of a snapshot.
+        wanted: the request.
+        notify: receives a line after every view of a snapshot.
 
     Raises:
-        ConfigError: if a snapshot, view or model does not exist, a taskset is another version, or the folder holds something
-            else: nothing has been attempted then.
+        ConfigError: if a snapshot, view or model does not exist, a taskset has another version, or the folder holds something
+            else; nothing has been run then.
         RecordError: if records cannot be read or written; `DamagedRecordError` if they are damaged.
-        HostError: if the runner fails; asking for the same again continues.
+        HostError: if the runner fails; repeat the call to resume.
     """
     runs = evolved_runs(sources)
     parts = _parts(runs, wanted)
@@ -134,7 +255,7 @@ async def evaluate(folder: Path, sources: Sequence[Path], wanted: Wanted, notify
 
 def _check_apart(folder: Path, runs: Sequence[Snapshots]) -> None:
     if any(folder.resolve().is_relative_to(run.suite) for run in runs):
-        raise ConfigError(f"{folder} is in a suite that is evaluated, and runs are not changed; choose another --out")
+        raise ConfigError(f"{folder} is inside an evaluated suite, which must not change; choose another --out")
 
 
 def _parts(runs: Sequence[Snapshots], wanted: Wanted) -> list[Part]:
@@ -168,7 +289,7 @@ def _ready(part: Part, engine: Engine, wanted: Wanted) -> JudgedAgain:
 
 
 def _shared(config: Config) -> str:
-    """Return what runs must have in common to use one engine: everything about it but which model attempts tasks."""
+    """Return the settings that runs must share to use one engine: all but the execution model."""
     settings = config.gateway.model_dump(exclude={"execution", "optimisation"})
     return digest_json([settings, config.solver.model_dump(), config.engine.model_dump(), config.tools.conditions()])
 
@@ -201,6 +322,6 @@ def _notes(runs: Sequence[Snapshots]) -> list[str]:
         other = sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
         if other:
             notes.append(
-                f"{run.started['run_id']} was run with other versions of {', '.join(other)}; scores may differ for that"
+                f"{run.started['run_id']} was run with other versions of {', '.join(other)}; scores may differ"
             )
     return notes

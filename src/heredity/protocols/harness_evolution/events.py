@@ -1,4 +1,4 @@
-"""What runs of harness evolution journal besides the events of every protocol."""
+"""Journal events of harness evolution, in addition to those of every protocol."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from heredity.records.events import EventKind, Scores, TaskLabels, by_name
 
 
 class PointData(TypedDict):
-    """A snapshot: how many batches came before it, and its role (`A_0`, `A_T`, or null)."""
+    """A snapshot: the number of batches before it, and its role (`A_0`, `A_T`, or null)."""
 
     name: str
     batch: int
@@ -20,16 +20,16 @@ class PointData(TypedDict):
 
 
 class SnapshotsFrozen(TypedDict):
-    """The snapshots that are judged; `trained` maps the id of a task to the first batch that had it."""
+    """The judged snapshots; `trained` maps a task id to the first batch that had it."""
 
     points: Sequence[PointData]
     trained: Mapping[str, int]
 
 
 class SnapshotAssessed(TypedDict):
-    """One snapshot on one view; lists have one entry for each task, `model` is null for the run's own execution model.
+    """The scores of a snapshot on a view; lists have one entry per task, `model` is null for the run's execution model.
 
-    `recalled` where another run of the suite made these rollouts, and paid for them.
+    `recalled` is set if another run of the suite made, and paid for, these rollouts.
     """
 
     view: str
@@ -48,7 +48,7 @@ class SnapshotAssessed(TypedDict):
 
 
 class EvaluationPlanned(TypedDict):
-    """Snapshots of a run that are judged again, later, perhaps under another execution model."""
+    """Snapshots of a run that are judged again later, possibly under another execution model."""
 
     run: str
     suite: str

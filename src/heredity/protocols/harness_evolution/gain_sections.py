@@ -1,4 +1,4 @@
-"""What a run of harness evolution gained: in plain words at the top of its page, then in full."""
+"""Gains of a harness-evolution run: a summary at the top of its page, then the full tables."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ MEASURES = {
     "OODG": "out of distribution (OODG)",
     "FR": "train tasks again",
 }
-"""What measures are called, with SEAGym's abbreviations."""
+"""Names of the measures, with SEAGym's abbreviations."""
 
 OF = {"final": "final", "best_validation": "best on validation"}
 _ABOUT_GAINS = (
     "The gain of a later harness over A_0, the harness before any update, on the same tasks: IDG in distribution, OODG "
     "out of distribution. The forgetting rate (FR), in its own column, is the loss when the train tasks are run again. "
-    "All tasks have the same weight; in macro averages, all domains have. Verdicts are about the harnesses of this run on "
+    "All tasks have equal weight; in macro averages, all domains do. Verdicts are about this run's harnesses on "
     "new tasks: better or worse means a corrected p-value of at most 0.05. One run cannot show how the method does with "
     "other seeds."
 )
 
 
 def head(run: RunResults, harness: HarnessRunResults) -> tuple[Part, ...]:
-    """Return what the run came to in plain words, its figures, and where the harness stopped working."""
+    """Return the summary of the run, its figures, and where the harness stopped working."""
     collapses = [Text(line, "warning") for line in collapse_lines(harness.collapses)]
     final = [row for row in _in_order(harness) if row.of == "final"]
     if not final:
@@ -50,7 +50,7 @@ def head(run: RunResults, harness: HarnessRunResults) -> tuple[Part, ...]:
 
 
 def _facts(harness: HarnessRunResults, row: Transfer) -> Iterator[Fact]:
-    """Yield what a measure came to; in distribution, beside the scores that it is made of."""
+    """Yield the result of a measure; in distribution, with the scores behind it."""
     name = {"IDG": "Gain in distribution", "OODG": "Gain out of distribution", "FR": "Forgetting, train tasks"}[
         row.metric
     ]
@@ -75,19 +75,19 @@ def _general_facts(run: RunResults) -> Iterator[Fact]:
 
 
 def _spent(harness: HarnessRunResults) -> tuple[float | None, float | None]:
-    """Return tokens and dollars of training and updates; None unless all of it is known."""
+    """Return tokens and dollars of training and updates; None unless both are fully known."""
     train, update = harness.costs.views.get("train"), harness.costs.update
     return whole(train and train.tokens, update.tokens), whole(train and train.cost_usd, update.cost_usd)
 
 
 def whole(*costs: Cost | None) -> float | None:
-    """Return the sum of costs; None unless all of each is known."""
+    """Return the sum of costs; None unless each is fully known."""
     totals = [total for cost in costs if cost and (total := cost.whole) is not None]
     return sum(totals) if len(totals) == len(costs) else None
 
 
 def _gain_words(row: Transfer, *, tested: bool) -> str:
-    """Say what one measure came to; what was not tested has no verdict."""
+    """Describe the result of one measure; untested measures have no verdict."""
     _, colon, taskset = row.view.partition(":")
     where = {"IDG": "on new tasks in distribution", "OODG": "out of distribution", "FR": "on its train tasks"}[
         row.metric
@@ -95,7 +95,7 @@ def _gain_words(row: Transfer, *, tested: bool) -> str:
     where += f", {text.short_task(taskset)}," if colon else ""
     gap = row.micro
     if gap is None:
-        return f"{where} nothing is known"
+        return f"{where} the gain is unknown"
     lost = row.forgetting.micro if row.forgetting else None
     verdict = f"{gap.verdict}: {gap.because}" if gap.because else gap.verdict
     verdict_words = f" ({verdict}, for this harness on new tasks)" if tested else ""
@@ -115,12 +115,12 @@ def _bounded(gap: Difference) -> tuple[float, float | None, float | None]:
 
 
 def gained(gap: Difference | None) -> Mean | None:
-    """Return a paired difference as tables show it."""
+    """Return a paired difference as a table entry."""
     return None if gap is None else Mean(*_bounded(gap), decimals=3, signed=True)
 
 
 def collapse_lines(collapses: Sequence[Collapse]) -> list[str]:
-    """Say at which snapshots the harness stopped working: one line for neighbours that fell alike."""
+    """Report the snapshots at which the harness stopped working: one line for neighbours with the same collapse."""
     alike = groupby(collapses, key=lambda collapse: (collapse.every, collapse.recovered, collapse.reason))
     return [_collapse(list(fallen), *shared) for shared, fallen in alike]
 
@@ -131,17 +131,17 @@ def _collapse(fallen: Sequence[Collapse], every: bool, recovered: bool, reason: 
         name = view_name(view.view)
         lost[name] = max(lost.get(name, 0), view.lost)
     views = text.listed([f"{name} ({text.plural(number, 'task')})" for name, number in lost.items()])
-    reach = "every view that it could fall on" if every else "not on every view, so that it may be chance"
-    why = f" What most rollouts there end with: {text.shorten(text.clean(reason), 200)}" if reason else ""
+    reach = "every view where it could collapse" if every else "not every view, so this may be chance"
+    why = f" Most rollouts there end with: {text.shorten(text.clean(reason), 200)}" if reason else ""
     after = "It works again at the end." if recovered else "It does not recover."
     names = text.listed([collapse.snapshot for collapse in fallen])
-    return f"Collapse at {names}: nothing that A_0 solved is solved on {views}, {reach}. {after}{why}"
+    return f"Collapse at {names}: every task that A_0 solved fails on {views}, {reach}. {after}{why}"
 
 
 def gains(harness: HarnessRunResults) -> tuple[Part, ...]:
-    """Return every gain with what it rests on."""
+    """Return every gain with its evidence."""
     if not harness.transfer:
-        return (Text("Nothing has been compared yet."),)
+        return (Text("No comparisons yet."),)
     parts: list[Part] = [Text(_ABOUT_GAINS, "about"), _transfer(_in_order(harness))]
     rows = [row for view in in_order(harness.uvg) for row in _update_validation(harness, view)]
     if rows:
@@ -167,7 +167,7 @@ def _in_order(harness: HarnessRunResults) -> list[Transfer]:
 
 
 def _transfer(listed: Sequence[Transfer]) -> Table:
-    """Return the gains of the final snapshot and of the best on validation; once where these are the same."""
+    """Return the gains of the final snapshot and of the best on validation; once if they are the same."""
     merged: dict[tuple[str, str], tuple[Transfer, list[str]]] = {}
     for row in listed:
         merged.setdefault((row.view, row.after), (row, []))[1].append(OF[row.of])
@@ -195,7 +195,7 @@ def _transfer(listed: Sequence[Transfer]) -> Table:
 
 
 def _update_validation(harness: HarnessRunResults, view: str) -> Iterator[Row]:
-    """Yield a row for each evaluation point: its gain over the point before and over the first one."""
+    """Yield a row per evaluation point: its gain over the previous point and over the first."""
     before: dict[str, Gain] = {gain.after: gain for gain in harness.uvg[view].prev}
     for gain in harness.uvg[view].base:
         step = before[gain.after].micro if gain.after in before else None

@@ -1,8 +1,8 @@
-"""How harness evolution is judged: frozen snapshots, each on every view, never pooled (SEAGym, sections 3.3 to 3.5).
+"""The judge of harness evolution: frozen snapshots, each judged on every view, never pooled (SEAGym, sections 3.3 to 3.5).
 
-Snapshots are named by how many batches came before them: `E_0`, `E_1`, and so on; the first is `A_0` and the last `A_T`. They are
-judged after the session is closed, which is the same as judging them when they were frozen: they cannot change, and
-nothing of it is fed back. Points at which the harness is the same are judged once.
+Snapshots are named by the number of batches before them: `E_0`, `E_1`, and so on; the first is `A_0` and the last `A_T`. They
+are judged after the session is closed. This is equivalent to judging them when they were frozen: they cannot change, and
+no score is fed back. Points with the same harness are judged once.
 """
 
 from __future__ import annotations
@@ -11,14 +11,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from heredity.gateway import Usage
-from heredity.ids import generator
-from heredity.judging.bench import Bench, Evolved, Reference, Verdict, conclude, require
-from heredity.judging.decisions import frozen
-from heredity.judging.gathering import gather
-from heredity.judging.rollouts import total_usage
-from heredity.judging.session_log import Submission
-from heredity.judging.views import View, ViewScores, clusters_of
+from heredity._core.ids import generator
+from heredity.models import Usage
 from heredity.protocols.harness_evolution.assess import assess
 from heredity.protocols.harness_evolution.events import SNAPSHOTS_FROZEN, PointData, SnapshotAssessed
 from heredity.protocols.harness_evolution.terms import HarnessTerms
@@ -26,10 +20,16 @@ from heredity.records import Event
 from heredity.records.events import JUDGING_SCORED, JUDGING_SELECTED, REFERENCE_SCORED, JudgingScored, ReferenceScored
 from heredity.results.coverage import covers
 from heredity.results.status import Status
+from heredity.session.bench import Bench, Evolved, Reference, Verdict, conclude, require
+from heredity.session.gathering import gather
+from heredity.session.rollouts import total_usage
+from heredity.session.schedule import frozen
+from heredity.session.session_log import Submission
+from heredity.session.views import View, ViewScores, clusters_of
 from heredity.tasks import Task
 
 VALIDATION, ID, REPLAY = "update_validation", "id", "replay"
-"""Names of views; those out of distribution are named by `heredity.protocols.harness_evolution.terms.ood_views`."""
+"""Names of views; `heredity.protocols.harness_evolution.terms.ood_views` names those out of distribution."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Point:
     """A snapshot of the harness.
 
     Attributes:
-        batch: how many batches came before it.
+        batch: number of batches before it.
         candidate: its digest.
         role: `"A_0"`, `"A_T"`, or None.
     """
@@ -47,22 +47,22 @@ class Point:
     role: str | None
 
     def to_json(self) -> PointData:
-        """Return the point as it is recorded."""
+        """Return the point in its recorded form."""
         return {"name": f"E_{self.batch}", "batch": self.batch, "candidate": self.candidate, "role": self.role}
 
 
 async def judge(terms: HarnessTerms, bench: Bench, evolved: Evolved, reference: Reference | None = None) -> Verdict:
-    """Judge a closed session and finish the run's journal; what is recorded already is not attempted again.
+    """Judge a closed session and finish the run's journal; recorded results are reused.
 
     Args:
-        terms: what the run is judged by.
-        bench: what the judge works with.
-        evolved: what the session left.
-        reference: not used: the first snapshot is what a run is compared with.
+        terms: the judging terms of the run.
+        bench: the judge's inputs.
+        evolved: the closed session.
+        reference: unused: a run is compared with its first snapshot.
 
     Raises:
-        HostError: if the runner fails, or not one rollout on update-validation, or on held-out of the first or the last
-            snapshot, could be made; judging continues from the journal when the run is resumed.
+        HostError: if the runner fails, or all rollouts on update-validation, or on held-out of the first or the last
+            snapshot, are missing; resume the run to continue judging.
         RecordError: if the disk is full or fails.
     """
     points, trained = points_of(terms, evolved), trained_in(bench.train, evolved)
@@ -96,7 +96,7 @@ async def _on(bench: Bench, view: View, points: Sequence[Point], model: str | No
 
 
 def macro(data: SnapshotAssessed) -> float:
-    """Return the mean over domains of the mean score of each; minus infinity if every rollout is missing."""
+    """Return the mean over domains of their mean scores; minus infinity if every rollout is missing."""
     by_domain: dict[str, list[float]] = {}
     for task, score in zip(data["tasks"], data["scores"], strict=True):
         if score is not None:
@@ -106,7 +106,7 @@ def macro(data: SnapshotAssessed) -> float:
 
 
 def points_of(terms: HarnessTerms, evolved: Evolved) -> list[Point]:
-    """Return the snapshots that are judged, in order; none if nothing was ever committed."""
+    """Return the snapshots to judge, in order; none if no candidate was committed."""
     batches, first = evolved.batches, frozen(evolved.decisions[:1])
     if first is None:
         return []
@@ -125,11 +125,11 @@ def selected(evolved: Evolved, events: Sequence[Event] = ()) -> str | None:
 
 
 def trained_in(train: Sequence[Task], evolved: Evolved) -> dict[str, int]:
-    """Return the ids of the tasks that were attempted in training, each with the first batch that had it.
+    """Return the ids of the tasks run in training, each with its first batch.
 
     Args:
         train: the train tasks, by task index.
-        evolved: what the session left.
+        evolved: the closed session.
     """
     attempted = {task for s in evolved.submissions if s.status is not None for task in s.tasks}
     trained: dict[str, int] = {}
@@ -144,14 +144,14 @@ def replay_view(terms: HarnessTerms, train: Sequence[Task], trained: Mapping[str
     """Return the view of trained tasks; None if there is none.
 
     Args:
-        terms: say how many.
+        terms: has the number of tasks.
         train: the train tasks, by task index.
         trained: see `trained_in`.
     """
     order = generator(terms.plan.seed, "schedule", "replay").permutation(len(train))
     replayable = [train[int(index)] for index in order if train[int(index)].id in trained]
     chosen = sorted(replayable[: terms.replay], key=lambda task: task.index)
-    # Not a train task any more: what judges shares nothing with what evolves.
+    # No longer a train task: the judge shares no task index with the evolver.
     return View(REPLAY, tuple(replace(task, split=REPLAY) for task in chosen)) if chosen else None
 
 
@@ -169,7 +169,7 @@ async def _concluded(
     validation: Mapping[str, SnapshotAssessed],
     heldout: tuple[ViewScores, ViewScores],
 ) -> Verdict:
-    """Say what the run came to in the words of all protocols: the last snapshot, compared with the first."""
+    """Record the run's verdict in the form of all protocols: the last snapshot, compared with the first."""
     (first, final), (before, scores), clusters = snapshots, heldout, clusters_of(bench.view(ID).tasks)
     commits = sum(d.accepted for d in evolved.decisions)
     reason = f"the last snapshot; {commits} commits, {len(evolved.decisions) - commits} refused"

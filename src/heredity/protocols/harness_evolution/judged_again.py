@@ -1,4 +1,4 @@
-"""One run, judged again under one execution model, once, with a journal of its own."""
+"""One run, judged again under one execution model, once, in its own journal."""
 
 from __future__ import annotations
 
@@ -7,17 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from heredity._core.errors import ConfigError, UnknownNameError
+from heredity._core.ids import canonical_json
 from heredity.configuration.config import Config
-from heredity.errors import ConfigError, UnknownNameError
+from heredity.engine.runner import Job, Runner
+from heredity.engine.trajectory import Trajectory
 from heredity.experiments.plans import package_versions
 from heredity.experiments.sealed import sealed_folder
-from heredity.ids import canonical_json
-from heredity.judging.bench import Bench, conclude
-from heredity.judging.cases import HiddenCases
-from heredity.judging.drawn import Cases
-from heredity.judging.gathering import gather
-from heredity.judging.rollouts import Rollouts, policy_seed
-from heredity.judging.views import JUDGE_SEED, View, ViewScores, clusters_of
 from heredity.protocols.harness_evolution.assess import assess
 from heredity.protocols.harness_evolution.events import (
     EVALUATION_PLANNED,
@@ -45,9 +41,12 @@ from heredity.records.events import (
     RunStarted,
 )
 from heredity.records.journal import Line
-from heredity.rollouts.contract import Job, Runner
-from heredity.rollouts.trajectory import Trajectory
 from heredity.sandbox.limits import Limits
+from heredity.session.bench import Bench, conclude
+from heredity.session.cases import HiddenCases
+from heredity.session.gathering import gather
+from heredity.session.rollouts import Rollouts, policy_seed
+from heredity.session.views import JUDGE_SEED, Cases, View, ViewScores, clusters_of
 from heredity.tasks.registry import taskset
 
 Notify = Callable[[str], object]
@@ -55,14 +54,14 @@ Notify = Callable[[str], object]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One run, to be judged under one model, once.
+    """One evaluation of a run under one model.
 
     Attributes:
-        name: of its folder.
+        name: name of its folder.
         source: the run.
         points: the snapshots.
-        config: the run's configuration, with what the evaluation sets.
-        repeat: from 1.
+        config: the run's configuration, with the evaluation's overrides.
+        repeat: number of the repeat, from 1.
     """
 
     name: str
@@ -78,7 +77,7 @@ class Part:
 
     @property
     def evolver(self) -> dict[str, Any]:
-        """What evolved, as the record has it; its name says under which model where that is another one."""
+        """The evolver's name in the record; includes the model it evolved under if that differs from this one."""
         own, evolver = self.source.config.gateway.execution, self.source.started["evolver"]
         name = str(evolver["name"]) + (f" evolved under {own}" if own != self.model else "")
         name += f" (repeat {self.repeat})" if self.repeat > 1 else ""
@@ -87,25 +86,25 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Reseeded:
-    """A runner whose rollouts are seeded otherwise, so that a repeat is not the same rollout again."""
+    """A runner that changes the seeds of rollouts, so that a repeat is not the same rollout again."""
 
     runner: Runner
     repeat: int
 
     def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncIterator[tuple[int, Trajectory]]:
-        """Attempt jobs (see `Runner.run`)."""
+        """Run jobs (see `Runner.run`)."""
         seed = JUDGE_SEED + self.repeat - 1
         return self.runner.run([replace(job, policy_seed=policy_seed(seed, job.task)) for job in jobs], limits)
 
     async def close(self) -> None:
-        """Leave the shared runner open."""
+        """No-op; the shared runner stays open."""
 
 
 class JudgedAgain:
-    """A part that can be judged: its tasks are drawn, and known to be those of its run.
+    """A part with its tasks drawn and checked against those of its run.
 
     Attributes:
-        part: what it is made of.
+        part: the run, the snapshots, the model.
         views: the chosen views, by name.
     """
 
@@ -114,13 +113,13 @@ class JudgedAgain:
 
         Args:
             part: the run, the snapshots, the model.
-            runner: attempts tasks under the model.
+            runner: runs tasks under the model.
             views: names of views; none for all.
-            isolation: the tier in which candidates run.
+            isolation: the isolation tier of candidates.
 
         Raises:
-            ConfigError: if the tasks are not those that the run was judged on.
-            UnknownNameError: if there is no such view.
+            ConfigError: if the tasks differ from those the run was judged on.
+            UnknownNameError: if a view does not exist.
             RecordError: if the suite's hidden cases cannot be read.
         """
         self.part, self._isolation = part, isolation
@@ -137,13 +136,13 @@ class JudgedAgain:
         self.views = _chosen({view.name: view for view in every}, views)
 
     async def run(self, folder: Path, suite_id: str, candidates: Sequence[Blob], notify: Notify) -> None:
-        """Judge every snapshot on every view, or go on where that stopped.
+        """Judge every snapshot on every view, or resume an interrupted evaluation.
 
         Args:
-            folder: the run folder that holds the results.
-            suite_id: names the whole evaluation.
+            folder: the run folder for the results.
+            suite_id: name of the whole evaluation.
             candidates: the snapshots, in the order of the part's points.
-            notify: is given a line after every view.
+            notify: receives a line after every view.
 
         Raises:
             ConfigError: if the folder holds something else.
@@ -169,12 +168,12 @@ class JudgedAgain:
         info, began = taskset(source.config.run.tasksets[0]).info, source.started
         if info.version != began["taskset_version"]:
             raise ConfigError(
-                f"{source.folder} was run on {info.name} in version {began['taskset_version']}, and here it is {info.version}; "
-                "scores of different versions are not comparable: install what it was run with"
+                f"{source.folder} was run with {info.name} {began['taskset_version']}, but {info.version} is installed; "
+                "scores of different versions are not comparable: install the version it was run with"
             )
         if cases.opening.commitment != began["commitment"]:
             raise ConfigError(
-                f"the hidden cases that are here are not those that {source.folder} was judged on; "
+                f"the hidden cases differ from those {source.folder} was judged on; "
                 "restore its sealed folder and its tasksets"
             )
 
@@ -198,9 +197,9 @@ class JudgedAgain:
                 kind == EVALUATION_PLANNED.name and canonical_json(event.data) != canonical_json(data)
             ):
                 raise ConfigError(
-                    f"{folder.path} holds another evaluation; ask for the same again, or choose another --out"
+                    f"{folder.path} holds another evaluation; repeat the same request or choose another --out"
                 )
-        # What was written is not written again: a kill may have come between two of these lines.
+        # Do not write an event twice: the process may have been killed between two of these lines.
         if left := lines[len(events) :]:
             await records.commit(left, candidates)
         elif RUN_FINISHED.first(events) is None:
@@ -257,7 +256,7 @@ class JudgedAgain:
         ]
 
     async def _conclude(self, bench: Bench) -> None:
-        """Say what this came to in the words of all protocols, where the last snapshot was judged in distribution."""
+        """Record the verdict in the form of all protocols, if the last snapshot was judged in distribution."""
         first, last = self.part.points[0], self.part.points[-1]
         reason = f"snapshot E_{last.batch} of {self.part.source.started['run_id']}, judged again"
         await bench.journal_once(
@@ -291,7 +290,7 @@ def _ood(config: Config) -> list[str]:
 
 
 def _chosen(views: Mapping[str, View], names: Sequence[str]) -> dict[str, View]:
-    """Return views by name; `ood` stands for all that are out of distribution."""
+    """Return views by name; `ood` stands for all out-of-distribution views."""
     for name in names:
         if name not in views and not any(view.startswith(f"{name}:") for view in views):
             raise UnknownNameError("view", name, views)

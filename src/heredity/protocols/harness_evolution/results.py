@@ -1,6 +1,6 @@
-"""What a run and a suite of harness evolution come to, beside what every run's results hold (`docs/harness-metrics.md`).
+"""Results of harness-evolution runs and suites, in addition to those of every run (`docs/harness-metrics.md`).
 
-Names of views, snapshots, domains, sources and models are data: they are keys of mappings, everything else is a field.
+Names of views, snapshots, domains, sources and models are data and therefore mapping keys; everything else is a field.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from heredity.results.suite import Claim
 
 Column = tuple[float | None, ...]
 Role = Literal["base", "final", "best_validation"]
-"""Which snapshot: the one before any update, the one after the last, the best on update-validation."""
+"""A snapshot: the one before any update, the one after the last, or the best on update-validation."""
 
 
 class Plan(Result):
-    """The schedule of a run; `digest` says which runs were given the same tasks in the same batches."""
+    """The schedule of a run; runs with equal `digest` had the same tasks in the same batches."""
 
     digest: str
     seed: int | None
@@ -38,7 +38,7 @@ class Plan(Result):
 
     @property
     def settings(self) -> dict[str, str | int]:
-        """What tells runs of one method apart, where it is known."""
+        """Properties that tell runs of one method apart, where known."""
         named = {
             "batch_size": self.batch_size,
             "epochs": self.epochs,
@@ -51,7 +51,7 @@ class Plan(Result):
 
 
 class FileChange(Result):
-    """A file of a harness that was changed: its part, what became of it, and how many lines, None for what is no text."""
+    """A changed file of a harness: its part, the kind of change, and the number of lines, None if it is not text."""
 
     part: str
     file: str
@@ -61,7 +61,7 @@ class FileChange(Result):
 
 
 class Point(Result):
-    """A frozen snapshot; `changed` is what differs from the point before, None for the first or if a record is gone."""
+    """A frozen snapshot; `changed` lists the files that differ from the point before, None for the first or a lost record."""
 
     name: str
     batch: int
@@ -71,7 +71,7 @@ class Point(Result):
 
 
 class GateReason(Result):
-    """Why the contract gate refused harnesses, how often, and at which batches."""
+    """A reason for refusals by the contract gate: how often, and at which batches."""
 
     reason: str
     count: int
@@ -79,7 +79,7 @@ class GateReason(Result):
 
 
 class Gate(Result):
-    """What the contract gate did: its canaries, how many harnesses were put to it, how many it refused and why."""
+    """The contract gate's work: its canaries, the harnesses checked and refused, and the reasons."""
 
     on: bool
     canaries: int
@@ -89,14 +89,14 @@ class Gate(Result):
 
 
 class CollapsedView(Result):
-    """A view on which nothing is solved any more, and how many tasks were solved before."""
+    """A view without solved tasks, and the number of tasks solved before."""
 
     view: str
     lost: int
 
 
 class Collapse(Result):
-    """A snapshot at which execution success falls to 0; `reason` is the error that most rollouts there end with."""
+    """A snapshot at which execution success falls to 0; `reason` is the most common final error of its rollouts."""
 
     snapshot: str
     train_batch_index: int | None
@@ -109,8 +109,8 @@ class Collapse(Result):
 class Paired(Result):
     """The scores by task that runs are compared by, of up to three snapshots of a view.
 
-    `clusters` say what each task was drawn with, null for a task by itself; None where all are. `unasked` are the tasks of a
-    replayed view that a snapshot had not been trained on, so that no score of them is missing.
+    `clusters` has the cluster of each task, null for an unclustered task; None if no task is clustered. `unasked` lists the tasks
+    of a replayed view that a snapshot had not been trained on; their scores do not count as missing.
     """
 
     kind: str
@@ -129,7 +129,7 @@ class BeforeAfter(Result):
 
 
 class UnderModel(BeforeAfter):
-    """What the first and the last harness score on a view under another execution model (micro), and their gain."""
+    """Scores of the first and last harness on a view under another execution model (micro), and their gain."""
 
     tasks: int
     macro: BeforeAfter
@@ -142,7 +142,7 @@ class UnderModel(BeforeAfter):
 
 
 class HarnessRunResults(TaskMetrics):
-    """What a run of harness evolution came to: its task results, its plan, points and gate, and other models."""
+    """Results of a harness-evolution run: its task results, plan, points and gate, and other models."""
 
     plan: Plan
     points: tuple[Point, ...]
@@ -165,10 +165,10 @@ class Measured(Result):
 
     Attributes:
         measure: `"UVG"`, `"IDG"`, `"OODG"` or `"FR"`.
-        evolvers: what it says of the method: of new runs, on new tasks.
-        candidates: what it says of the harnesses that these runs ended with, on new tasks. Both None where nothing is ranked.
-        forgetting: of FR alone.
-        if_missing: bounds of the mean over tasks that were asked and have no gain; None where none lacks, or nobody can say.
+        evolvers: the claim about the method: new runs on new tasks.
+        candidates: the claim about these runs' final harnesses on new tasks. Both None if nothing is ranked.
+        forgetting: for FR only.
+        if_missing: bounds of the mean over all values of missing gains; None if none is missing or the bounds are unknown.
     """
 
     measure: str
@@ -184,7 +184,7 @@ class Measured(Result):
 
 
 class Collapsed(Result):
-    """Runs and snapshots that collapsed, those that did on every view, and runs that did not recover."""
+    """Runs and snapshots that collapsed, collapses on every view, and runs that did not recover."""
 
     runs: int
     snapshots: int
@@ -193,14 +193,14 @@ class Collapsed(Result):
 
 
 class GateCounts(Result):
-    """How many harnesses were put to the contract gate, and refused."""
+    """Harnesses checked and refused by the contract gate."""
 
     proposed: int
     refused: int
 
 
 class SpentPart(Result):
-    """Means over runs; None where a run does not know all of it."""
+    """Means over runs; None if any run's value is partly unknown."""
 
     tokens: float | None
     wall_time: float | None
@@ -208,7 +208,7 @@ class SpentPart(Result):
 
 
 class Spent(Result):
-    """What one run spends on training and on updates; judging is not in it."""
+    """Cost of training and updates per run, without judging."""
 
     train: SpentPart
     update: SpentPart
@@ -248,7 +248,7 @@ class MethodComparison(Result):
 
 
 class GateEffect(Result):
-    """What the contract gate changes: the entry with it minus the one without."""
+    """Effect of the contract gate: the entry with it minus the one without."""
 
     on: str
     off: str
@@ -279,7 +279,7 @@ class ModelCell(BeforeAfter):
 
 
 class ModelRow(Result):
-    """What the harnesses of an entry, evolved under one model, score on a view under each."""
+    """Scores of an entry's harnesses, evolved under one model, on a view under each model."""
 
     evolver: str
     evolved: str

@@ -1,4 +1,4 @@
-"""What the page of a run of harness evolution says: gains, snapshots on views, replay, the gate, cost, other models."""
+"""Page sections of a harness-evolution run: gains, snapshots on views, replay, the gate, cost, other models."""
 
 from __future__ import annotations
 
@@ -36,29 +36,29 @@ from heredity.results.run import RunResults
 from heredity.results.views import in_order, view_name
 
 MOST_TASKS = 240
-"""Rows of replay grids that a page shows; of more tasks, those whose outcome changed come first."""
+"""Rows of replay grids on a page; of more tasks, those whose outcome changed come first."""
 
 VIEWS = (
-    "Update-validation chooses between snapshots; ID are new tasks of the kinds it was trained on (in distribution), OOD new "
-    "tasks of other kinds (out of distribution), replay its train tasks again."
+    "Update-validation selects among snapshots. ID: new tasks of the trained kinds (in distribution). OOD: new "
+    "tasks of other kinds (out of distribution). Replay: its train tasks again."
 )
-"""What views are, in plain words."""
+"""Explanation of the views."""
 
 _ABOUT_VIEWS = (
-    f"Every frozen harness on every view, judged apart. {VIEWS} A_0 is the harness before any update, A_T the one after the "
-    "last; ★ is the best on update-validation, which chose it: its score there is no result. Large: mean score (domains weigh "
-    "the same) with its 95% interval over tasks. Below: success rate (SR), success without an error on record (clean), tasks."
+    f"Every frozen harness, judged separately on every view. {VIEWS} A_0 is the harness before any update, A_T the one after the "
+    "last; ★ is the best on update-validation, so its score there is not a result. Large: mean score (domains weigh "
+    "the same) with its 95% interval over tasks. Below: success rate (SR), success without a recorded error (clean), tasks."
 )
 _ABOUT_CURVES = (
-    "Mean scores over tasks, by how many train batches came before. Replay grows with training, so its points are of more and "
+    "Mean scores over tasks, by number of train batches before them. Replay grows with training, so its points are of more and "
     "more tasks."
 )
 _ABOUT_REPLAY = (
-    "Trained tasks attempted again by each snapshot. What a snapshot had not been trained on is not counted for it."
+    "Train tasks, run again with each snapshot. Tasks that a snapshot had not been trained on do not count for it."
 )
 _ABOUT_COST = (
-    "Rollouts and updates apart; each judgement of a harness is counted once, at however many points it stands. A dash is a cost "
-    "that no record holds, not a cost of zero; where only part of it is known, the total is of that part."
+    "Rollouts and updates are listed separately. Each judgement of a harness counts once, even for several points. A dash is an "
+    "unrecorded cost, not zero; if a cost is partly known, the total covers that part."
 )
 _TONES: dict[str, Tone] = {"S": "good", "F": "soft", "E": "bad", ".": "faint", "u": "faint"}
 LEGEND = tuple(Key("cell", _TONES[letter], meaning, letter) for letter, meaning in CELLS.items())
@@ -89,9 +89,9 @@ def _levels(harness: HarnessRunResults) -> tuple[Part, ...]:
         when = "before training" if batch == 0 else f"batch {text.number(batch)}"
         levels = [harness.views[view].snapshots.get(snapshot.name) for view in views]
         rows.append([Cell(name, (when,)), *(level and _level(level) for level in levels)])
-    weights = (f"{view_name(view)}: one task is {text.number(harness.views[view].one_task, 3)}" for view in views)
+    weights = (f"{view_name(view)}: one task weighs {text.number(harness.views[view].one_task, 3)}" for view in views)
     table = of_rows(["snapshot", *map(view_name, views)], rows, caption=" · ".join(weights))
-    return (Text(_ABOUT_VIEWS, "about"), table) if rows else (Text("No snapshot has been judged yet."),)
+    return (Text(_ABOUT_VIEWS, "about"), table) if rows else (Text("No snapshot judged yet."),)
 
 
 def _level(level: Level) -> Cell:
@@ -128,7 +128,7 @@ def _curves(harness: HarnessRunResults) -> tuple[Part, ...]:
 
 
 def _by_source(sources: Iterable[str], line: Callable[[str], Points]) -> list[Series]:
-    """Return a line for each source group; none where there is only one."""
+    """Return a line per source group; none if there is only one."""
     names = [name for name in dict.fromkeys(sources) if name != ALL]
     return [Series(n, (i + 1) % 8, line(n), dots=True) for i, n in enumerate(names)] if len(names) > 1 else []
 
@@ -140,7 +140,7 @@ def over_batches(title: str, series: Sequence[Series], y: str, x: str = "train b
 
 def _replay(harness: HarnessRunResults) -> tuple[Part, ...]:
     if not harness.replay:
-        return (Text("Nothing has been replayed."),)
+        return (Text("No tasks replayed."),)
     parts: list[Part] = [Text(_ABOUT_REPLAY, "about")]
     for view in in_order(harness.replay):
         parts += [Group(tuple(_grids(harness.replay[view]))), _churn(harness.replay[view])]
@@ -164,12 +164,12 @@ def _grids(replay: Replay) -> Iterator[Grid]:
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
-    """Return what names are sorted by, so that task 2 comes before task 10."""
+    """Return the natural sort key of names, so that task 2 comes before task 10."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]
 
 
 def _churn(replay: Replay) -> Table:
-    """Return a row for each snapshot: tasks fixed and forgotten since the one before, and rates since the first."""
+    """Return a row per snapshot: tasks fixed and forgotten since the previous one, and rates since the first."""
     since, steps = replay.since_base, {churn.after: churn for churn in replay.delta}
     rows: list[list[Value | Cell]] = []
     for churn in since.snapshots if since else ():
@@ -190,20 +190,22 @@ def _churn(replay: Replay) -> Table:
         "fixed since A_0",
         "forgotten since A_0",
     ]
-    caption = "Tasks fixed and forgotten: counts since the snapshot before, rates of what A_0 failed and solved"
+    caption = (
+        "Tasks fixed and forgotten: counts since the previous snapshot, rates of the tasks that A_0 failed and solved"
+    )
     return of_rows(head, rows, caption=caption)
 
 
 def _updates(harness: HarnessRunResults) -> tuple[Part, ...]:
     reasons = [[r.reason, r.count, ", ".join(map(str, r.batches))] for r in harness.gate.reasons]
     changed = [_changed(point) for point in harness.points[1:]]
-    caption = "What the updates between two evaluation points changed; the commits below have their reasons"
+    caption = "Changes by updates between evaluation points; the commits below list their reasons"
     head = (Column("snapshot"), Column("after batch", "right"), Column("files", prose=True), Column("harness"))
     parts: list[Part] = [_plan(harness.plan, harness.gate)]
     if reasons:
         columns = (Column("reason", prose=True), Column("times", "right"), Column("at batch"))
         refused = tuple(Row(tuple(row)) for row in reasons)
-        parts.append(Table(columns, refused, "Why the contract gate refused"))
+        parts.append(Table(columns, refused, "Reasons for refusals by the contract gate"))
     parts.append(Table(head, tuple(changed), caption, page_only=True))
     return tuple(parts)
 
@@ -230,7 +232,7 @@ def _plan(plan: Plan, gate: Gate) -> Facts:
 
 
 def _changed(point: Point) -> Row:
-    files = "not known: a harness's record is gone"
+    files = "unknown: a harness's record is missing"
     if point.changed is not None:
         files = "; ".join(map(_file, point.changed)) or "nothing"
     return Row((point.role or point.name, point.batch, files, Mono(point.candidate, 10)))
@@ -285,7 +287,7 @@ def _models(harness: HarnessRunResults) -> tuple[Part, ...]:
     ]
     if not rows:
         return ()
-    about = "The same harnesses, driven by another model than the one they evolved under."
+    about = "The same harnesses under other models than the one they evolved with."
     head = ["model", "tasks of", "A_0", "A_T", "gain", "verdict", "paired tasks"]
     caption = "Mean score before and after evolution, paired by task"
     return Text(about, "about"), Table(columns_of(*head, left=(head[0], "tasks of", "verdict")), tuple(rows), caption)

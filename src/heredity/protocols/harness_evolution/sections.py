@@ -1,4 +1,4 @@
-"""What a configuration says of harness evolution: its schedule, its views and its execution models."""
+"""Configuration sections of harness evolution: schedule, views and execution models."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Annotated, ClassVar
 
 from pydantic import AliasChoices, Field
 
-from heredity.bounds import Cases, CasesOrZero, Count, CountOrZero
+from heredity._core.bounds import Cases, CasesOrZero, Count, CountOrZero
+from heredity._core.plugins import located
 from heredity.configuration.config import Config
 from heredity.configuration.sections import Locate, RunSection, Section, ViewsSection
 from heredity.configuration.solver import SolverSection
-from heredity.judging.schedule import Persistence, Schedule
-from heredity.plugins import located
 from heredity.protocols.harness_evolution.terms import Points
+from heredity.session.schedule import Persistence, Schedule
 from heredity.tasks.registry import located_taskset
 
 
@@ -22,7 +22,7 @@ class HarnessRunSection(RunSection):
     """`[run]` of harness evolution.
 
     Attributes:
-        ood: tasksets whose held-out tasks are out of distribution; by default the taskset's own split `ood`.
+        ood: tasksets whose held-out tasks are out of distribution; by default the taskset's split `ood`.
     """
 
     paths: ClassVar[Mapping[str, Locate]] = MappingProxyType({**RunSection.paths, "ood": located_taskset})
@@ -32,7 +32,7 @@ class HarnessRunSection(RunSection):
 
 
 class HarnessSolverSection(SolverSection):
-    """`[solver]` of harness evolution, with as many turns as SEAGym's release."""
+    """`[solver]` of harness evolution, with the default number of turns of SEAGym's release."""
 
     max_turns: Count = 300
 
@@ -41,11 +41,11 @@ class HarnessViewsSection(ViewsSection):
     """`[views]` of harness evolution.
 
     Attributes:
-        validation: tasks that snapshots are compared on; `update_validation` is another name.
-        heldout: the tasks in distribution; `id` is another name.
-        ood: tasks of each view out of distribution.
-        replay: trained tasks that are attempted again.
-        points: the snapshots that views beside update-validation are judged at: `ends` (the first, the best and the last) or
+        validation: number of tasks for comparing snapshots; alias `update_validation`.
+        heldout: number of in-distribution tasks; alias `id`.
+        ood: number of tasks of each out-of-distribution view.
+        replay: number of train tasks run again.
+        points: the snapshots judged on views other than update-validation: `ends` (the first, the best and the last) or
             `all`.
     """
 
@@ -57,17 +57,17 @@ class HarnessViewsSection(ViewsSection):
 
 
 class ScheduleSection(Section):
-    """`[schedule]`: how train tasks are pushed; see `heredity.judging.schedule.Schedule`.
+    """`[schedule]`: batches of train tasks; see `heredity.session.schedule.Schedule`.
 
     Attributes:
-        batch_size: tasks of a batch.
+        batch_size: tasks per batch.
         epochs: passes over the train tasks (`budget.train_cases`).
-        updates: how many updates a method may make on one batch.
-        persistence: `persistent`, or `reset`: each batch begins from the initial candidate.
-        assess: a snapshot is judged after every so many batches; 0 for the ends of epochs.
-        gate: whether the contract gate stands before every commit.
-        canaries: how many train tasks the gate attempts.
-        plan: a batch plan that was saved, to be followed instead of drawing one: a file of a suite's folder `plans`.
+        updates: updates a method may make per batch.
+        persistence: `persistent`, or `reset` to start each batch from the initial candidate.
+        assess: batches between judged snapshots; 0 for the ends of epochs.
+        gate: True to check every commit with the contract gate.
+        canaries: number of train tasks that the gate runs.
+        plan: a saved batch plan to use instead of drawing one: a file from a suite's folder `plans`.
     """
 
     paths: ClassVar[Mapping[str, Locate]] = MappingProxyType({"plan": located})
@@ -84,11 +84,11 @@ class ScheduleSection(Section):
     plan: str | None = None
 
     def schedule(self) -> Schedule:
-        """Return the settings as the judge takes them."""
+        """Return the settings in the judge's form."""
         return Schedule(**self.model_dump(exclude={"plan"}))
 
     def agree(self, config: Config) -> None:
-        """Ask for a method: nobody else can be given batches."""
+        """Require a method: an outside agent cannot be given batches."""
         if config.evolver.outside:
             raise ValueError(
                 "harness evolution pushes batches to a method; set evolver.method instead of an outside agent"
@@ -96,10 +96,10 @@ class ScheduleSection(Section):
 
 
 class TransferSection(Section):
-    """`[transfer]`: what else snapshots are judged under.
+    """`[transfer]`: further execution models for judging snapshots.
 
     Attributes:
-        models: further execution models; the first, the best and the last snapshot are judged under each, on ID and OOD.
+        models: names of the models; the first, the best and the last snapshot are judged under each, on ID and OOD.
     """
 
     models: list[str] = Field(default_factory=list[str])

@@ -1,4 +1,4 @@
-"""How a run of harness evolution is set up: batches that are pushed to a method, snapshots that are judged on many views."""
+"""Setup of harness-evolution runs: batches pushed to a method, snapshots judged on several views."""
 
 from __future__ import annotations
 
@@ -7,14 +7,11 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from heredity._core.errors import ConfigError, RecordError
 from heredity.configuration.config import Cell, Config
-from heredity.errors import ConfigError, RecordError
-from heredity.evolution.registry import METHODS
 from heredity.experiments.config import slug
 from heredity.experiments.evolvers import build_evolver, check_evolver
-from heredity.judging.drawn import check_sizes
-from heredity.judging.schedule import BatchPlan, draw_plan, read_plan
-from heredity.judging.views import ViewPlan
+from heredity.methods.registry import METHODS
 from heredity.protocols.contract import Needs, RunContext, Setup, SuiteContext
 from heredity.protocols.harness_evolution.judge import ID, VALIDATION, judge
 from heredity.protocols.harness_evolution.sections import (
@@ -25,6 +22,8 @@ from heredity.protocols.harness_evolution.sections import (
 )
 from heredity.protocols.harness_evolution.terms import HarnessTerms, ood_views
 from heredity.records.run_folder import write_atomic
+from heredity.session.schedule import BatchPlan, draw_plan, read_plan
+from heredity.session.views import ViewPlan, check_sizes
 from heredity.tasks import Taskset
 
 _KEYS = {VALIDATION: "views.update_validation", ID: "views.id"}
@@ -34,7 +33,7 @@ class HarnessSetting:
     """Implements `heredity.protocols.contract.Setting`."""
 
     def needs(self, config: Config) -> Needs:
-        """Ask for what is out of distribution and for further execution models."""
+        """Request the out-of-distribution tasksets and additional execution models."""
         scheduled = config.budget.train_cases * config.of(ScheduleSection).epochs
         return Needs(
             tasksets=config.of(HarnessRunSection).ood,
@@ -43,7 +42,7 @@ class HarnessSetting:
         )
 
     def check(self, cell: Cell, suite: SuiteContext) -> None:
-        """Check the method, the schedule, and that every split has its tasks."""
+        """Check the method and the schedule, and that every split has enough tasks."""
         _check_method(cell.config)
         _check_canaries([one.config.of(ScheduleSection) for one in suite.cells])
         terms_of(cell.config, cell.seed)
@@ -62,7 +61,7 @@ class HarnessSetting:
         check_evolver(cell, suite)
 
     async def open(self, context: RunContext) -> Setup:
-        """Return the run. Its first snapshot is what it is compared with."""
+        """Return the run. It is compared with its first snapshot."""
         cell, own = context.cell, context.taskset
         ood = [context.suite.tasksets[name] for name in cell.config.of(HarnessRunSection).ood]
         terms = terms_of(cell.config, cell.seed)
@@ -77,10 +76,10 @@ class HarnessSetting:
 
 
 def terms_of(config: Config, seed: int) -> HarnessTerms:
-    """Return what a run is judged by. Runs with the same seed have the same batches, whatever their method.
+    """Return the judging terms of a run. Runs with the same seed have the same batches, regardless of their method.
 
     Raises:
-        ConfigError: if the schedule cannot be drawn, or a saved plan is not of it.
+        ConfigError: if the schedule cannot be drawn, or a saved plan does not match it.
         ConfigError: if a saved plan cannot be read.
     """
     section, views, train = config.of(ScheduleSection), config.of(HarnessViewsSection), config.budget.train_cases
@@ -94,9 +93,9 @@ def views_of(config: Config, own: Taskset, others: Sequence[Taskset]) -> list[Vi
     """Return the views of a run.
 
     Args:
-        config: says how many tasks each has.
+        config: has the number of tasks of each view.
         own: the run's taskset.
-        others: tasksets out of distribution.
+        others: out-of-distribution tasksets.
     """
     views = config.of(HarnessViewsSection)
     plans = [ViewPlan(ID, "heldout", views.heldout), ViewPlan(VALIDATION, "validation", views.validation)]
@@ -107,7 +106,7 @@ def views_of(config: Config, own: Taskset, others: Sequence[Taskset]) -> list[Vi
 
 
 def _save(plan: BatchPlan, cell: Cell, folder: Path) -> None:
-    """Save a batch plan, for people and for other suites."""
+    """Save a batch plan, for readers and for other suites."""
     path = folder / f"{slug(cell.taskset)}-s{cell.seed}-{plan.digest[:8]}.json"
     if path.exists():
         return
@@ -122,14 +121,14 @@ def _check_method(config: Config) -> None:
     name = config.evolver.method
     if name is not None and not getattr(METHODS.load(name), "scheduled", False):
         able = [method for method in METHODS.names() if getattr(METHODS.load(method), "scheduled", False)]
-        raise ConfigError(f"the method {name!r} follows no schedule; methods that do: {', '.join(able)}")
+        raise ConfigError(f"the method {name!r} does not support schedules; methods that do: {', '.join(able)}")
 
 
 def _check_canaries(schedules: Sequence[ScheduleSection]) -> None:
-    """Check that some run attempts the canaries: where a matrix varies the gate, the runs without it need none."""
+    """Check that at least one run uses the canaries: if a matrix varies the gate, runs without it need none."""
     most = max(schedule.canaries for schedule in schedules)
     if most and not any(schedule.gate for schedule in schedules):
         raise ConfigError(
-            f"schedule.canaries is {most} and schedule.gate is false, so that nothing attempts them; set schedule.gate = true, "
-            "or leave the canaries out"
+            f"schedule.canaries is {most} but schedule.gate is false, so they are never run; set schedule.gate = true "
+            "or remove schedule.canaries"
         )

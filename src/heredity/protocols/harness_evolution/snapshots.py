@@ -1,4 +1,4 @@
-"""The snapshots of a run of harness evolution, read from its folder without changing anything in it."""
+"""Snapshots of a harness-evolution run, read from its folder without changing it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from heredity._core.errors import ConfigError
 from heredity.configuration.config import Config
-from heredity.errors import ConfigError
-from heredity.evolution import Batch
 from heredity.experiments.config import resolve
 from heredity.experiments.results import is_run, is_suite, run_folders
-from heredity.judging.bench import Evolved
-from heredity.judging.schedule import BatchPlan
-from heredity.judging.session_log import SessionLog
+from heredity.methods import Batch
 from heredity.protocols.harness_evolution.events import SNAPSHOT_ASSESSED
 from heredity.protocols.harness_evolution.judge import VALIDATION, Point, macro, points_of
 from heredity.protocols.harness_evolution.sections import HarnessViewsSection, ScheduleSection
@@ -22,16 +19,19 @@ from heredity.protocols.harness_evolution.terms import NAME, HarnessTerms
 from heredity.records import Blob, BlobStore, Event, read_journal
 from heredity.records.events import RUN_STARTED, SCHEDULE_PLANNED, RunStarted, SchedulePlanned
 from heredity.records.run_folder import load_config
+from heredity.session.bench import Evolved
+from heredity.session.schedule import BatchPlan
+from heredity.session.session_log import SessionLog
 
 BEST = "best"
-"""Names the snapshot that is best on update-validation, the earliest of equals."""
+"""Name of the snapshot that is best on update-validation, the earliest among equals."""
 
 _DIGEST = re.compile(r"[0-9a-f]{6,64}")
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshots:
-    """What a run's journal says of its snapshots.
+    """The snapshots of a run, read from its journal.
 
     Attributes:
         folder: the run's folder.
@@ -40,10 +40,10 @@ class Snapshots:
         config: its configuration.
         terms: its schedule and its views.
         evolved: its submissions, decisions and batches.
-        points: the harness before the first batch and after every one, whether it was judged or not; of an interrupted run,
-            those that are frozen for good.
-        best: digest of the best on update-validation; None while that is not known.
-        blobs: digest of each candidate to the blob that holds it.
+        points: the harness before the first batch and after every one, judged or not; of an interrupted run,
+            only those that are final.
+        best: digest of the best on update-validation; None while unknown.
+        blobs: candidate digest to the digest of its blob.
     """
 
     folder: Path
@@ -62,16 +62,16 @@ class Snapshots:
         return self.folder.parent.parent
 
     def named(self, names: Sequence[str]) -> list[Point]:
-        """Return the snapshots of these names, in the order of training, each once.
+        """Return the named snapshots, in the order of training, each once.
 
         Args:
-            names: `"A_0"`, `"A_T"`, `"best"`, `"E_4"`, or a candidate's digest or its first 6 characters or more; none of
-                them for the first, the best and the last.
+            names: `"A_0"`, `"A_T"`, `"best"`, `"E_4"`, or a candidate's digest or a prefix of at least 6 characters; none
+                for the first, the best and the last.
 
         Raises:
             ConfigError: if one does not exist; the message lists those that do.
         """
-        chosen = [self._named(name) for name in names] if names else self._ends()
+        chosen = [self._find(name) for name in names] if names else self._ends()
         return sorted(dict.fromkeys(chosen), key=lambda point: point.batch)
 
     def load(self, points: Sequence[Point]) -> list[Blob]:
@@ -87,7 +87,7 @@ class Snapshots:
         best = [point for point in self.points if point.candidate == self.best][:1]
         return [self.points[0], *best, self.points[-1]]
 
-    def _named(self, name: str) -> Point:
+    def _find(self, name: str) -> Point:
         for point in self.points:
             if name in (f"E_{point.batch}", point.role) or (name == BEST and point.candidate == self.best):
                 return point
@@ -97,8 +97,8 @@ class Snapshots:
             if matching:
                 return matching[0]
         there = ", ".join(self._point_name(point) for point in self.points)
-        why = ": update-validation has not been judged there" if name == BEST and self.best is None else ""
-        raise ConfigError(f"{self.folder} has no snapshot {name!r}{why}; it has {there}; nothing was evaluated")
+        why = ": update-validation is not judged yet" if name == BEST and self.best is None else ""
+        raise ConfigError(f"{self.folder} has no snapshot {name!r}{why}; it has {there}. Nothing was evaluated")
 
     def _point_name(self, point: Point) -> str:
         roles = [point.role or "", BEST if point.candidate == self.best else "", point.candidate[:12]]
@@ -106,17 +106,17 @@ class Snapshots:
 
 
 def evolved_runs(folders: Sequence[Path]) -> list[Snapshots]:
-    """Read the runs of harness evolution in folders; a suite's folder stands for all its runs.
+    """Read the harness-evolution runs in folders; a suite's folder stands for all its runs.
 
     Raises:
-        ConfigError: if a folder holds none, or a run has no snapshot yet.
+        ConfigError: if a folder has no run, or a run has no snapshot yet.
         RecordError: if records cannot be read; `DamagedRecordError` if they are damaged.
     """
     paths: list[Path] = []
     for folder in folders:
         own = run_folders(folder) if is_suite(folder) else [folder] if is_run(folder) else []
         if not own:
-            raise ConfigError(f"{folder} holds neither a run nor a suite of runs; give a folder below runs/")
+            raise ConfigError(f"{folder} is neither a run nor a suite; pass a folder under runs/")
         paths += own
     return [read_snapshots(folder) for folder in dict.fromkeys(path.resolve() for path in paths)]
 
@@ -125,14 +125,14 @@ def read_snapshots(folder: Path) -> Snapshots:
     """Read one run.
 
     Raises:
-        ConfigError: if it is no run of harness evolution, or nothing was committed in it.
+        ConfigError: if it is not a harness-evolution run, or has no commit.
         RecordError: if its records cannot be read; `DamagedRecordError` if they are damaged.
     """
     events = read_journal(folder / "journal.jsonl")
     started, planned = RUN_STARTED.first(events), SCHEDULE_PLANNED.first(events)
     if started is None or planned is None or started["protocol"] != NAME:
         kind = started["protocol"] if started else "a run that has not started"
-        raise ConfigError(f"{folder} holds {kind}, which has no snapshots; give a run of {NAME}")
+        raise ConfigError(f"{folder} holds {kind}, which has no snapshots; pass a {NAME} run")
     config = resolve(load_config(folder), source=str(folder / "run.toml"))
     log = SessionLog()
     log.apply(events)
@@ -141,10 +141,10 @@ def read_snapshots(folder: Path) -> Snapshots:
     evolved = Evolved(list(log.submissions.values()), log.decisions, "finished", log.batches, views.coverage)
     points = points_of(_assessing_all(terms), evolved)
     if log.closed is None and log.batches:
-        # The batch that is open may still be learned from: what comes after it is not frozen.
+        # The method may still learn from the open batch: later points are not final.
         points = points[:-1]
     if not points:
-        raise ConfigError(f"nothing was committed in {folder}, so that it has no snapshot; nothing was evaluated")
+        raise ConfigError(f"{folder} has no commit and therefore no snapshot; nothing was evaluated")
     best = _best(events, points_of(terms, evolved))
     return Snapshots(folder, started, planned, config, terms, evolved, points, best, log.candidates)
 
@@ -170,5 +170,5 @@ def _best(events: Sequence[Event], points: Sequence[Point]) -> str | None:
         if data["view"] == VALIDATION and data["model"] is None
     }
     if any(point.candidate not in judged for point in points):
-        return None  # of some, the best of all is not known
+        return None  # With some missing, the overall best is unknown.
     return max(points, key=lambda point: (macro(judged[point.candidate]), -point.batch)).candidate

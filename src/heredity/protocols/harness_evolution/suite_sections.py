@@ -1,4 +1,4 @@
-"""What the page of a suite of harness evolution says: methods side by side, the gate, sweeps, cost, execution models."""
+"""Page sections of a harness-evolution suite: methods side by side, gate, sweeps, cost, execution models."""
 
 from __future__ import annotations
 
@@ -21,20 +21,7 @@ from heredity.protocols.harness_evolution.task_results import Of
 from heredity.results import text
 from heredity.results.charts import Interval, Intervals, Key, Lines, Mark, Reference, Series, Tone
 from heredity.results.claims import bounds_note, claim_cells, claim_columns, claimed, intervals_shown, of_runs
-from heredity.results.page import (
-    Cell,
-    Column,
-    Folded,
-    Group,
-    Named,
-    Number,
-    Part,
-    Row,
-    Section,
-    Table,
-    Text,
-    Value,
-)
+from heredity.results.page import Cell, Column, Folded, Group, Named, Number, Part, Row, Section, Table, Text, Value
 from heredity.results.run import RunResults
 from heredity.results.views import in_order, view_name
 
@@ -49,28 +36,28 @@ _SETTINGS = {
     "sources": "sources of train tasks",
 }
 _ABOUT_METHODS = (
-    "How much better harnesses do after evolution than A_0, the harness before any update, on the same tasks: on new tasks of "
-    "the kinds they were trained on (in distribution, IDG), on tasks of other kinds (out of distribution, OODG), on the tasks "
-    "that choose between snapshots (update-validation gain, UVG), and on their train tasks again. Positive figures are gains "
-    "everywhere; what is lost on train tasks is the forgetting rate (FR), which stands below the gain. The best on validation "
-    "is chosen by its score there, so its UVG is no result. Each gain makes two claims: of the method, for new runs, which "
-    "takes six of them; and of the harnesses that these runs ended with, on new tasks."
+    "Gains of harnesses after evolution over A_0, the harness before any update, on the same tasks: new tasks of "
+    "the kinds they were trained on (in distribution, IDG), tasks of other kinds (out of distribution, OODG), the tasks "
+    "that select among snapshots (update-validation gain, UVG), and their train tasks again. Positive figures are always "
+    "gains; the loss on train tasks is the forgetting rate (FR), shown below the gain. The best on validation "
+    "is selected by its score there, so its UVG is not a result. Each gain makes two claims: about the method on new runs, which "
+    "needs six runs; and about these runs' final harnesses on new tasks."
 )
 _ABOUT_COLLAPSES = (
-    "A collapse is a snapshot that solves nothing of what A_0 solved on a view. On every view, the harness no longer works; on "
-    "one of several, it may be chance where A_0 solved few."
+    "A snapshot collapses on a view if it fails every task that A_0 solved. On every view, the harness no longer works; on "
+    "only some views, it may be chance if A_0 solved few tasks."
 )
 _ABOUT_CURVES = (
-    f"Mean score of the snapshots by train batches before them. {VIEWS} Bold lines are means over runs, thin lines are the runs, "
-    "one for each seed. Replay grows with training, so its points are of more and more tasks."
+    f"Mean snapshot score by number of train batches. {VIEWS} Bold lines are means over runs, thin lines single runs, "
+    "one per seed. Replay grows with training, so its points are of more and more tasks."
 )
 _ABOUT_GATE = (
-    "The same method under the same batches. The gate lets only harnesses through that load, keep their contract and work on "
+    "The same method under the same batches. The gate only accepts harnesses that load, keep their contract and work on "
     "canary tasks."
 )
 _ABOUT_MODELS = (
-    "Rows: the model that a harness evolved under. Columns: the model that drives it. Score after evolution, and the gain over "
-    "the starting point under the same model; shaded where both are the same."
+    "Rows: the model a harness evolved under. Columns: the model that runs it. Score after evolution, and the gain over "
+    "the starting point under the same model; shaded if both are the same."
 )
 
 
@@ -81,12 +68,12 @@ def suite_sections(
 
     Args:
         study: the comparison of its runs.
-        runs: its runs, under the names that the suite compares; may be empty.
+        runs: its runs, by the suite's names for them; may be empty.
         tones: the colour of each evolver.
-        interval_name: what intervals are, such as `95% interval`.
+        interval_name: the name of intervals, such as `95% interval`.
     """
     curves = _curves(runs, tones)
-    empty = (Text("The runs are not at hand."),)
+    empty = (Text("The runs are not available."),)
     columns = _columns_of(study.methods)
     return [
         Section(
@@ -101,7 +88,7 @@ def suite_sections(
 
 
 def short(evolver: str) -> str:
-    """Return a name for pictures: `ace (batch_size=5, gate=on)` becomes `ace 5, gate on`."""
+    """Return a short name for plots: `ace (batch_size=5, gate=on)` becomes `ace 5, gate on`."""
     name, options, settings = evolver.partition(" (")
     if not options or not settings.endswith(")") or "=" not in settings:
         return evolver
@@ -111,7 +98,7 @@ def short(evolver: str) -> str:
 
 
 def _columns_of(methods: Sequence[Method]) -> dict[str, str]:
-    """Return what is measured on each view that was judged, in their order; last the view that chooses, which is no result."""
+    """Return the measures of the judged views, in their order; last the view that selects, which is not a result."""
     measures = {measured.view: measured.measure for method in methods for measured in method.measures}
     ordered = sorted(in_order(measures), key=lambda view: measures[view] == "UVG")
     return {view: _title(view, measures[view]) for view in ordered}
@@ -126,7 +113,7 @@ def _measured(method: Method, view: str, of: Of) -> Measured | None:
 
 
 OF_WHAT = ("method", "harnesses", "task")
-"""What a gain claims: of the method over runs, of these harnesses over tasks."""
+"""The claim of a gain: about the method over runs, or about these harnesses over tasks."""
 
 
 def _cell(measured: Measured | None) -> Cell | None:
@@ -138,7 +125,7 @@ def _cell(measured: Measured | None) -> Cell | None:
     return claimed(measured.mean, measured.evolvers, measured.candidates, OF_WHAT, [counts, *forgot, *missing])
 
 
-def _named(method: str, tones: Tones) -> Named:
+def _name_cells(method: str, tones: Tones) -> Named:
     return Named(method, tones.get(method), swatch=True)
 
 
@@ -162,7 +149,7 @@ def _methods(
         rows = tuple(
             Row(
                 (
-                    *(_named(method.evolver, tones), method.runs),
+                    *(_name_cells(method.evolver, tones), method.runs),
                     *(_cell(_measured(method, view, of)) for view in columns),
                     *((_collapses(method),) if of == "final" else ()),
                 )
@@ -171,7 +158,7 @@ def _methods(
         )
         head = _right("evolver", "runs", *columns.values())
         last = (Column("collapses"),) if of == "final" else ()
-        why = " (its UVG chose it, and is no result)" if of == "best_validation" else ""
+        why = " (its UVG selected it and is not a result)" if of == "best_validation" else ""
         caption = f"Gains over A_0 of the {title}{why}, with {interval_name}s"
         parts.append(Table((*head, *last), rows, caption, csv="methods.csv" if of == "final" else ""))
     charts = [_intervals(study.methods, view, title, tones) for view, title in columns.items()]
@@ -186,19 +173,17 @@ def _intervals(methods: Sequence[Method], view: str, title: str, tones: Tones) -
         Interval(short(method.evolver), gain.mean, *(ci or (None, None)), tone=tones.get(method.evolver))
         for (method, gain), ci in zip(gains, intervals_shown(claims), strict=True)
     )
-    over = "new runs of the methods" if of_runs(claims) else "new tasks, for these harnesses alone"
+    over = "new runs of the methods" if of_runs(claims) else "new tasks, for these harnesses only"
     note = f"final snapshots; intervals over {over}"
     return Intervals(f"Gain, {title}", lines, "gain over A_0", Reference(0.0, "no gain"), note)
 
 
 def _pairs(comparisons: Sequence[MethodComparison]) -> list[Part]:
-    """Return comparisons folded by measure, of final snapshots first."""
+    """Return comparisons grouped by measure, final snapshots first."""
     groups: dict[str, list[MethodComparison]] = {}
     for row in sorted(comparisons, key=lambda row: ROLES.index(row.of)):
         groups.setdefault(f"{_title(row.view, row.measure)}, {_OF[row.of]}", []).append(row)
-    about = (
-        "Method against method: runs of the same seed and the same batches, task by task; under the same schedule only."
-    )
+    about = "Method against method: runs with the same seed and batches, paired by task; under the same schedule only."
     folded = [
         Folded(title, (_pair_table(rows, title),), text.plural(len(rows), "pair")) for title, rows in groups.items()
     ]
@@ -228,7 +213,7 @@ def _pair_table(rows: Sequence[MethodComparison], caption: str, *, by_measure: b
 
 
 def _curves(runs: Sequence[RunResults], tones: Tones) -> tuple[Part, ...]:
-    """Return a picture for each view: means of each method over its runs, and each run as a thin line."""
+    """Return a plot per view: the mean of each method over its runs, and each run as a thin line."""
     lines: dict[str, dict[str, list[dict[float, float]]]] = {}
     for run in runs:
         harness = harness_of(run)
@@ -248,14 +233,14 @@ def _curves(runs: Sequence[RunResults], tones: Tones) -> tuple[Part, ...]:
 
 
 def _gate(study: HarnessSuiteResults, columns: Mapping[str, str], tones: Tones) -> tuple[Part, ...]:
-    """Return what the contract gate changed for each method that was run with and without it."""
+    """Return the effect of the contract gate for each method run with and without it."""
     by_name = {method.evolver: method for method in study.methods}
     parts: list[Part] = []
     for effect in study.gate:
         rows = tuple(_gate_row(by_name[name], columns, tones) for name in (effect.off, effect.on) if name in by_name)
         head = _right("evolver", *columns.values(), "refused", "collapses", "runs not recovered")
         parts.append(Table(head, rows, "Gains of the final snapshot, refusals and collapses"))
-        caption = "With the gate minus without, runs of the same seed and batches paired task by task"
+        caption = "With minus without the gate; runs with the same seed and batches, paired by task"
         parts += [_pair_table(effect.gains, caption, by_measure=True)] if effect.gains else []
     return (Text(_ABOUT_GATE, "about"), *parts) if parts else ()
 
@@ -265,17 +250,19 @@ def _gate_row(method: Method, columns: Mapping[str, str], tones: Tones) -> Row:
     cells = [_cell(_measured(method, view, "final")) for view in columns]
     refused = f"{gate.refused} of {gate.proposed}" if gate.proposed else None
     collapses = Cell(fallen.snapshots, tone="bad" if fallen.snapshots else None)
-    return Row((_named(method.evolver, tones), *cells, refused, collapses, fallen.unrecovered))
+    return Row((_name_cells(method.evolver, tones), *cells, refused, collapses, fallen.unrecovered))
 
 
 def _sweeps(sweeps: Sequence[Sweep], columns: Mapping[str, str]) -> tuple[Part, ...]:
-    about = "Runs that differ in one setting alone, each on its own views. Their batches differ too, so they are not paired."
+    about = (
+        "Runs that differ in a single setting, each on its own views. Their batches differ too, so they are not paired."
+    )
     parts = [part for sweep in sweeps for part in _sweep(sweep, columns)]
     return (Text(about, "about"), *parts) if parts else ()
 
 
 def _sweep(sweep: Sweep, columns: Mapping[str, str]) -> tuple[Part, ...]:
-    """Return a table of gains by a setting, with curves over numbers, and intervals where it is none."""
+    """Return a table of gains by a setting, with curves over numbers, and intervals where available."""
     key = _SETTINGS.get(sweep.key, sweep.key)
     rows = [
         Row(
@@ -316,11 +303,11 @@ def _swept(sweep: Sweep, view: str, of: Of, name: str, tone: Tone) -> Series:
 
 
 def _spent(methods: Sequence[Method], runs: Sequence[RunResults], tones: Tones) -> tuple[Part, ...]:
-    about = "What training and updates cost, means over runs; a dash where a run does not know all of it."
+    about = "Cost of training and updates, means over runs; a dash if any run's cost is partly unknown."
     rows = [
         Row(
             (
-                _named(method.evolver, tones),
+                _name_cells(method.evolver, tones),
                 *(Number(part.tokens, form="amount") for part in (method.spent.train, method.spent.update)),
                 Number(method.spent.train.wall_time, form="duration"),
                 *(Number(part.cost_usd, form="dollars") for part in (method.spent.train, method.spent.update)),
@@ -329,13 +316,13 @@ def _spent(methods: Sequence[Method], runs: Sequence[RunResults], tones: Tones) 
         for method in methods
     ]
     head = ("tokens, training", "tokens, updates", "time, training", "cost, training", "cost, updates")
-    table = Table(_right("evolver", *head), tuple(rows), "For one run; judging is not in it")
+    table = Table(_right("evolver", *head), tuple(rows), "Per run, without judging")
     charts = [chart for chart in (_cost_and_gain(runs, tones, money=m) for m in (False, True)) if chart]
     return Text(about, "about"), table, *((Group(tuple(charts)),) if charts else ())
 
 
 def _cost_and_gain(runs: Sequence[RunResults], tones: Tones, *, money: bool) -> Lines | None:
-    """Return what runs spent on training and updates against their gain in distribution; None where nothing is known."""
+    """Return the cost of training and updates against the gain in distribution; None if no cost is known."""
     unit = "US dollars" if money else "tokens"
     marks: list[Mark] = []
     legend: dict[str, Key] = {}
@@ -369,7 +356,7 @@ def _whole(harness: HarnessRunResults, *, money: bool) -> float | None:
 
 
 def _models(rows: Sequence[ModelRow], tones: Tones) -> tuple[Part, ...]:
-    """Return a matrix for each view: harnesses, by what they evolved under, by execution models."""
+    """Return a matrix per view: harnesses, by the model they evolved under, against execution models."""
     tables: list[Table] = []
     for view in in_order(dict.fromkeys(row.view for row in rows)):
         own = [row for row in rows if row.view == view]
@@ -382,7 +369,7 @@ def _models(rows: Sequence[ModelRow], tones: Tones) -> tuple[Part, ...]:
 
 
 def _model_row(row: ModelRow, models: Sequence[str], tones: Tones) -> Row:
-    cells: list[Value | Cell] = [Cell(row.evolved, (_named(row.evolver, tones),))]
+    cells: list[Value | Cell] = [Cell(row.evolved, (_name_cells(row.evolver, tones),))]
     by_model = {cell.model: cell for cell in row.cells}
     for model in models:
         cell = by_model.get(model)

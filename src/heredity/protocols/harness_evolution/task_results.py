@@ -1,6 +1,6 @@
-"""What task results alone say of one run, Heredity's or SEAGym's own (`docs/harness-metrics.md`).
+"""Metrics of one run from task results alone, Heredity's or SEAGym's (`docs/harness-metrics.md`).
 
-Names of views, snapshots, domains and sources are data: they are keys of mappings, everything else is a field.
+Names of views, snapshots, domains and sources are data and therefore mapping keys; everything else is a field.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from heredity.results.base import Interval, MissingBounds, Result, Unknown
 from heredity.results.run import Verdict
 
 Of = Literal["final", "best_validation"]
-"""Whose gain over the first snapshot: of the one after the last update, or of the best on update-validation."""
+"""The compared snapshot: the one after the last update, or the best on update-validation."""
 
 Names = tuple[str, ...]
 ALL = "all"
@@ -20,14 +20,14 @@ ALL = "all"
 
 
 class Damage(Result):
-    """A line that is not a task result: its number in the file, from 1, and what is wrong with it."""
+    """A line that is not a task result: its number in the file, from 1, and the problem."""
 
     line: int
     reason: str
 
 
 class RowCounts(Result):
-    """Rows of a run, and those that do not count: the same result again, damaged, or of no snapshot."""
+    """Row counts of a run: valid rows, and rows that do not count because they are repeated, damaged, or of no snapshot."""
 
     read: int
     counted: int
@@ -39,7 +39,7 @@ class RowCounts(Result):
 
 
 class Cost(Result):
-    """One kind of cost: `rows`, those for which it is `known`, and of these total and mean; None if of none."""
+    """One kind of cost: its `rows`, the number `known`, and total and mean of these; None if none is known."""
 
     rows: int
     known: int
@@ -48,12 +48,12 @@ class Cost(Result):
 
     @property
     def whole(self) -> float | None:
-        """The total, where all of it is known."""
+        """The total, if every row's cost is known."""
         return self.total if self.rows == self.known else None
 
 
 class Costs(Result):
-    """What rollouts or updates cost: tokens, calls, seconds, US dollars."""
+    """Cost of rollouts or updates: tokens, calls, seconds, US dollars."""
 
     tokens: Cost
     input_tokens: Cost
@@ -65,7 +65,7 @@ class Costs(Result):
 
 
 class RunCosts(Result):
-    """What a run cost: rollouts and updates apart, and rollouts by view."""
+    """Cost of a run: rollouts and updates separately, and rollouts by view."""
 
     rollout: Costs
     update: Costs
@@ -73,10 +73,10 @@ class RunCosts(Result):
 
 
 class Mean(Result):
-    """A mean over tasks: `macro` weighs domains alike, `micro` tasks; `ci` is the interval of `macro`.
+    """A mean over tasks: `macro` weighs domains equally, `micro` tasks; `ci` is the interval of `macro`.
 
-    `bounds` are what `macro` would be with all that is missing at 0 and at 1; null where nothing is, or nobody can say. Where tasks
-    were drawn together, `clusters` of them are the sample of the interval.
+    `bounds` are the values of `macro` with all missing scores at 0 and at 1; null if none is missing or the bounds are unknown. For
+    clustered tasks, the interval's sample is the `clusters`.
     """
 
     macro: float | None
@@ -94,13 +94,13 @@ class Part(Result):
 
 
 class Level(Result):
-    """What one snapshot scores on one view.
+    """Scores of one snapshot on one view.
 
     Attributes:
         perf: mean score.
         sr: rate of verified successes.
-        execution_success: rate of successes without an error on record.
-        untrained: replayed tasks that it had not been trained on, which count nowhere else.
+        execution_success: rate of successes without a recorded error.
+        untrained: replayed tasks it had not been trained on; these count nowhere else.
     """
 
     attempted: int
@@ -116,7 +116,7 @@ class Level(Result):
 
 
 class ViewLevels(Result):
-    """One view: what it is for, its tasks, what one of them weighs, and a level for each snapshot."""
+    """One view: its purpose, its tasks, the weight of one task, and a level per snapshot."""
 
     kind: str
     tasks: int
@@ -125,7 +125,7 @@ class ViewLevels(Result):
 
 
 class SnapshotRow(Result):
-    """A frozen harness, and how many train batches came before it."""
+    """A frozen harness and the number of train batches before it."""
 
     name: str
     kind: Literal["base", "point", "final", "best"]
@@ -134,9 +134,9 @@ class SnapshotRow(Result):
 
 
 class Difference(Result):
-    """A paired difference; `p_holm` is corrected over the differences that were asked for together.
+    """A paired difference; `p_holm` is corrected over all differences requested together.
 
-    Where tasks were drawn together, `clusters` of them are the sample. Where nobody can tell yet, `because` says why.
+    For clustered tasks, the sample is the `clusters`. If no verdict is possible yet, `because` gives the reason.
     """
 
     difference: float
@@ -150,9 +150,9 @@ class Difference(Result):
 
 
 class Gain(Result):
-    """How much better the snapshot `after` does than `before`, on the tasks that both attempted.
+    """Gain of the snapshot `after` over `before`, on the tasks for which both have a score.
 
-    `if_missing` are bounds of `micro` over the tasks that were asked and that either lacks; None where none is, or nobody can say.
+    `if_missing` bounds `micro` over all values of missing scores; None if none is missing or the bounds are unknown.
     """
 
     before: str
@@ -166,21 +166,21 @@ class Gain(Result):
 
 
 class UpdateValidation(Result):
-    """Gain on update-validation at each evaluation point: over the point before, and over the base."""
+    """Gain on update-validation at each evaluation point: over the previous point, and over the base."""
 
     prev: tuple[Gain, ...]
     base: tuple[Gain, ...]
 
 
 class Forgetting(Result):
-    """How much worse replayed tasks are done than before training; 0 if they are not."""
+    """Loss on replayed tasks since before training; 0 without a loss."""
 
     macro: float | None
     micro: float | None
 
 
 class Transfer(Gain):
-    """A gain over the base on a view: IDG, OODG, or FR, which alone has `forgetting`."""
+    """A gain over the base on a view: IDG, OODG, or FR (the only one with `forgetting`)."""
 
     view: str
     metric: str
@@ -189,7 +189,7 @@ class Transfer(Gain):
 
 
 class BestValidation(Result):
-    """The snapshot with the highest macro Perf on a view of update-validation, which chose it and is no result."""
+    """The snapshot with the highest macro Perf on a view of update-validation; that score selected it and is not a result."""
 
     view: str
     snapshot: str
@@ -197,7 +197,7 @@ class BestValidation(Result):
 
 
 class Churn(Result):
-    """Tasks fixed and forgotten between two neighbouring snapshots."""
+    """Tasks fixed and forgotten between two consecutive snapshots."""
 
     before: str
     after: str
@@ -207,7 +207,7 @@ class Churn(Result):
 
 
 class ChurnSinceBase(Result):
-    """Tasks fixed and forgotten since the base: counts, and rates of what the base failed and solved."""
+    """Tasks fixed and forgotten since the base: counts, and rates among tasks the base failed and solved."""
 
     snapshot: str
     tasks: int
@@ -218,7 +218,7 @@ class ChurnSinceBase(Result):
 
 
 class SinceBase(Result):
-    """What each snapshot fixed and forgot since the base, which failed and solved so many."""
+    """Tasks fixed and forgotten by each snapshot since the base, with the numbers the base failed and solved."""
 
     base: str
     failed: int
@@ -234,7 +234,7 @@ class FixAndForget(Result):
 
 
 class ReplayGrid(Result):
-    """What became of each task: `cells` has a string for each task with a letter for each snapshot."""
+    """Outcome of each task: `cells` has a string per task with a letter per snapshot."""
 
     snapshots: Names
     tasks: Names
@@ -243,7 +243,7 @@ class ReplayGrid(Result):
 
 
 class Replay(FixAndForget):
-    """What replay shows, over all sources and by source."""
+    """Results of replay, over all sources and by source."""
 
     by_source: dict[str, FixAndForget]
     grid: ReplayGrid
@@ -254,7 +254,7 @@ Points = tuple[tuple[float, float], ...]
 
 
 def _points(rows: Iterable[tuple[int | None, float]]) -> Points:
-    """Return one point for each batch; of several harnesses on one, the first, which began it."""
+    """Return one point per batch; of several harnesses on a batch, the one that started it."""
     scores: dict[float, float] = {}
     for batch, score in rows:
         if batch is not None:
@@ -306,7 +306,7 @@ class Curves(Result):
 
 
 class TaskMetrics(Result):
-    """Everything that task results alone say of one run, Heredity's or SEAGym's own."""
+    """All metrics of a run that task results alone give, Heredity's or SEAGym's."""
 
     schema_version: int
     run_id: str | None

@@ -1,4 +1,4 @@
-"""The terms of harness evolution: the batch plan, the views, and what snapshots are judged on."""
+"""Terms of harness evolution: the batch plan, the views, and the judged snapshots."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from heredity.errors import ConfigError
-from heredity.judging.schedule import BatchPlan
+from heredity._core.errors import ConfigError
+from heredity.session.schedule import BatchPlan
 from heredity.tasks import Taskset
 
 NAME = "harness-evolution"
 
 Points = Literal["ends", "all"]
-"""Which snapshots the views beside update-validation are judged at: the first, the best and the last, or all of them."""
+"""Snapshots judged on views other than update-validation: the first, the best and the last, or all."""
 
 
 @dataclass(frozen=True, slots=True)
 class HarnessTerms:
-    """What a run of harness evolution is judged by, beside its validation and held-out (ID) counts.
+    """Judging terms of a harness-evolution run, in addition to its validation and held-out (ID) counts.
 
     Attributes:
         plan: the batches.
-        ood: how many tasks of each view out of distribution; 0 for none.
-        replay: how many trained tasks are attempted again at the end; 0 for none.
+        ood: number of tasks of each out-of-distribution view; 0 for none.
+        replay: number of train tasks run again at the end; 0 for none.
         points: see `Points`.
-        models: names of further execution models under which the first, the best and the last snapshot are judged.
+        models: names of additional execution models; the first, the best and the last snapshot are judged under each.
     """
 
     plan: BatchPlan
@@ -40,16 +40,16 @@ class HarnessTerms:
                 raise ConfigError(f"views.{name} is {getattr(self, name)}; expected 0 or more")
         if self.replay > self.plan.train:
             raise ConfigError(
-                f"views.replay is {self.replay}, and there are {self.plan.train} train tasks; ask for fewer"
+                f"views.replay is {self.replay}, but there are only {self.plan.train} train tasks; lower it"
             )
 
 
 def ood_views(own: Taskset, others: Sequence[Taskset]) -> dict[str, tuple[Taskset, str]]:
-    """Return the views out of distribution: name to a taskset and its split.
+    """Return the out-of-distribution views: name to a taskset and its split.
 
     Args:
-        own: the run's taskset; its split `ood` is taken if there are no others.
-        others: tasksets whose held-out tasks are a view each.
+        own: the run's taskset; its split `ood` is used if there are no others.
+        others: tasksets whose held-out tasks form one view each.
     """
     if not others:
         return {"ood": (own, "ood")}

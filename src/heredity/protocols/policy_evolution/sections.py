@@ -1,4 +1,4 @@
-"""What a configuration says of policy evolution beside the general sections."""
+"""Configuration sections of policy evolution, in addition to the general ones."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from heredity.configuration.sections import EVERY_KEY, Section
 
 
 class ReferencesSection(Section):
-    """`[references]`: what else a run is compared with than the random policy; they use no episodes of the budget.
+    """`[references]`: baselines in addition to the random policy; they use no episodes of the budget.
 
     Attributes:
-        null: a program that does nothing: the null action at every step.
-        constant: the best of a few programs that repeat one action, chosen on the validation cases as checkpoints are.
+        null: a program that takes the null action at every step.
+        constant: the best of a few programs that repeat one action, selected on the validation cases like checkpoints.
     """
 
     indifferent: ClassVar[tuple[str, ...]] = EVERY_KEY

@@ -1,1 +1,1 @@
-"""Post-training: an agent trains a model within its time, a server grades its checkpoints (Agent² RL-Bench)."""
+"""Post-training: an agent trains a model within a time limit, and a server grades its checkpoints (Agent² RL-Bench)."""

@@ -1,4 +1,4 @@
-"""Figures of post-training as cells and charts show them."""
+"""Post-training figures formatted for cells and charts."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from heredity.results.charts import Lines, Series
 from heredity.results.page import Mean
 
 MINUTES = 60.0
-"""Seconds in one."""
+"""Seconds per unit."""
 
 SPENT = {"time": "minutes of the run", "submissions": "graded submissions", "tokens": "tokens of the agent"}
-"""What improvement is shown over, and what it is called."""
+"""X axes of improvement curves, and their headings."""
 
 
 def level(of: ScoreSummary | WinRate | None) -> Mean:
@@ -28,6 +28,6 @@ def difference(gain: Gain | WinRateGain | None) -> Mean:
 
 
 def spent_lines(title: str, spent: str, series: Sequence[Series]) -> Lines:
-    """Return the best improvement so far over what was spent."""
+    """Return the best improvement so far against spending."""
     empty = "nothing graded yet"
     return Lines(title, spent, "best improvement so far", tuple(series), x_range=None, y_from=0.0, empty=empty)

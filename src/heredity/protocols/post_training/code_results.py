@@ -1,4 +1,4 @@
-"""What is known of an agent's code: its revisions, what shows how they train, and what an audit found in them."""
+"""Result types for an agent's code: revisions, evidence of training, and audit findings."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from heredity.results.base import Result
 
 
 class Grade(StrEnum):
-    """How grave a finding of an audit is: a breach breaks the mode, a thing to look at may be harmless."""
+    """Severity of an audit finding: a breach breaks the mode; a look may be harmless."""
 
     BREACH = "breach"
     LOOK = "look"
 
 
 class AuditVerdict(StrEnum):
-    """Whether a workspace kept to its mode; unknown where not all of its code is."""
+    """Verdict of the audit; unknown if some of the code is unknown."""
 
     KEPT = "kept"
     BROKEN = "broken"
@@ -31,15 +31,15 @@ class Excerpt(Result):
 
 
 class Evidence(Result):
-    """A line that shows what code does.
+    """A line that is evidence of the code's behaviour.
 
     Attributes:
-        component: `"SFT"`, `"GRPO"`, `"PPO"`, `"DPO"`, `"RL"` (another policy gradient), `"sampling"` (the model writes what
-            it trains on), `"environment"` (steps through one), or `"training"` (a loss that is not recognised).
+        component: `"SFT"`, `"GRPO"`, `"PPO"`, `"DPO"`, `"RL"` (another policy gradient), `"sampling"` (the model writes
+            its training data), `"environment"` (steps through one), or `"training"` (a loss that is not recognised).
         file: path in the folder.
         line: counts from 1.
         text: the line.
-        why: what it shows.
+        why: its meaning.
     """
 
     component: str
@@ -54,15 +54,15 @@ class Revision(Result):
 
     Attributes:
         revision: its number.
-        at_s: when it was first seen.
-        blob: digest of its archive; None where it was not kept.
-        reason: which files were not kept, and why; None if all were.
-        files: path to lines; None where the code is not known, like route, samples and environment.
-        route: what it trains by, as the code alone says.
-        components: what it optimises.
-        samples: whether it lets the model write answers.
-        environment: whether it steps through an environment.
-        evidence: the lines that show it.
+        at_s: when it was first seen, in seconds of the run's clock.
+        blob: digest of its archive; None if it was not kept.
+        reason: the files not kept, and why; None if all were.
+        files: path to lines; None if the code is unknown, like route, samples and environment.
+        route: its training route, from the code alone.
+        components: its training objectives.
+        samples: True if the model writes answers.
+        environment: True if it steps through an environment.
+        evidence: the lines that show these.
         unreadable: files that could not be parsed.
     """
 
@@ -80,7 +80,7 @@ class Revision(Result):
 
 
 class Finding(Result):
-    """Something an audit found: how grave it is, what, and where in which revision."""
+    """An audit finding: its severity, description, and place in a revision."""
 
     grade: Grade
     what: str
@@ -91,7 +91,7 @@ class Finding(Result):
 
 
 class Audit(Result):
-    """Whether the workspace kept to its mode; of the findings, breaches come first."""
+    """Verdict on the operating mode; breaches come first among the findings."""
 
     mode: str
     verdict: AuditVerdict

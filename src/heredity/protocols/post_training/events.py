@@ -1,4 +1,4 @@
-"""What runs of post-training journal besides the events of every protocol."""
+"""Journal events of post-training, in addition to those of every protocol."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing_extensions import TypedDict
 from heredity.records.events import Clustered, Compared, EventKind, Scores, by_name
 
 RECORD = "posttraining"
-"""What else `run.started` says is under this key."""
+"""Key of the additional fields in `run.started`."""
 
 
 def training_of(started: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what `run.started` says of post-training: what is trained, and what grades it."""
+    """Return the post-training part of `run.started`: the trained model, and the grading engine."""
     return started.get(RECORD) or {}
 
 
 class BaselineScored(Compared, Clustered):
-    """How the base model does on a view."""
+    """Scores of the base model on a view."""
 
     candidate: str
     view: str
@@ -27,7 +27,7 @@ class BaselineScored(Compared, Clustered):
 
 
 class GradingRepeated(TypedDict):
-    """The best checkpoint graded once more; `repeat` counts from 1."""
+    """Another grading of the best checkpoint; `repeat` counts from 1."""
 
     submit_id: int | None
     candidate: str
@@ -36,9 +36,9 @@ class GradingRepeated(TypedDict):
 
 
 class CodeRevised(TypedDict):
-    """The agent's code differs from what was recorded last; `reason` names files that could not be kept, and why.
+    """A change of the agent's code since the last record; `reason` lists files that could not be kept, and why.
 
-    `blob` is null where none could be. `bytes` is the size of the blob, `full` says that nothing is kept from then on.
+    `blob` is null if none could be kept. `bytes` is the size of the blob, `full` says that nothing more is kept.
     """
 
     revision: int
@@ -59,7 +59,7 @@ class CheckpointKept(TypedDict):
 
 
 class CheckpointDropped(TypedDict):
-    """Weights that are not kept any more."""
+    """Weights that are no longer kept."""
 
     digest: str
     candidate: str
@@ -67,16 +67,16 @@ class CheckpointDropped(TypedDict):
 
 
 class SettingsOverridden(TypedDict):
-    """A submitted checkpoint had settings of its own that bear on its answers; it was graded with its base's."""
+    """A submitted checkpoint whose settings affect answers; it was graded with its base's settings."""
 
     candidate: str
     settings: Sequence[str]
 
 
 class TextsMet(TypedDict):
-    """Hidden items that stand in the agent's own files: `views` has their positions, `sizes` how many each view has.
+    """Hidden items found in the agent's files: `views` has their positions, `sizes` the number of items per view.
 
-    `files` are the first that hold any; `texts` files with `bytes` were read, and `unread` were not: no text, or too much.
+    `files` are the first files that hold any; `texts` files with `bytes` were read, and `unread` were not (not text, or too large).
     """
 
     at_s: float

@@ -1,7 +1,7 @@
-"""How post-training is judged: the best graded checkpoint, and on a slice that no submission was ever graded on (Agent² RL-Bench).
+"""The judge of post-training: the best graded checkpoint, on a slice that no submission was graded on (Agent² RL-Bench).
 
-The graded view's best score within the budget is the paper's result. It chose among submissions, so it flatters them; the held-out
-slice says what the chosen checkpoint is worth, paired by item with the base model.
+The graded view's best score within the budget is the paper's result. It selected the checkpoint and is therefore optimistic. The
+held-out slice measures the selected checkpoint, paired by item with the base model.
 """
 
 from __future__ import annotations
@@ -10,8 +10,13 @@ import asyncio
 import math
 from collections.abc import Sequence
 
-from heredity.ids import seed_sequence
-from heredity.judging.bench import (
+from heredity._core.ids import seed_sequence
+from heredity.engine.runner import Job
+from heredity.protocols.post_training.events import BASELINE_SCORED, GRADING_REPEATED, BaselineScored, GradingRepeated
+from heredity.records import Event
+from heredity.records.events import JUDGING_SELECTED
+from heredity.results.coverage import covers
+from heredity.session.bench import (
     Bench,
     Evolved,
     Reference,
@@ -22,28 +27,23 @@ from heredity.judging.bench import (
     score,
     score_reference,
 )
-from heredity.judging.rollouts import listed_comparisons, outcome_of
-from heredity.judging.session_log import Submission, score_to_json
-from heredity.judging.views import clusters_of
-from heredity.protocols.post_training.events import BASELINE_SCORED, GRADING_REPEATED, BaselineScored, GradingRepeated
-from heredity.records import Event
-from heredity.records.events import JUDGING_SELECTED
-from heredity.results.coverage import covers
-from heredity.rollouts.contract import Job
+from heredity.session.rollouts import listed_comparisons, outcome_of
+from heredity.session.session_log import Submission, score_to_json
+from heredity.session.views import clusters_of
 
 
 async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = None, *, repeats: int = 0) -> Verdict:
-    """Judge a closed session and finish the run's journal; what is recorded already is not attempted again.
+    """Judge a closed session and finish the run's journal; recorded results are reused.
 
     Args:
-        bench: what the judge works with; the graded view is the session's own tasks.
-        evolved: what the session left.
+        bench: the judge's inputs; the graded view has the session's tasks.
+        evolved: the closed session.
         reference: the base model.
-        repeats: how often the best checkpoint is graded again, to measure the noise of grading.
+        repeats: number of further gradings of the best checkpoint, to measure the noise of grading.
 
     Raises:
-        HostError: if the grading worker fails, or not one held-out attempt could be made; judging continues from the
-            journal when the run is resumed.
+        HostError: if the grading worker fails, or all held-out rollouts are missing; resume the run to
+            continue judging.
         RecordError: if the disk is full or fails.
     """
     best, reason = _best(evolved)
@@ -75,7 +75,7 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
 
 
 async def _again(bench: Bench, digest: str, submit_id: int | None, repeat: int) -> None:
-    """Grade a checkpoint once more on the graded view, with other seeds: how much of a score is noise."""
+    """Grade a checkpoint once more on the graded view, with other seeds, to measure the noise of a score."""
     if bench.recorded(GRADING_REPEATED, candidate=digest, repeat=repeat) is not None:
         return
     candidate = await asyncio.to_thread(load_candidate, bench, digest)
@@ -103,12 +103,12 @@ def selected(evolved: Evolved, events: Sequence[Event] = ()) -> str | None:
 
 
 def _best(evolved: Evolved) -> tuple[Submission | None, str]:
-    """Return the submission with the best graded score, the earliest of equals, and why."""
+    """Return the submission with the best graded score, the earliest among equals, and the reason."""
     graded = [(s.feedback(), s) for s in evolved.submissions if s.status is not None]
     covered = [(feedback, s) for feedback, s in graded if covers(feedback.scores.tolist(), evolved.coverage)]
     scored = [(feedback.mean, -s.submit_id, s) for feedback, s in covered]
     if not scored and any(not math.isnan(feedback.mean) for feedback, _ in graded):
-        return None, f"no checkpoint has {evolved.coverage:.0%} of its graded scores: the others are missing"
+        return None, f"no checkpoint has {evolved.coverage:.0%} of its graded scores; the rest are missing"
     if not scored:
         return None, "no checkpoint was graded"
     mean, _, best = max(scored, key=lambda entry: entry[:2])

@@ -1,8 +1,8 @@
-"""The results of post-training: what a run's metrics.json holds under `part`.
+"""Result types of post-training: `part` in the metrics.json of a run.
 
-`docs/post-training-diagnosis.md` says how each comes about. Scores, means and rates are from 0 to 1 and higher is better, gains
-are differences of these, times (`*_s`) are seconds of the clock of the run, which stands still while it is down. What is not
-known, or did not happen, is None or empty.
+`docs/post-training-diagnosis.md` defines each. Scores, means and rates range from 0 to 1, higher is better; gains are
+differences of these. Times (`*_s`) are seconds of the run's clock, which stops while the run is down. Unknown or absent
+values are None or empty.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from heredity.results.base import Interval, MissingBounds, Result, Unknown
 from heredity.results.run import Verdict
 
 Scores = list[float | None]
-"""A score for each item, None where it is missing."""
+"""A score per item, None where it is missing."""
 
 Points = list[tuple[float, float]]
-"""How much was spent, and the best improvement by then, as steps."""
+"""Spending and the best improvement so far, as steps."""
 
 
 class FailureKind(StrEnum):
-    """Why a run failed (Agent² RL-Bench, table 13), the last of several runs; or that it submitted nothing."""
+    """Class of a run's failure (Agent² RL-Bench, table 13), the last one over several runs; or that nothing was submitted."""
 
     ROLLOUT = "rollout construction failure"
     REWARD = "reward/data design failure"
@@ -34,7 +34,7 @@ class FailureKind(StrEnum):
 class ScoreSummary(Result):
     """Mean score over the items of a view; `n` were scored, `missing` were not, `if_missing` bounds the mean over these.
 
-    `clusters` were drawn, where items came together.
+    `clusters` is the number of clusters, if items are clustered.
     """
 
     mean: float | None
@@ -46,11 +46,10 @@ class ScoreSummary(Result):
 
 
 class Gain(Result):
-    """A paired difference to the base model over `pairs` items, positive where it is beaten; `mde` is the least they could show.
+    """A paired difference to the base model over `pairs` items, positive above it; `mde` is the minimum detectable effect.
 
-    `if_missing` are its bounds over the items that either has no score of; None where there are none. Where items were drawn
-    together, such as the questions of one document, `clusters` of them are the sample. `because` says why nobody can tell yet,
-    where that is so.
+    `if_missing` has its bounds over the items with a missing score; None if there are none. For clustered items, such as the
+    questions of one document, the sample is the `clusters`. `because` is the reason if no verdict is possible yet.
     """
 
     difference: float
@@ -73,7 +72,7 @@ class ViewGain(Result):
 
 
 class HeldoutGain(ViewGain):
-    """The chosen checkpoint on the items that no submission returned; `candidate` is None where the base model was left."""
+    """The selected checkpoint on the items that no submission returned; `candidate` is None if the base model was kept."""
 
     candidate: str | None
     submit_id: int | None
@@ -94,9 +93,9 @@ class Baseline(Result):
 
 
 class BestCheckpoint(Result):
-    """The submission with the highest graded score, with the scores by item that its gain is the difference of.
+    """The submission with the highest graded score, with the scores by item behind its gain.
 
-    `clusters` say what each item was drawn with; None where all are by themselves.
+    `clusters` has the cluster of each item; None if no items are clustered.
     """
 
     iteration: int
@@ -111,9 +110,9 @@ class BestCheckpoint(Result):
 
 
 class WinRate(Result):
-    """A win rate over reference answers: at equal length (`rate`, `ci`), as it is (`won`), with mean lengths in characters.
+    """A win rate over reference answers: at equal length (`rate`, `ci`), raw (`won`), with mean lengths in characters.
 
-    Where instructions were drawn together, such as those of one document, `ci` is over `clusters` of them; None of fewer than six.
+    For clustered instructions, such as those of one document, `ci` is over the `clusters`; None with fewer than six.
     """
 
     rate: float
@@ -126,7 +125,7 @@ class WinRate(Result):
 
 
 class WinRateGain(Result):
-    """By how much the best checkpoint's win rate at equal length is above the base model's, on the items that both answered."""
+    """Gain of the best checkpoint's win rate at equal length over the base model's, on the items that both answered."""
 
     difference: float
     ci: Interval | None
@@ -157,11 +156,11 @@ class RepeatedGrading(Result):
 
 
 class Noise(Result):
-    """How much grading varies.
+    """Variation of grading.
 
     Attributes:
-        sd: of the mean score over gradings of the same checkpoint, pooled over checkpoints.
-        difference: how far two gradings of equal checkpoints lie apart in 95 of 100 cases.
+        sd: standard deviation of the mean score over gradings of the same checkpoint, pooled over checkpoints.
+        difference: maximum distance of two gradings of equal checkpoints in 95 of 100 cases.
         flips: share of items whose score changes between gradings.
         repeats: gradings beyond the first of each checkpoint.
         submissions: each checkpoint that was graded again.
@@ -175,26 +174,26 @@ class Noise(Result):
 
 
 class Process(Result):
-    """How a run went.
+    """Process metrics of a run.
 
     Attributes:
-        requests: submissions asked for, refused ones among them.
-        graded: those that were scored.
-        copies: the untouched base model, answered with the baseline.
-        refused, failed: before grading, and in it.
-        valid_rate: graded and copies, over requests that are settled.
-        zero_rate: share of 0 among what was graded or failed in grading, a failure counting as 0.
-        improvements: how often the best score rose, from the base model's on.
-        first_improvement_s, best_s: when the first score above the base model's, and the best one, was asked for.
-        best_at: the best one's place among graded submissions, from 1.
-        monotonic_ratio: share of graded submissions that score no less than the graded one before.
-        budget_s: seconds that the agent had; None without a limit.
-        ended_s: when it ended.
-        time_used_ratio: when it ended, over its budget.
-        last_submit_gap_s: from the last request to its end.
-        revisions, checkpoints_kept, checkpoints_dropped: what is on record.
-        tokens, cost_usd: what it is known to have used.
-        calls: of its model, where a broker counted them.
+        requests: requested submissions, including refused ones.
+        graded: scored submissions.
+        copies: submissions of the unchanged base model, answered with the baseline.
+        refused, failed: before and during grading.
+        valid_rate: graded and copies, over settled requests.
+        zero_rate: share of zeros among graded and failed submissions; a failure counts as 0.
+        improvements: number of new best scores, starting from the base model's.
+        first_improvement_s, best_s: request time of the first score above the base model's, and of the best one.
+        best_at: position of the best one among graded submissions, from 1.
+        monotonic_ratio: share of graded submissions that score at least as high as the previous one.
+        budget_s: the agent's time limit in seconds; None without one.
+        ended_s: when the agent ended.
+        time_used_ratio: end time over the budget.
+        last_submit_gap_s: seconds from the last request to the end.
+        revisions, checkpoints_kept, checkpoints_dropped: numbers on record.
+        tokens, cost_usd: its known usage.
+        calls: model calls, if a broker counted them.
     """
 
     requests: int
@@ -230,31 +229,31 @@ class Scaling(Result):
 
 
 class Iteration(Result):
-    """One request to grade a checkpoint, or what was never submitted.
+    """One request to grade a checkpoint, or work never submitted.
 
     Attributes:
-        iteration: counts from 1.
+        iteration: number of the iteration, from 1.
         timestamp: when it was settled, in ISO 8601.
-        at_s: when it was asked for.
-        duration_s: since the one before was settled.
+        at_s: when it was requested.
+        duration_s: seconds since the previous one was settled.
         status: `"ok"`, the category of its failure, `"running"`, or `"not submitted"`.
-        exit_code: of the agent, where it was not submitted.
-        submit_id, candidate: what was graded; None if it was refused.
+        exit_code: exit code of the agent, if it was not submitted.
+        submit_id, candidate: the graded submission; None if it was refused.
         score: graded mean; that of a copy is the base model's.
         improvement: over the base model.
-        best: the best graded mean by then.
-        new_best: whether it is that one.
-        train_type: route of the code that was there.
-        failure_type: what is wrong with it, in short.
-        problem: the same in the words of whoever noticed.
-        errors, missing: items that failed through the checkpoint, and that were not scored.
-        restarts: why its process died while it was graded and another one went on.
+        best: the best graded mean so far.
+        new_best: True if it set a new best.
+        train_type: route of the code in force.
+        failure_type: short description of the failure.
+        problem: the original error message.
+        errors, missing: items failed by the checkpoint, and items not scored.
+        restarts: reasons for restarts of its process during grading.
         revision: number of the code revision in force.
-        changed: files that differ from those of the iteration before.
-        note: what the agent said of the submission.
-        tried, because: what the code says that was tried, and why.
+        changed: files changed since the previous iteration.
+        note: the agent's note on the submission.
+        tried, because: what was tried and why, according to the code.
         settings: key settings of the code.
-        excerpt: of the code, around what trains.
+        excerpt: excerpt of the code around the training.
     """
 
     iteration: int
@@ -285,7 +284,7 @@ class Iteration(Result):
 
 
 class Routes(Result):
-    """Graded submissions by route; `run` is that of the best or else of the last, `coding_success` whether some revision trains."""
+    """Graded submissions by route; `run` is that of the best or else the last; `coding_success` if some revision trains."""
 
     submissions: dict[str, int]
     run: str | None
@@ -293,7 +292,7 @@ class Routes(Result):
 
 
 class Failure(Result):
-    """A failure of a run by a rule, with what it rests on, and the iterations that show it."""
+    """A failure of a run, found by a rule, with its evidence and iterations."""
 
     kind: FailureKind
     rule: str
@@ -302,7 +301,7 @@ class Failure(Result):
 
 
 class AgentEnd(Result):
-    """How the agent ended: exit code, why, seconds it ran, and the most memory and disk that it was seen to hold."""
+    """The agent's end: exit code, reason, running time in seconds, and peak memory and disk use."""
 
     code: int | None
     reason: str | None
@@ -312,7 +311,7 @@ class AgentEnd(Result):
 
 
 class ItemsMet(Result):
-    """How many hidden items of a view stand in the agent's files."""
+    """Number of a view's hidden items in the agent's files."""
 
     view: str
     met: int
@@ -320,13 +319,13 @@ class ItemsMet(Result):
 
 
 class TextsMet(Result):
-    """Hidden items in the agent's own files.
+    """Hidden items found in the agent's files.
 
     Attributes:
         views: by view.
         files: the first files that hold any.
-        texts, bytes: what was read at the last look; `unread`: files that were not.
-        clean: the held-out gain over the items that were not met, where some were.
+        texts, bytes: files and bytes read in the last search; `unread`: files not read.
+        clean: the held-out gain over the items not found, if some were found.
     """
 
     views: list[ItemsMet]
@@ -338,23 +337,23 @@ class TextsMet(Result):
 
 
 class TrainingRunResults(Result):
-    """What is known of one run of post-training beside what every run's results hold.
+    """The part of post-training in a run's results.
 
     Attributes:
         level: `"L1"`, `"L2"` or `"L3"`.
-        mode: what the agent was allowed.
-        metric, structure, labels: of the task.
+        mode: the allowed routes.
+        metric, structure, labels: properties of the task.
         base_model: name of the base model.
-        driver: the model that the agent asks, where it was configured.
-        grading_counts: whether grading takes of the agent's time.
+        driver: the agent's model, if configured.
+        grading_counts: True if grading counts towards the agent's time.
         baseline: scores of the base model.
         best: the best graded submission.
-        heldout: the result: the chosen checkpoint on items that no submission returned.
-        length_controlled: where answers were compared with reference answers.
-        noise: where gradings were repeated.
-        tasks: of a run of several.
-        agent: how the agent ended.
-        texts: what its own files held of hidden items; None if nobody looked.
+        heldout: the result: the selected checkpoint on items that no submission returned.
+        length_controlled: win rates, if answers were compared with reference answers.
+        noise: noise of grading, if gradings were repeated.
+        tasks: the tasks of a run of several.
+        agent: the agent's end.
+        texts: hidden items in its files; None if not searched.
     """
 
     level: str | None

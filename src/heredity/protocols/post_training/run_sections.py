@@ -1,4 +1,4 @@
-"""The page of a run: its gains first, then how its submissions went, then the code that made them."""
+"""The page of a run: gains first, then its submissions, then the code that made them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from heredity.protocols.post_training.results import (
     WinRate,
     WinRateGain,
 )
-from heredity.protocols.post_training.sentences import summary, views
 from heredity.protocols.post_training.summaries import summary_files
 from heredity.results import text
 from heredity.results.charts import Lines, Mark, Reference, Series
@@ -47,12 +46,76 @@ from heredity.results.page import (
     of_rows,
 )
 from heredity.results.run import RunResults, RunStatus
+from heredity.results.run import Verdict as Judged
 from heredity.results.text import plural
+
+_SAID = {
+    Judged.BETTER: "a gain beyond noise",
+    Judged.WORSE: "a loss beyond noise",
+    Judged.WITHIN_NOISE: "within noise",
+}
+
+
+def views(part: TrainingRunResults) -> tuple[ViewGain, ViewGain]:
+    """Return the comparison of base and best checkpoint on the graded view and on the held-out slice.
+
+    A run that only submitted the base model ends with it, so its gain is exactly 0.
+    """
+    best = part.best
+    if best is None and part.process.copies:
+        return _nothing_gained(part.baseline.graded), _nothing_gained(part.baseline.heldout)
+    graded = ViewGain(
+        baseline=part.baseline.graded, best=best.score if best else None, gain=best.gain if best else None
+    )
+    return graded, part.heldout or ViewGain(baseline=part.baseline.heldout, best=None, gain=None)
+
+
+def _nothing_gained(base: ScoreSummary | None) -> ViewGain:
+    gain = None
+    if base is not None and base.mean is not None:
+        gain = Gain(difference=0.0, ci=None, p=None, mde=None, pairs=base.n, verdict=Judged.WITHIN_NOISE)
+    return ViewGain(baseline=base, best=base, gain=gain)
+
+
+def summary(run: RunResults, part: TrainingRunResults) -> str:
+    """Return a sentence on the result, on the graded view and on held-out items."""
+    process = part.process
+    graded, heldout = views(part)
+    elapsed = f"In {text.duration(process.ended_s)}"
+    if process.budget_s is not None:
+        elapsed += f" of {text.duration(process.budget_s)}"
+    opening = f"{elapsed} {plural(process.graded, 'checkpoint')} {'was' if process.graded == 1 else 'were'} graded"
+    scored = graded.best if part.best is not None else None
+    if (scored is None or scored.mean is None) and not process.copies and run.status is not RunStatus.UNFINISHED:
+        tried = (
+            plural(process.requests, "request") + (" was" if process.requests == 1 else " were") + " refused or failed"
+        )
+        why = tried if process.requests else "no checkpoint was submitted"
+        return f"Nothing was graded: {elapsed.lower()} {why}. This says nothing about the agent's ability to train."
+    if scored is None or scored.mean is None:
+        stands = "ends" if run.status is RunStatus.FINISHED else "stands"
+        copies = f", which it submitted {plural(process.copies, 'time')}" if process.copies else ""
+        return f"{opening}, so the run {stands} with the base model{copies}."
+    reached = f"the best scores {text.number(scored.mean, 3)}"
+    if graded.gain is not None:
+        reached += f", {_gain(graded.gain)} over the base model on the view that selected it"
+    if heldout.gain is None:
+        return f"{opening}; {reached}."
+    if run.stand_ins:
+        return f"{opening}; {reached}. On held-out items it is {text.signed(heldout.gain.difference, 3)}."
+    because = f", with {heldout.gain.because}" if heldout.gain.because else ""
+    judged = f"{_SAID[heldout.gain.verdict]}{because}, for this checkpoint on new items"
+    return f"{opening}; {reached}. On held-out items it is {_gain(heldout.gain)}: {judged}."
+
+
+def _gain(gain: Gain) -> str:
+    return text.difference(gain.difference, *(gain.ci or (None, None)))
+
 
 _VIEWS = {"graded": "graded", "heldout": "held-out"}
 
 MOST_EVIDENCE = 12
-"""Lines of evidence that a page shows of each revision; all are in metrics.json."""
+"""Evidence lines per revision on a page; metrics.json has all."""
 
 
 def run_sections(run: RunResults, part: TrainingRunResults) -> list[Section]:
@@ -63,7 +126,7 @@ def run_sections(run: RunResults, part: TrainingRunResults) -> list[Section]:
         Section("progress", "Progress over time", _progress(part), "lead", "page", "Progress"),
         Section("gains", "Gains over the base model", _gains(part), "lead", navigation="Gains"),
         Section("iterations", "Iterations", (*_iterations(part), *summary_files(run, part)), "lead"),
-        # Checkpoints are weights: how their manifests differ says nothing.
+        # Checkpoints are weights: a comparison of their manifests is meaningless.
         Section("changes", ""),
         Section("routes", "Routes of the code", _routes(part), media="page", navigation="Routes"),
         Section("process", "Process", _process(part.process, part.agent)),
@@ -83,7 +146,7 @@ def _head(run: RunResults, part: TrainingRunResults) -> tuple[Part, ...]:
         Fact("Held-out gain", difference(heldout.gain), judged(heldout.gain)),
         Fact("Held-out score", Number(heldout.best.mean if heldout.best else None, 3), base),
         Fact("Graded gain", difference(graded.gain), judged(graded.gain)),
-        Fact("Route", part.routes.run, "from the code that was there"),
+        Fact("Route", part.routes.run, "from the code in force"),
         Fact("Checkpoints graded", process.graded, plural(process.requests, "request")),
         Fact("Time used", Number(process.ended_s, form="duration"), f"of {text.duration(process.budget_s)}"),
         Fact("Mode", part.mode, f"base model {part.base_model or 'not recorded'}"),
@@ -94,13 +157,13 @@ def _head(run: RunResults, part: TrainingRunResults) -> tuple[Part, ...]:
 def _warnings(part: TrainingRunResults) -> Iterable[Text]:
     limit = LIMITS.get(part.agent.reason or "") if part.agent else None
     if limit:
-        yield Text(f"{limit.capitalize()}. What it had submitted counts.", "warning")
+        yield Text(f"{limit.capitalize()}. Its submissions count.", "warning")
     for failure in part.failures:
         yield Text(f"{failure.kind.capitalize()}: {'; '.join(failure.evidence)}.", "warning")
     if part.texts and any(view.met for view in part.texts.views):
         yield Text(_texts(part.texts), "warning")
     if part.audit.verdict is AuditVerdict.BROKEN:
-        broken = f"The mode {part.audit.mode} was not kept, or something was done that is not allowed: see the audit."
+        broken = f"The run broke mode {part.audit.mode} or did something forbidden: see the audit."
         yield Text(broken, "warning")
 
 
@@ -108,7 +171,7 @@ def _texts(texts: TextsMet) -> str:
     held = " and ".join(
         f"{view.met} of {view.of} {_VIEWS.get(view.view, view.view)} items" for view in texts.views if view.met
     )
-    warning = f"The agent's own files held {held} ({', '.join(texts.files)})."
+    warning = f"The agent's files held {held} ({', '.join(texts.files)})."
     if texts.clean is not None:
         warning += (
             f" Over the held-out items that they did not hold, the gain is {text.signed(texts.clean.difference, 3)}."
@@ -121,8 +184,8 @@ def _texts(texts: TextsMet) -> str:
 
 def _progress(part: TrainingRunResults) -> tuple[Part, ...]:
     about = (
-        "Each mark is a checkpoint that was graded, at the time it was submitted; the line is the best so far, the large ring "
-        "the one that was judged. Crosses were refused or failed; small rings are copies of the base model."
+        "Each mark is a graded checkpoint at its submission time; the line is the best so far, the large ring "
+        "the judged one. Crosses were refused or failed; small rings are copies of the base model."
     )
     curves = {
         "time": [(at / MINUTES, best) for at, best in part.scaling.time],
@@ -150,7 +213,7 @@ def _trajectory(part: TrainingRunResults) -> Lines:
     )
     marks = [_mark(row, row.at_s / unit) for row in part.iterations if row.at_s is not None]
     if best:
-        marks.append(Mark(*best[-1], "ring", "ink", "the best, which is judged", 2.0))
+        marks.append(Mark(*best[-1], "ring", "ink", "best (judged)", 2.0))
     level = base.mean if base else None
     return Lines(
         "Scores of submissions",
@@ -180,7 +243,7 @@ def _mark(row: Iteration, at: float) -> Mark:
 def _gains(part: TrainingRunResults) -> tuple[Part, ...]:
     graded, heldout = views(part)
     rows = [
-        _gain_row(Cell("Graded view", ("fed back; chose the checkpoint",)), graded),
+        _gain_row(Cell("Graded view", ("fed back; selected the checkpoint",)), graded),
         Row(_gain_row(Cell("Held-out slice", ("never returned",)), heldout).cells, "chosen"),
     ]
     for task in part.tasks:
@@ -207,12 +270,12 @@ def _gain_row(name: str | Cell, view: ViewGain) -> Row:
 
 
 def _bounded(shown: Mean, of: ScoreSummary | Gain | None) -> Cell:
-    """Return a mean with what missing scores might make of it."""
+    """Return a mean with its bounds over missing scores."""
     return Cell(shown, (bounds_note(of.if_missing),) if of and of.if_missing else ())
 
 
 def _over_clusters(shown: Mean, of: WinRate | WinRateGain | None) -> Cell:
-    """Return a win rate with how many clusters its interval is over, where instructions were drawn together."""
+    """Return a win rate, with the number of clusters of its interval if instructions are clustered."""
     return Cell(shown, (in_clusters(of.clusters),) if of and of.clusters else ())
 
 
@@ -230,13 +293,13 @@ def _lengths(controlled: LengthControlled) -> tuple[Part, ...]:
         for best in (rates.best,)
     ]
     head = ("Items", "Base model", "Best checkpoint", "Gain", "Best, as it is", "Its mean length", "of references")
-    about = "Win rate over the reference answers, as if answers were as long as these; 95% intervals over answers."
+    about = "Win rate over the reference answers, corrected for equal length; 95% intervals over answers."
     return Text(about, "note"), of_rows([*head, "Answers"], rows, caption="Win rate at equal length")
 
 
 def _noise(noise: Noise | None) -> str:
     if noise is None:
-        return "Grading was not repeated, so its own noise is not known."
+        return "Grading was not repeated, so its noise is unknown."
     return (
         f"Noise of grading: {text.number(noise.repeats)} repeated gradings of one checkpoint differ by "
         f"{text.number(noise.sd, 4)} (standard deviation); two gradings of equal checkpoints lie within "
@@ -251,9 +314,9 @@ def _iterations(part: TrainingRunResults) -> tuple[Part, ...]:
     left = ("Route", "What is wrong", "What was tried")
     head = ("#", "At", "Score", "Improvement", "Best", "Route", "Revision", "What is wrong", "What was tried")
     columns = tuple(Column(name, "left" if name in left else "right", name.startswith("What")) for name in head)
-    caption = "Every request to grade, in order; new bests are shaded. The route is read from the code that was there"
+    caption = "Every request to grade, in order; new bests are shaded. The route is read from the code in force"
     rows = tuple(_iteration_row(row) for row in part.iterations)
-    table = Table(columns, rows, caption, "Nothing has been submitted yet.")
+    table = Table(columns, rows, caption, "No submissions yet.")
     return table, *(_changed(row) for row in part.iterations if row.changed)
 
 
@@ -271,7 +334,7 @@ def _changed(row: Iteration) -> Folded:
         "Note": row.note,
         "Settings": ", ".join(f"{name} {value}" for name, value in row.settings.items()),
         "Took": text.duration(row.duration_s),
-        "Process died": f"{'; '.join(row.restarts)}; another one went on with the grading" if row.restarts else "",
+        "Process died": f"{'; '.join(row.restarts)}; a new process continued grading" if row.restarts else "",
     }
     parts: list[Part] = [Text(row.because)] if row.because else []
     parts.append(Facts(tuple(Fact(name, value) for name, value in facts.items() if value)))
@@ -284,8 +347,8 @@ def _changed(row: Iteration) -> Folded:
 
 def _routes(part: TrainingRunResults) -> tuple[Part, ...]:
     about = (
-        "What each revision trains by, with the lines that show it. Comments, imports that are never used, functions that "
-        "nothing calls and branches that are switched off do not count."
+        "The training route of each revision, with evidence. Comments, unused imports, functions that "
+        "are never called and dead branches do not count."
     )
     last = part.revisions[-1] if part.revisions else None
     shown = tuple(_revision(revision, is_last=revision is last) for revision in part.revisions)
@@ -294,7 +357,7 @@ def _routes(part: TrainingRunResults) -> tuple[Part, ...]:
 
 def _revision(revision: Revision, *, is_last: bool) -> Folded:
     components = f" ({', '.join(revision.components)})" if revision.components else ""
-    notes = [text.duration(revision.at_s), f"{revision.route or 'not at hand'}{components}"]
+    notes = [text.duration(revision.at_s), f"{revision.route or 'not available'}{components}"]
     notes += [] if revision.files is None else [plural(len(revision.files), "file")]
     notes += ["the model writes answers"] if revision.samples else []
     notes += ["steps through an environment"] if revision.environment else []
@@ -307,7 +370,7 @@ def _revision(revision: Revision, *, is_last: bool) -> Folded:
         more = len(revision.evidence) - MOST_EVIDENCE
         parts += [Text(f"{more} more lines are in metrics.json.", "note")] if more > 0 else []
     elif revision.files is None:
-        parts.append(Text(f"What this code was is not known: {revision.reason or 'it is not at hand'}."))
+        parts.append(Text(f"The code is unknown: {revision.reason or 'it is not available'}."))
     else:
         parts.append(Text("Nothing in it trains."))
     return Folded(f"Revision {revision.revision}", tuple(parts), " · ".join(notes), is_last)
@@ -329,27 +392,27 @@ def _process(process: Process, ended: AgentEnd | None) -> tuple[Part, ...]:
     )
     reason = ended.reason.replace("_", " ") if ended and ended.reason else None
     rows = [
-        ["Requests", process.requests, "submissions asked for, refused ones and copies among them"],
-        ["Graded", process.graded, "checkpoints that were scored"],
-        ["Copies", process.copies, "the untouched base model"],
+        ["Requests", process.requests, "requested submissions, including refused ones and copies"],
+        ["Graded", process.graded, "scored checkpoints"],
+        ["Copies", process.copies, "the unchanged base model"],
         ["Refused, failed", refused, "before and in grading"],
         ["Valid submissions", valid, "graded or copies, of all requests"],
         ["Zero scores", zero, "of graded and failed; a failure counts as zero"],
-        ["First improvement", first, "when the first better score was asked for"],
-        ["Best", best, "when the best score was asked for"],
-        ["Best at submission", rank, "its place among those graded"],
-        ["Monotonic", monotonic, "graded submissions no worse than the one before"],
+        ["First improvement", first, "request time of the first better score"],
+        ["Best", best, "request time of the best score"],
+        ["Best at submission", rank, "its position among graded ones"],
+        ["Monotonic", monotonic, "graded submissions at least as good as the previous one"],
         ["Time used", used, "of the budget, until the agent ended"],
         ["Last-submit gap", gap, "from the last request to the agent's end"],
-        ["Code revisions", process.revisions, "versions of its code that are on record"],
-        ["Most memory", _size(ended.memory_bytes if ended else None), "that the agent was seen to hold"],
-        ["Most disk", _size(ended.disk_bytes if ended else None), "that its files were seen to take"],
+        ["Code revisions", process.revisions, "recorded versions of its code"],
+        ["Most memory", _size(ended.memory_bytes if ended else None), "maximum observed"],
+        ["Most disk", _size(ended.disk_bytes if ended else None), "maximum observed for its files"],
         ["Agent's end", reason, "why it ended"],
         ["Exit code", ended.code if ended else None, "of the agent"],
-        ["Tokens", Number(process.tokens, form="amount"), "that the agent is known to have used"],
+        ["Tokens", Number(process.tokens, form="amount"), "known usage of the agent"],
     ]
     columns = (Column("Measure"), Column("Value", "right"), Column("What it is", prose=True))
-    caption = "How the run went; times are of the run's clock"
+    caption = "Process metrics; times are of the run's clock"
     return (Table(columns, tuple(Row(tuple(row)) for row in rows), caption),)
 
 
@@ -358,7 +421,7 @@ def _size(count: int | None) -> str | None:
 
 
 def _failures(failures: list[Failure], *, finished: bool) -> tuple[Part, ...]:
-    about = Text("Each class by a rule on the record, so that two readers find the same.", "about")
+    about = Text("Each class follows a fixed rule on the record.", "about")
     head = (
         *(Column("Class"), Column("What it rests on", prose=True), Column("Rule", prose=True)),
         Column("Iterations"),
@@ -367,13 +430,13 @@ def _failures(failures: list[Failure], *, finished: bool) -> tuple[Part, ...]:
         Row((Cell(f.kind.value, tone="bad"), "; ".join(f.evidence), f.rule, ", ".join(map(str, f.iterations))))
         for f in failures
     )
-    none = "None applies." if finished else "Not looked for before the run has ended."
+    none = "None applies." if finished else "Determined after the run has ended."
     return about, Table(head, rows, empty=none)
 
 
 def _audit(part: TrainingRunResults) -> tuple[Part, ...]:
     audit: Audit = part.audit
-    unknown = "some of its code is not known" if part.revisions else "no code is on record"
+    unknown = "some of its code is unknown" if part.revisions else "no code is on record"
     none = "Nothing was found" + (f": {unknown}." if audit.verdict is AuditVerdict.UNKNOWN else ".")
     rows = tuple(
         Row(
@@ -385,15 +448,15 @@ def _audit(part: TrainingRunResults) -> tuple[Part, ...]:
         for f in audit.findings
     )
     head = (Column("Grade"), Column("What", prose=True), Column("Revision"), Column("Line"), Column("Code", prose=True))
-    table = Table(head, rows, "What was found in the code; what is to be looked at may be harmless", none)
+    table = Table(head, rows, "Findings in the code; a look may be harmless", none)
     return table, Text(_looked(part.texts), "note")
 
 
 def _looked(texts: TextsMet | None) -> str:
     if texts is None:
-        return "Nobody looked for hidden items in the agent's files."
+        return "The agent's files were not searched for hidden items."
     held = ", ".join(f"{view.met} of {view.of} {_VIEWS.get(view.view, view.view)}" for view in texts.views)
     return (
-        f"Hidden items in the agent's own files: {held}. {plural(texts.texts, 'file')} of text with"
-        f" {_size(texts.bytes)} were read, {texts.unread} were no text or too much. What it made while it ran is not seen."
+        f"Hidden items in the agent's files: {held}. {plural(texts.texts, 'file')} of text with"
+        f" {_size(texts.bytes)} were read, {texts.unread} skipped (not text, or too large). Temporary files are not seen."
     )

@@ -1,4 +1,4 @@
-"""What a configuration says of post-training: what is trained, and how grading is checked."""
+"""Configuration sections of post-training: the trained model, and the grading."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from pydantic import Field
 
 from heredity.configuration.config import Config
 from heredity.configuration.sections import Locate, Section
-from heredity.posttraining.models.bases import located_model
+from heredity.kinds.checkpoint.models.bases import located_model
 
 
 class TrainingSection(Section):
-    """`[training]`: what is trained and how grading is checked.
+    """`[training]`: the trained model, and the grading.
 
     Attributes:
-        base_model: the base model, one of the task's; its first by default.
-        mode: `free`, `sft-only`, `rl-only`: the routes that an agent is told are allowed; the code that ran is audited.
+        base_model: the base model, one of the task's; the first by default.
+        mode: `free`, `sft-only`, `rl-only`: the allowed routes; the code that ran is audited.
             `multi-task`: any route, one model for several tasks.
-        repeats: how often the best checkpoint is graded again afterwards, to measure the noise of grading.
-        engine: what answers for checkpoints: `transformers`, `vllm`, or `auto`: vLLM where it is installed and a GPU grades.
-        device: what grades: `cpu`, or `gpu`: the first of the run's own, unless a submission names another one of them.
-        gpus: how many GPUs of `engine.gpus` a run has to itself for its whole length; its agent sees these and no others.
+        repeats: number of further gradings of the best checkpoint, to measure the noise of grading.
+        engine: inference engine: `transformers`, `vllm`, or `auto`: vLLM if it is installed and grading uses a GPU.
+        device: grading device: `cpu`, or `gpu`: the run's first GPU, unless a submission names another one.
+        gpus: number of GPUs from `engine.gpus` reserved for each run; its agent sees only these.
     """
 
     paths: ClassVar[Mapping[str, Locate]] = MappingProxyType({"base_model": located_model})
@@ -38,10 +38,8 @@ class TrainingSection(Section):
     gpus: Annotated[int, Field(ge=0, le=1024)] = 0
 
     def agree(self, config: Config) -> None:
-        """Ask for an agent and for a time that it has."""
+        """Require an agent and a time limit."""
         if not config.evolver.outside:
-            raise ValueError(
-                "post-training is done by an agent, and there is none; set evolver.launcher, or evolver.agent to its command"
-            )
+            raise ValueError("post-training needs an agent; set evolver.launcher, or evolver.agent to its command")
         if config.budget.seconds is None:
-            raise ValueError("budget.seconds is missing; give the wall seconds that an agent has, such as 3600")
+            raise ValueError("budget.seconds is missing; set the agent's wall time in seconds, such as 3600")

@@ -1,4 +1,4 @@
-"""The results of post-training that compare runs: what a suite's metrics.json holds under `part`."""
+"""Result types that compare post-training runs: `part` in the metrics.json of a suite."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ class GainOverRuns(Result):
     """A mean gain over runs and items.
 
     Attributes:
-        evolvers: what it says of the agent: of new runs, on new items.
-        candidates: what it says of the checkpoints that these runs ended with, on new items. Both None where nothing is ranked.
-        if_missing: bounds of the mean over items without a score, of the runs that graded anything; None where there are none.
+        evolvers: the claim about the agent: new runs on new items.
+        candidates: the claim about these runs' final checkpoints on new items. Both None if nothing is ranked.
+        if_missing: bounds of the mean over items without a score, of the runs that graded anything; None if there are none.
     """
 
     difference: float
@@ -26,7 +26,7 @@ class GainOverRuns(Result):
 
 
 class Success(Result):
-    """How many of the `runs` that graded anything improved, improved beyond noise, and have code that trains."""
+    """Number of the `runs` that graded anything and improved, improved beyond noise, or have training code."""
 
     runs: int
     improved: int
@@ -35,7 +35,7 @@ class Success(Result):
 
 
 class BestOfRuns(Result):
-    """What the best of `k` runs is expected to improve, and the chance that one of them improves."""
+    """Expected improvement of the best of `k` runs, and the chance that one of them improves."""
 
     k: int
     improvement: float
@@ -65,11 +65,11 @@ class Entry(Result):
         evolver: the agent, told apart by its options and mode.
         baseline: mean graded score of the base model.
         improvement, best_improvement: mean and greatest graded improvement of the runs that graded anything.
-        ungraded: runs in which nothing was graded, which say nothing of the agent's training.
+        ungraded: runs in which nothing was graded, which say nothing about the agent's training.
         graded, heldout: gains on both views.
         noise: mean spread of repeated gradings.
-        routes, failures: how many runs have each.
-        broken: how many runs broke their mode.
+        routes, failures: number of runs with each.
+        broken: number of runs that broke their mode.
     """
 
     evolver: str
@@ -105,7 +105,7 @@ class HeatmapCell(Result):
 
 
 class SuiteCurve(Result):
-    """The best improvement so far over what was spent: (spent, mean, least, greatest) over runs, as steps."""
+    """The best improvement so far against spending: (spent, mean, minimum, maximum) over runs, as steps."""
 
     evolver: str
     taskset: str
@@ -121,7 +121,7 @@ class SuiteScaling(Result):
 
 
 class Shortcut(Result):
-    """An agent that improves static tasks, and none of the interactive ones that it tried."""
+    """An agent that improves static tasks, but none of the interactive ones it tried."""
 
     evolver: str
     kind: FailureKind
@@ -131,7 +131,7 @@ class Shortcut(Result):
 
 
 class TrainingSuiteResults(Result):
-    """Runs of post-training compared: agents on tasks, modes by tasks, curves, what did not carry over, and how agents worked."""
+    """Comparison of post-training runs: agents on tasks, modes by tasks, curves, missing transfer, and ways of working."""
 
     entries: list[Entry]
     heatmap: list[HeatmapCell]

@@ -64,7 +64,7 @@ class _Sections:
             *table_sections(self._part.tables, self._names, self._tones, ranked=self._ranked),
         ]
 
-    def _named(self, entry: Entry) -> Named:
+    def _cells_of(self, entry: Entry) -> Named:
         return Named(entry.evolver, self._tones.get(entry.evolver), swatch=True)
 
     # --- agents
@@ -72,9 +72,9 @@ class _Sections:
     def _agents(self) -> tuple[Part, ...]:
         about = (
             "Held-out: the best graded checkpoint of each run against the base model, on items that no submission returned, "
-            "paired item by item. Graded: the same on the view whose score was fed back and that chose the checkpoint, so it "
-            "flatters. Each gain makes two claims: of the agent, for new runs, which takes six; and of the checkpoints that "
-            "these runs ended with, on new items. Means over the runs that graded anything: of the others nothing is known."
+            "paired item by item. Graded: the same on the view that was fed back and selected the checkpoint, so it "
+            "is optimistic. Each gain makes two claims: about the agent on new runs, which needs six; and about "
+            "these runs' final checkpoints on new items. Means cover the runs that graded anything."
         )
         tables = (self._gains(task, entries) for task, entries in self._tasks.items())
         charts = tuple(self._intervals(task, entries) for task, entries in self._tasks.items())
@@ -99,7 +99,7 @@ class _Sections:
         heldout, success = entry.heldout, entry.success
         troubles = ((entry.broken, "mode broken"), (entry.ungraded, "nothing graded"))
         notes = tuple(f"{what} in {runs} of {entry.runs}" for runs, what in troubles if runs)
-        agent = Cell(self._named(entry), notes, "bad") if notes else self._named(entry)
+        agent = Cell(self._cells_of(entry), notes, "bad") if notes else self._cells_of(entry)
         low, high = wilson(success.improved, success.runs) if success.runs else (None, None)
         shares = (f"{text.percent(low)} to {text.percent(high)}",) if success.runs else ()
         ungraded = (f"nothing graded in {entry.ungraded}",) if entry.ungraded else ()
@@ -118,7 +118,7 @@ class _Sections:
             for (entry, gain), ci in zip(gained, bounds, strict=True)
         )
         title, scale = f"Held-out gain on {self._names[task]}", "held-out gain over the base"
-        over = "new runs of the agents" if of_runs(claims) else "new items, for these checkpoints alone"
+        over = "new runs of the agents" if of_runs(claims) else "new items, for these checkpoints only"
         return Intervals(title, lines, scale, Reference(0.0, "no gain"), f"{self._interval} over {over}")
 
     # --- modes
@@ -135,8 +135,8 @@ class _Sections:
         if not rows:
             return ()
         about = (
-            "Mean graded improvement of each agent on each task under each mode, where there are several; ★ is the best mode "
-            "of a row, ▽ the worst. The fuller the colour, the larger the improvement within its row."
+            "Mean graded improvement of each agent on each task under each mode, if there are several; ★ is the best mode "
+            "of a row, ▽ the worst. A stronger colour is a larger improvement within its row."
         )
         columns = (Column("Task"), *(Column(mode, "right") for mode in modes))
         return Text(about, "about"), Table(columns, tuple(rows), "Mean graded improvement (★ best, ▽ worst mode)")
@@ -145,8 +145,8 @@ class _Sections:
 
     def _scaling(self) -> tuple[Part, ...]:
         about = (
-            "The best improvement so far over what was spent: means over runs, bands from the least to the greatest run. An "
-            "agent that has nothing better has the base model, so no curve falls below 0."
+            "The best improvement so far against spending: means over runs; bands span all runs. An "
+            "agent can always keep the base model, so no curve falls below 0."
         )
         scaling = self._part.scaling
         curves = (("time", scaling.time), ("submissions", scaling.submissions), ("tokens", scaling.tokens))
@@ -156,7 +156,7 @@ class _Sections:
             for name, listed in curves
             if (drawn := [curve for curve in listed if curve.taskset == task])
         )
-        return Text(about, "about"), Group(charts) if charts else Text("Nothing has been graded yet.")
+        return Text(about, "about"), Group(charts) if charts else Text("Nothing graded yet.")
 
     def _series(self, curves: Sequence[SuiteCurve], name: str) -> list[Series]:
         unit = MINUTES if name == "time" else 1.0
@@ -177,12 +177,12 @@ class _Sections:
 
     def _repeated(self) -> tuple[Part, ...]:
         about = (
-            "pass@k: what the best of k runs is expected to improve, the mean over all choices of k of the runs there are. "
-            "Steep curves mean that a few runs find what others do not."
+            "pass@k: the expected improvement of the best of k runs, averaged over all choices of k runs. "
+            "Steep curves mean that only a few runs find improvements."
         )
         charts = tuple(self._best_of_runs(task, entries) for task, entries in self._tasks.items())
         words = [
-            [self._named(e), self._names[e.taskset], ", ".join(f"k={b.k}: {text.signed(b.improvement, 3)}" for b in e.pass_at_k)]
+            [self._cells_of(e), self._names[e.taskset], ", ".join(f"k={b.k}: {text.signed(b.improvement, 3)}" for b in e.pass_at_k)]
             for e in self._part.entries
         ]  # fmt: skip
         table = of_rows(
@@ -210,7 +210,7 @@ class _Sections:
             p = entry.process
             rows.append(
                 [
-                    *(self._named(entry), self._names[entry.taskset], Number(p.graded, 1)),
+                    *(self._cells_of(entry), self._names[entry.taskset], Number(p.graded, 1)),
                     *(Number(p.valid_rate, form="percent"), Number(p.zero_rate, form="percent")),
                     *(Number(p.first_improvement_s, form="duration"), Number(p.best_s, form="duration")),
                     *(Number(p.monotonic_ratio, form="percent"), Number(p.time_used_ratio, form="percent")),
@@ -224,15 +224,20 @@ class _Sections:
 
     def _routes(self) -> tuple[Part, ...]:
         about = (
-            "By which route runs came to their best checkpoint, read from the code that was there; the classes of failure are "
-            "rules on the record. A run may have several failures, or none."
+            "The route to each run's best checkpoint, read from the code in force; failure classes follow "
+            "fixed rules on the record. A run may have several failures or none."
         )
         entries = self._part.entries
         routes = [route for route in ROUTES if any(route in entry.routes for entry in entries)]
         kinds = list(dict.fromkeys(kind for entry in entries for kind in entry.failures))
         rows = [
             [
-                *(self._named(entry), self._names[entry.taskset], entry.runs, *(entry.routes.get(r) for r in routes)),
+                *(
+                    self._cells_of(entry),
+                    self._names[entry.taskset],
+                    entry.runs,
+                    *(entry.routes.get(r) for r in routes),
+                ),
                 f"{entry.success.coding} of {entry.runs}",
                 *(Cell(entry.failures.get(kind), tone="bad" if kind in entry.failures else None) for kind in kinds),
             ]
@@ -241,7 +246,7 @@ class _Sections:
         head = ("Agent", "Task", "Runs", *routes, "Code that trains", *kinds)
         shortcuts = (
             Text(
-                f"{s.evolver}: {s.kind}. It improves {', '.join(s.improved)}, and none of {', '.join(s.failed)}.",
+                f"{s.evolver}: {s.kind}. It improves {', '.join(s.improved)}, but none of {', '.join(s.failed)}.",
             )
             for s in self._part.shortcuts
         )

@@ -1,4 +1,4 @@
-"""Files beside a report: the summary of a run (Agent² RL-Bench, appendix A.7), and results.csv of a suite."""
+"""Files next to a report: the summary of a run (Agent² RL-Bench, appendix A.7), and results.csv of a suite."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ FIELDS = (
     "iteration", "timestamp", "duration_s", "status", "exit_code", "score", "improvement", "best", "train_type",
     "failure_type", "submit_id", "candidate", "revision",
 )  # fmt: skip
-"""What a line of summary.jsonl holds of an iteration."""
+"""Fields of an iteration in summary.jsonl."""
 
 COLUMNS = (
     *("run_id", "task", "level", "agent", "seed", "base_model", "mode", "baseline_score", "best_score", "improvement"),
     *("heldout_baseline", "heldout_score", "heldout_improvement", "total_submissions", "best_s", "route", "failure"),
 )
-"""What a line of results.csv holds of a run: scores are percentages, as the grading server's; what is not known is empty."""
+"""Columns of a run in results.csv: scores are percentages, like the grading server's; unknown values are empty."""
 
 
 def summary_files(run: RunResults, part: TrainingRunResults) -> tuple[File, File]:
-    """Return summary.md, a section for each iteration, for people who want to know what was tried and why, and summary.jsonl."""
+    """Return summary.md, with a section per iteration on what was tried and why, and summary.jsonl."""
     rows = (row.model_dump(mode="json", include=set(FIELDS)) for row in part.iterations)
     lines = "".join(json.dumps({name: row[name] for name in FIELDS}) + "\n" for row in rows)
     sections = tuple(_section(row) for row in part.iterations)
-    nothing = (Section("none", "Nothing has been submitted yet", (Text("There is nothing to tell."),)),)
+    nothing = (Section("none", "No submissions yet", (Text("No iterations."),)),)
     title = f"{text.short_task(run.taskset or 'unknown taskset')}: iterations"
     return File("reports/summary.md", sections or nothing, title), File("reports/summary.jsonl", lines)
 
@@ -73,7 +73,7 @@ def _scored(row: Iteration) -> str:
 
 
 def results_csv(runs: Iterable[RunResults]) -> File:
-    """Return results.csv of a suite: a line for each run of post-training, sorted by run."""
+    """Return results.csv of a suite: a line per post-training run, sorted by run."""
     buffer = io.StringIO()
     writer = csv.DictWriter(buffer, COLUMNS, lineterminator="\n")
     writer.writeheader()
@@ -89,7 +89,7 @@ def _row(run: RunResults, part: TrainingRunResults) -> dict[str, Any]:
         "run_id": run.run_id,
         "task": str(run.taskset).removeprefix("posttraining/"),
         "level": part.level,
-        # A suite tells runs apart by settings after the name; here these have columns of their own.
+        # A suite appends settings to names to tell runs apart; here they have separate columns.
         "agent": (run.evolver.name or "").partition(" (")[0],
         "seed": run.seed,
         "base_model": part.base_model,

@@ -1,4 +1,4 @@
-"""The tables of how agents worked, on the page of a suite (Agent² RL-Bench, appendix A)."""
+"""Tables of how agents worked, on the page of a suite (Agent² RL-Bench, appendix A)."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ def table_sections(
     """Return the sections of the tables.
 
     Args:
-        tables: of a suite.
+        tables: the tables of a suite.
         names: taskset to a short name.
         tones: the colour of each agent.
-        ranked: whether means have intervals and shares have theirs.
+        ranked: True to show intervals of means and shares.
     """
     shown = _Tables(tables, names, tones, ranked)
     return [
@@ -76,10 +76,10 @@ class _Tables:
 
     def outcomes(self) -> tuple[Part, ...]:
         about = (
-            "Improvements are of the graded view, which was fed back and chose the checkpoint: they flatter, the held-out gain "
-            "does not. Shares are of all runs that ended: one that graded nothing has not improved. Executed is a run in which a "
-            "checkpoint of its own was graded: trained, submitted and evaluated. Bounds are the mean, had the runs that graded "
-            "nothing lost everything, and gained everything. A mean has an interval from six runs on."
+            "Improvements are on the graded view, which was fed back and selected the checkpoint: they are optimistic, unlike the "
+            "held-out gain. Shares are of all ended runs: one that graded nothing has not improved. A run is executed if a "
+            "trained checkpoint was submitted and graded. Bounds are the mean if the runs that graded "
+            "nothing had lost or gained everything. A mean has an interval from six runs on."
         )
         columns = columns_of(
             *("Agent", "Task", "Base model", "Mean improvement", "SD over runs", "Best run", "Improved", "Executed"),
@@ -115,7 +115,7 @@ class _Tables:
             for t in tables
         )
         note = (
-            "The best graded improvement by then, never below 0: an agent that has nothing better has the base model. Runs whose "
+            "The best graded improvement so far, never below 0: an agent can keep the base model. Runs whose "
             "budget is shorter, or that graded nothing, are not counted."
         )
         caption = "Improvement at fixed budgets"
@@ -125,8 +125,8 @@ class _Tables:
 
     def work(self) -> tuple[Part, ...]:
         about = (
-            "The best workspace of an agent at a task is picked afterwards, by its graded improvement, so what it did is no "
-            "measure of what the agent usually does; sums over all of its runs are below."
+            "The best workspace of an agent at a task is selected afterwards, by its graded improvement, so it is not "
+            "typical of the agent; sums over all its runs are below."
         )
         names = ("Agent", "Task", "Improvement", "Graded", "Code files", "Checkpoints", "Zero scores", "Best at")
         columns = (*columns_of(*names, left=2), Column("Routes, in order", prose=True))
@@ -139,11 +139,11 @@ class _Tables:
             Table(
                 columns_of("Agent", "Task", *used, left=3),
                 rows,
-                "What agents did and used, sums over runs",
+                "Actions and usage of agents, sums over runs",
                 csv="behaviour.csv",
             ),
             Text(
-                "Rollbacks are revisions of the code that are an earlier one again. What is not on record is a dash.",
+                "Rollbacks are revisions that restore earlier code. A dash is unrecorded.",
                 "note",
             ),
         )
@@ -180,8 +180,8 @@ class _Tables:
     def tuned(self) -> tuple[Part, ...]:
         parts = (*self._settings(), *self._methods())
         about = (
-            "What the code of each submission was set to, read from it, and how the submission was scored. Agents choose settings, "
-            "several change at once, and what they try later rests on what they saw before: an association, not an effect."
+            "Settings in the code of each submission, and its score. Agents choose settings, "
+            "change several at once, and adapt to earlier scores: this is an association, not an effect."
         )
         return (Text(about, "about"), *parts) if parts else ()
 
@@ -218,10 +218,10 @@ class _Tables:
         head = ("Agent", "Task", "Method", "Runs", "Graded above 0", "Stable", "Route of the best")
         columns = tuple(Column(name, "right" if name in ("Runs", "Graded above 0") else "left") for name in head)
         note = (
-            "A method counts where the code in force at a submission has it. Stable: every such submission was graded above 0; "
+            "A method counts if the code in force at a submission has it. Stable: every such submission was graded above 0; "
             "partly: some were."
         )
-        caption = "Methods of reinforcement learning that were tried"
+        caption = "Reinforcement learning methods tried"
         return Table(columns, tuple(rows), caption, csv="methods.csv"), Text(note, "note")
 
     def _tried(self, tried: MethodTried) -> tuple[Value | Cell, ...]:
@@ -236,12 +236,12 @@ class _Tables:
         if not rows:
             return ()
         dimensions = list(dict.fromkeys(name for row in rows for name in row.scores))
-        about = "How much of each a task asks for, on scales from 1 to 5 that whoever made the task has set: metadata, no result."
+        about = "Demands of each task, on scales from 1 to 5 set by its author: metadata, not results."
         columns = columns_of("Task", "Level", *dimensions, left=2)
-        table = Table(columns, tuple(Row(self._asked(row, dimensions)) for row in rows), "Structure of the tasks")
+        table = Table(columns, tuple(Row(self._demands(row, dimensions)) for row in rows), "Structure of the tasks")
         return Text(about, "about"), table
 
-    def _asked(self, row: TaskStructure, dimensions: Sequence[str]) -> tuple[Value | Cell, ...]:
+    def _demands(self, row: TaskStructure, dimensions: Sequence[str]) -> tuple[Value | Cell, ...]:
         scores = (row.scores.get(name) for name in dimensions)
         return self._task(row.taskset), row.level, *(None if s is None else Cell(s, heat=(s - 1) / 4) for s in scores)
 

@@ -1,7 +1,7 @@
-"""Tables of how agents worked (Agent² RL-Bench, appendix A): what a suite's metrics.json holds under `part.tables`.
+"""Tables of how agents worked (Agent² RL-Bench, appendix A): `part.tables` in a suite's metrics.json.
 
-Improvements are differences of graded scores from 0 to 1; they were fed back, so they flatter (`Entry.heldout` does not). Where no
-interval covers, `ci` is None and `ci_unknown` says why; where a suite ranks nothing both are None.
+Improvements are differences of graded scores from 0 to 1. These were fed back, so they are optimistic (unlike
+`Entry.heldout`). If no interval is valid, `ci` is None and `ci_unknown` has the reason; if a suite ranks nothing both are None.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from heredity.results.base import Interval, MissingBounds, Result, Unknown
 
 
 class OverRuns(Result):
-    """A mean over runs that graded anything, for new runs; `low` and `high` are the least and the greatest run's."""
+    """A mean over runs that graded anything, for new runs; `low` and `high` are the minimum and maximum run."""
 
     mean: float | None
     ci: Interval | None
@@ -26,12 +26,12 @@ class Outcome(Result):
     """One agent on one task and base model (table 8).
 
     Attributes:
-        runs: that ended, those that graded nothing among them.
-        improvement: graded, the best checkpoint of each run over the base model.
-        if_missing: bounds of its mean over runs that ended and graded nothing; None where there are none.
-        sd: standard deviation of it over runs; None of fewer than two.
-        improved: runs of which it is positive.
-        executed: runs with a checkpoint of their own that was graded: trained, submitted and evaluated.
+        runs: ended runs, including those that graded nothing.
+        improvement: graded gain of each run's best checkpoint over the base model.
+        if_missing: bounds of its mean over ended runs that graded nothing; None if there are none.
+        sd: its standard deviation over runs; None for fewer than two.
+        improved: runs with a positive improvement.
+        executed: runs with a trained checkpoint that was submitted and graded.
     """
 
     evolver: str
@@ -46,14 +46,14 @@ class Outcome(Result):
 
 
 class BudgetMark(Result):
-    """The best graded improvement by a time, never below 0: an agent that has nothing better has the base model."""
+    """The best graded improvement by a time, never below 0: an agent can keep the base model."""
 
     seconds: float
     improvement: OverRuns
 
 
 class AtBudgets(Result):
-    """One agent on one task at fixed budgets (table 9); runs whose own budget is shorter are not in a mark."""
+    """One agent on one task at fixed budgets (table 9); a mark excludes runs with a shorter budget."""
 
     evolver: str
     taskset: str
@@ -61,16 +61,16 @@ class AtBudgets(Result):
 
 
 class Workspace(Result):
-    """The best of an agent's workspaces at a task (table 14): one run, picked afterwards by its graded improvement.
+    """The best of an agent's workspaces at a task (table 14): one run, selected afterwards by its graded improvement.
 
     Attributes:
-        mode: what the agent was allowed.
-        graded: submissions that were scored.
-        code_files: distinct Python files that it ever had.
-        checkpoints: that it submitted, kept or not.
-        zero_rate: share of scores of 0, a failed grading counting as 0.
-        best_at: place of the best among graded ones, from 1.
-        routes: of its graded submissions, in the order in which they first came.
+        mode: the allowed routes.
+        graded: scored submissions.
+        code_files: distinct Python files over the run.
+        checkpoints: submitted checkpoints, kept or not.
+        zero_rate: share of zero scores; a failed grading counts as 0.
+        best_at: position of the best among graded ones, from 1.
+        routes: routes of its graded submissions, in order of first occurrence.
     """
 
     evolver: str
@@ -91,9 +91,9 @@ class SettingGroup(Result):
     """Submissions with values of a setting from `least` to `greatest`, the same for one value.
 
     Attributes:
-        mean, low, high: of the graded scores; None where all failed.
-        graded, failed: submissions with a score, and those that failed in grading.
-        best: whether its mean is the greatest of the setting; of nothing where nothing is ranked.
+        mean, low, high: of the graded scores; None if all failed.
+        graded, failed: scored submissions, and those that failed in grading.
+        best: True if its mean is the setting's maximum; False if nothing is ranked.
     """
 
     least: float
@@ -107,7 +107,7 @@ class SettingGroup(Result):
 
 
 class SettingScores(Result):
-    """How scores went with a setting of the code that an agent varied (table 15): an association, other settings varied too."""
+    """Scores by the value of a code setting that an agent varied (table 15): an association, other settings varied too."""
 
     evolver: str
     taskset: str
@@ -116,7 +116,7 @@ class SettingScores(Result):
 
 
 class Stability(StrEnum):
-    """Whether training by a method came through: all, some or none of its submissions were graded above 0."""
+    """Success of training by a method: all, some or none of its submissions were graded above 0."""
 
     YES = "yes"
     PARTLY = "partly"
@@ -124,7 +124,7 @@ class Stability(StrEnum):
 
 
 class MethodTried(Result):
-    """A method of reinforcement learning in the code of `submissions`, of which `sound` were graded above 0."""
+    """A reinforcement learning method in the code of `submissions`; `sound` of them were graded above 0."""
 
     method: str
     runs: int
@@ -134,7 +134,7 @@ class MethodTried(Result):
 
 
 class MethodAudit(Result):
-    """The methods of reinforcement learning that an agent tried at a task (table 17), and by which route its best came about."""
+    """The reinforcement learning methods an agent tried on a task (table 17), and the route to its best result."""
 
     evolver: str
     taskset: str
@@ -144,15 +144,15 @@ class MethodAudit(Result):
 
 
 class Behaviour(Result):
-    """How an agent went about a task and what it used (tables 21 and 22); sums over runs, None where a part is not known.
+    """An agent's work on a task and its usage (tables 21 and 22); sums over runs, None if any part is unknown.
 
     Attributes:
-        driver: the model that it asks.
-        submissions: graded.
-        rollbacks: revisions of its code that are an earlier one again.
-        calls: of its model.
-        cached: share of the input that was read from or written to a cache.
-        best_improvement: of the best run.
+        driver: its model.
+        submissions: graded submissions.
+        rollbacks: revisions that restore earlier code.
+        calls: model calls.
+        cached: share of the input read from or written to a cache.
+        best_improvement: improvement of the best run.
     """
 
     evolver: str
@@ -171,7 +171,7 @@ class Behaviour(Result):
 
 
 class TaskStructure(Result):
-    """What a task asks for, on scales from 1 to 5 (figure 4): metadata of the task, no result."""
+    """Demands of a task, on scales from 1 to 5 (figure 4): metadata, not a result."""
 
     taskset: str
     level: str | None

@@ -1,17 +1,110 @@
-"""Program evolution: a program is improved by what a scorer says of it; the best few are validated, and one is scored held out.
+"""Program evolution: a program is improved by a scorer's feedback; the best few are validated, and one is scored held-out.
 
-What tells it from policy evolution is what a run begins with and is compared with, a program that somebody wrote, and that few
-candidates are validated: an evaluation may take minutes, and one scorer without seeds says the same each time.
+It differs from policy evolution in two ways. A run starts from, and is compared with, a program written by a person. Only
+few candidates are validated: an evaluation may take minutes, and a scorer without seeds returns the same score each time.
 """
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
-from heredity.protocols.contract import Protocol
-from heredity.protocols.policy_evolution.judge import selected
+from heredity._core.errors import ConfigError
+from heredity.agents.terms import Briefing, RunTerms, submitting
+from heredity.configuration.config import Cell, Config
+from heredity.experiments.evolvers import build_evolver, check_evolver, initial_candidate
+from heredity.protocols.contract import Needs, Protocol, RunContext, Setup, SuiteContext
 from heredity.protocols.program_evolution.report import METRICS, REPORT
-from heredity.protocols.program_evolution.setting import SHORTLIST, ProgramSetting
+from heredity.protocols.shared.selection import judge, selected
+from heredity.resources import SourceTree
+from heredity.session.bench import Reference, judged_reference
+from heredity.session.views import ViewPlan
+
+
+def task_text(terms: RunTerms) -> str:
+    """Return the task in Markdown, for `GET /task` and `TASK.md`."""
+    public = terms.taskset.public
+    best = "" if public["best_known"] is None else f"\nThe best value that is known: {public['best_known']:.12g}.\n"
+    return f"""{terms.taskset.description.strip()}
+
+## How it is scored
+
+Score: {public["metric"]}. It is judged {public["judged"]}. Hidden: {public["hidden"]}.
+{best}"""
+
+
+def agent_text(terms: RunTerms) -> str:
+    """Return `AGENTS.md`: the goal, the budget, the files to write, how to submit, and how to read feedback."""
+    public, limits, digits = terms.taskset.public, terms.limits, "N" * terms.width
+    floor = terms.taskset.failure_return
+    failed = f"which counts {floor:g} at most" if math.isfinite(floor) else "which ranks below every one that does not"
+    entry = f" Its function `{public['entry']}()` is called; what it returns is what counts." if public["entry"] else ""
+    return f"""# Improve the program {public["program_file"]}
+
+Make `system/{public["program_file"]}` score as high as possible. `TASK.md` says what is scored.{entry} Where marks
+`EVOLVE-BLOCK-START` and `EVOLVE-BLOCK-END` stand in it, change only what is between them.
+
+You learn by submitting the folder `system/`: the host measures the program and writes down what came of it. You may spend
+**{terms.episode_budget} evaluations** in all. When they are spent, or when you finish, the best of what you submitted are
+measured again, and one of them is the result. Whatever you compute inside of this sandbox costs nothing.
+
+| path | what it is |
+|---|---|
+| `system/` | the program; yours to change |
+| `feedback/submit_{digits}/` | what each submission gave, written by the host; read-only, counted from 0 |
+| `TASK.md`, `run_meta.json` | the task; read-only |
+| `bin/` | the commands `heredity`, `submit` and `finish`; already on the path |
+
+An evaluation may take {limits.episode_s:g} s of the processor and {limits.memory_bytes >> 20} MiB. In the feedback,
+`trajectory.jsonl` of each evaluation has one line: `reward` is the score, `info.metrics` are the scorer's metrics,
+`info.texts` what it says besides; `error.txt` says why a program failed, {failed}.
+
+{submitting(terms)}"""
+
+
+BRIEFING = Briefing(agent_text, task_text, SourceTree({}))
+"""Instructions for an agent that evolves a program, either the task's or one named by the run."""
+
+
+SHORTLIST = 8
+"""Maximum number of validated candidates."""
+
+START = "start"
+"""Name of the reference."""
+
+
+class ProgramSetting:
+    """Implements `heredity.protocols.contract.Setting`."""
+
+    def needs(self, config: Config) -> Needs:
+        """Request nothing beyond evaluations."""
+        return Needs(episodes=config.budget.episodes or 0)
+
+    def check(self, cell: Cell, suite: SuiteContext) -> None:
+        """Check the evolver, and that the task has a program to evolve."""
+        info = suite.tasksets[cell.taskset].info
+        if "program_file" not in info.public:
+            raise ConfigError(
+                f"run.tasksets has {cell.taskset!r}, of kind {info.kind}; program evolution needs tasks with "
+                "a program file, such as program/circle-packing-26 or code/solution/two-gates"
+            )
+        check_evolver(cell, suite, BRIEFING)
+
+    async def open(self, context: RunContext) -> Setup:
+        """Return the run, with its starting program scored on the held-out tasks."""
+        cell, info, views = context.cell, context.taskset.info, context.cell.config.views
+        start = initial_candidate(cell, info)
+        scored = await judged_reference(context.judgements, context.taskset, start, views.heldout)
+        return Setup(
+            evolver=build_evolver(cell, info, context.folder, context.suite.secrets, context.model, briefing=BRIEFING),
+            judge=partial(judge, shortlist=SHORTLIST),
+            views=(
+                ViewPlan("validation", "validation", views.validation),
+                ViewPlan("heldout", "heldout", views.heldout),
+            ),
+            reference=Reference(start, scored.scores, START),
+        )
+
 
 PROTOCOL = Protocol(
     name="program-evolution",

@@ -1,4 +1,4 @@
-"""What program evolution has to say on pages: all that policy evolution has, and the map of elites."""
+"""Pages of program evolution: those of policy evolution, and the map of elites."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from heredity.analysis.contract import CommonMetrics
-from heredity.protocols.policy_evolution.report import PolicyReport
+from heredity.protocols.shared.validated_report import ValidatedReport
 from heredity.results import text
 from heredity.results.page import Cell, Column, Folded, Part, Row, Section, Table, Text
 from heredity.results.run import RunResults, SubmissionRow
@@ -30,20 +30,20 @@ WORDS = Words(
 )
 
 METRICS = CommonMetrics(reference="start program", returns=True)
-"""Scores are the scorer's own, of whatever range."""
+"""Scores are the scorer's, in any range."""
 
 PLACE = re.compile(r"\bisland (\d+), size (\d+), change (\d+)\b")
-"""How a submission's note says where on the map its program belongs."""
+"""Pattern of a submission note that has its program's place on the map."""
 
 
 @dataclass(frozen=True)
-class ProgramReport(PolicyReport):
+class ProgramReport(ValidatedReport):
     """The report of program evolution."""
 
     words: Words = WORDS
 
     def run(self, run: RunResults) -> list[Section]:
-        """Return the sections of a run's page, the map of elites among them where there is one."""
+        """Return the sections of a run's page, with the map of elites if there is one."""
         sections = super().run(run)
         elites = _map(run)
         return (
@@ -77,8 +77,8 @@ def _map(run: RunResults) -> tuple[Part, ...]:
     if not best:
         return ()
     about = (
-        "The best program of each kind that was found, by its size and by how far it is from the start program; the number is its "
-        "train score, the letter below the island that it was bred on."
+        "The best program found of each kind, by size and by distance from the start program; the number is its "
+        "train score, the letter below its island."
     )
     head = (
         Column("size, syntax nodes"),

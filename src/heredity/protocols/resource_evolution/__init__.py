@@ -1,1 +1,1 @@
-"""Resource evolution: operators commit or refuse edits, the last commit is judged (Autogenesis)."""
+"""Resource evolution: operators commit or refuse edits, and the last commit is judged (Autogenesis)."""

@@ -1,4 +1,4 @@
-"""What each method improved under each model, in its own scores and in per cent (Autogenesis, tables 1 and 3)."""
+"""Improvements of each method under each model, as scores and in per cent (Autogenesis, tables 1 and 3)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from heredity.results.run import RunResults
 from heredity.results.suite import Claim
 
 MODEL = "gateway.execution"
-"""The condition that names the execution model."""
+"""The condition with the execution model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +31,12 @@ class _Scored:
 def improvements(
     tasksets: Sequence[TasksetScores], runs: Sequence[RunResults], *, ranked: bool = True
 ) -> list[Improvement]:
-    """Return a row for each evolver on each taskset of which its start is known, in the order of the suite.
+    """Return a row per evolver and taskset with a known start, in the order of the suite.
 
     Args:
-        tasksets: what every evolver scored.
+        tasksets: the scores of every evolver.
         runs: of the suite.
-        ranked: whether means have intervals and differences are tested; else they are shown as they are.
+        ranked: True to compute intervals and test differences; otherwise means are shown as they are.
     """
     conditions = differing_conditions(runs)
     rows = [row for taskset in tasksets for evolver in taskset.cells if (row := _scored(taskset, evolver, tasksets))]
@@ -83,7 +83,7 @@ def _improvement(
 
 
 def _method(label: str, values: Mapping[str, object], conditions: Sequence[str]) -> str:
-    """Return a label without the conditions, which have a column of their own."""
+    """Return a label without the conditions, which have their own column."""
     name, options, rest = label.partition(" (")
     if not options:
         return label

@@ -1,4 +1,4 @@
-"""Results of resource evolution over a suite: what each method improved under each model (Autogenesis, table 1)."""
+"""Results of resource evolution over a suite: improvements of each method under each model (Autogenesis, table 1)."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from heredity.results.suite import Claim, Unit
 
 
 class Improvement(Result):
-    """One method under one model on one taskset, against what it began with.
+    """One method under one model on one taskset, against its start.
 
     Attributes:
         evolver: its label in the suite.
         method: its name without the conditions.
-        model: the execution model; None where none is asked.
-        before, after: held-out means of the starting point and of what was committed; `ci` is of `after`, over `ci_unit`.
-        percent: improvement in per cent of `before`; None where that is 0 or less, of which nothing is a share.
-        difference: `after` less `before`, paired by case.
-        evolvers: what it says of the method: of new runs, on new tasks.
-        candidates: what it says of the candidates at hand, on new tasks. Both None where nothing is ranked.
+        model: the execution model; None without one.
+        before, after: held-out means of the start and of the last commit; `ci` is of `after`, over `ci_unit`.
+        percent: improvement in per cent of `before`; None where that is 0 or less.
+        difference: `after` minus `before`, paired by case.
+        evolvers: the claim about the method: new runs on new tasks.
+        candidates: the claim about these candidates on new tasks. Both None if nothing is ranked.
     """
 
     evolver: str

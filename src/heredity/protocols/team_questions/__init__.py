@@ -1,1 +1,1 @@
-"""A team on a taskset of questions: levels, costs, and what its record shows (Autogenesis, table 2)."""
+"""Teams on tasksets of questions: levels, costs, and the team's record (Autogenesis, table 2)."""

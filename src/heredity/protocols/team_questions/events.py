@@ -1,4 +1,4 @@
-"""What a run of a team on tasks journals besides the events of every protocol."""
+"""Journal events of a team on tasks, in addition to those of every protocol."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from heredity.records.events import EventKind, UsageData, by_name
 
 
 class TeamEvolved(TypedDict):
-    """What a team's evolution did in one task, from its record and its history.
+    """A team's evolution in one task, from its record and its history.
 
-    `decisions` are those on record (`what`, `accepted`, `reason`, `parts`, `versions`, `step`), of which `commits` were committed
-    and `refusals` were not; `attempts` were made. `checks` are those made after the task: how many `canaries` there are, how many
-    were `solved`, which versions later tasks begin from again (`rolled_back`, null for none). `usage` is that of proposals,
-    attempts and checks together.
+    `decisions` lists the recorded decisions (`what`, `accepted`, `reason`, `parts`, `versions`, `step`): `commits` of them were
+    committed, `refusals` were not; `attempts` counts attempts. `checks` are those made after the task: the number of `canaries`,
+    how many were `solved`, and the versions that later tasks return to (`rolled_back`, null for none). `usage` covers proposals,
+    attempts and checks.
     """
 
     mode: str
@@ -31,7 +31,7 @@ class TeamEvolved(TypedDict):
 
 
 class TeamPractised(TypedDict):
-    """What came of a train question that an evolving team worked on first, told whether it was right."""
+    """The result of a practice question: an evolving team works on train questions first and learns whether it was right."""
 
     task: str
     id: str
@@ -42,12 +42,12 @@ class TeamPractised(TypedDict):
 
 
 class TeamAnswered(TypedDict):
-    """What came of a question, and what the team's record shows of it.
+    """The result of a question, and the findings in the team's record.
 
-    `status` is `ok`, how the team ended without an answer, or `missing` if the question could not be tried, for the reason `why`.
-    `hops` counts the tools that were called, `tools` are their kinds, `agents` those who were given steps; `lacking` says what the
-    record had to show and does not. `place` counts questions in the order in which they are asked, from 1. `evolution` is null
-    where the team does not evolve. `folder` is that of the team's record below the run's.
+    `status` is `ok`, the way the team ended without an answer, or `missing` if the question could not be tried, for the
+    reason `why`. `hops` counts tool calls, `tools` lists their kinds, `agents` those that got steps; `lacking` lists
+    required findings that are absent. `place` numbers questions in order, from 1. `evolution` is null if the team does
+    not evolve. `folder` is the folder of the team's record, relative to the run's.
     """
 
     task: str

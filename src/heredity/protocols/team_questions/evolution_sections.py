@@ -1,33 +1,81 @@
-"""What evolution did, on pages: table 2 of Autogenesis with and without it, commits, refusals and rollbacks, canaries over time."""
+"""Pages of team evolution: table 2 of Autogenesis with and without it, commits, refusals and rollbacks, canaries over time."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from heredity.protocols.team_questions.published import published
 from heredity.protocols.team_questions.results import CheckRow, EditRow, EvolutionPart, GainRow
 from heredity.results import text
 from heredity.results.charts import Key, Lines, Mark, Series
 from heredity.results.page import Cell, Column, Fact, Facts, Mean, Number, Row, Section, Table, Text, Value
 
+Figures = tuple[float, float, float, float]
+"""Levels 1, 2 and 3, and the average."""
+
+OURS = ("Vanilla", "Agent-Evo")
+"""The rows of the system itself, without and with evolution; the others are its baselines."""
+
+PUBLISHED: Mapping[str, Mapping[str, Figures]] = {
+    "validation": {
+        "HF ODR": (67.92, 53.49, 34.62, 55.15),
+        "o3-DR": (74.29, 69.06, 47.60, 67.36),
+        "DeSearch": (90.57, 72.01, 38.46, 72.73),
+        "Co-Sight": (86.79, 73.26, 42.31, 72.73),
+        "Manus": (86.50, 70.10, 57.69, 73.90),
+        "AWorld": (88.68, 77.91, 53.85, 77.58),
+        "Langfun": (88.68, 80.23, 57.69, 79.39),
+        "Skywork": (92.45, 83.72, 57.69, 82.42),
+        "agent-2030": (96.23, 90.70, 57.69, 87.27),
+        "Alita": (88.68, 89.53, 76.92, 87.27),
+        "Vanilla": (92.45, 88.37, 88.46, 89.70),
+        "Agent-Evo": (96.23, 93.02, 88.46, 93.33),
+    },
+    "test": {
+        "o4-mini-DR": (67.59, 59.10, 44.28, 59.30),
+        "JoyAgent": (77.42, 67.30, 46.94, 67.11),
+        "o3-DR": (79.42, 68.97, 47.48, 68.70),
+        "Langfun": (84.95, 73.58, 48.98, 73.09),
+        "Alita": (92.47, 71.70, 55.10, 75.42),
+        "DeSearch": (91.40, 75.47, 61.22, 78.07),
+        "h2o": (89.25, 79.87, 61.22, 79.73),
+        "Su-Zero-Ultra": (93.55, 77.36, 65.31, 80.40),
+        "AWorld": (95.70, 81.13, 57.14, 81.73),
+        "HALO": (94.62, 84.91, 69.39, 85.38),
+        "ToolOrchestra": (95.70, 82.39, 87.76, 87.38),
+        "openJiuwen": (98.92, 88.68, 87.76, 91.69),
+        "Vanilla": (91.40, 77.36, 61.22, 79.07),
+        "Agent-Evo": (98.92, 85.53, 81.63, 89.04),
+    },
+}
+"""Published results by split of GAIA and by name; a split's average weighs its questions, whose numbers differ by level."""
+
+
+def published(*, whole: bool) -> Mapping[str, Mapping[str, Figures]]:
+    """Return the rows to show: all next to results on GAIA itself, only the system's rows next to other questions."""
+    return {
+        split: {name: figures for name, figures in rows.items() if whole or name in OURS}
+        for split, rows in PUBLISHED.items()
+    }
+
+
 _TABLE = (
     "Right answers in %, in the form of table 2 of Autogenesis: without evolution, evolving within each question, and across "
-    "questions; below each the gain, paired by question and seed. Questions that were drawn together are one draw. The rows below, "
-    "of GAIA, are as its authors published them; they were measured by them, with other models, and have no intervals."
+    "questions; below each the gain, paired by question and seed. Clustered questions count as one draw. The rows below, "
+    "on GAIA, are as published by its authors, who used other models; they have no intervals."
 )
 _COURSE = (
-    "Each edit that was proposed, in the order of the questions: what it changes, the version that it became, whether it was "
+    "Each proposed edit, in the order of the questions: its changes, its version, whether it was "
     "committed, and why. Versions are kept, refused ones too: `heredity resources` lists, compares and restores them."
 )
 _DRIFT = (
-    "Canaries are tasks that the team has solved. After a question all of them are tried with the team as it then is; where some "
-    "are lost and earlier versions solve more, later questions begin from those."
+    "Canaries are tasks that the team has solved. After a question the current team tries all of them; if some "
+    "are lost and earlier versions solve more, later questions start from those."
 )
 _MODES = {"none": "without evolution", "within": "within a question", "across": "across questions"}
 
 
 def gain_section(rows: Sequence[GainRow]) -> Section:
-    """Return table 2; without rows it has no parts."""
+    """Return table 2; an empty one without rows."""
     if not rows:
         return Section("gains", "")
     levels = sorted({row.level for row in rows} - {0})
@@ -80,7 +128,7 @@ def _percent(interval: tuple[float, float] | None) -> tuple[float | None, float 
 
 
 def evolution_section(part: EvolutionPart, team: str = "") -> Section:
-    """Return what a team's evolution did: sums, canaries over time, each edit."""
+    """Return the report of a team's evolution: totals, canaries over time, each edit."""
     facts = Facts(
         (
             Fact("evolution", _MODES[part.mode]),
@@ -99,7 +147,7 @@ def evolution_section(part: EvolutionPart, team: str = "") -> Section:
 
 
 def _canaries(part: EvolutionPart) -> Lines:
-    """Draw the share of canaries that were solved at each check, and where earlier versions were gone back to."""
+    """Draw the share of canaries solved at each check, with rollbacks."""
     checks = [(order, row.id, check) for order, row in enumerate(part.course, 1) for check in row.checks]
     points = tuple((float(order), check.solved / check.canaries) for order, _, check in checks if check.canaries)
     marks = tuple(
@@ -143,7 +191,7 @@ def _ending(edit: EditRow) -> str:
 
 
 def _back(check: CheckRow) -> tuple[Value, Value, Value]:
-    lost = f"{check.solved} of {check.canaries} canaries were solved, and more with these versions"
+    lost = f"{check.solved} of {check.canaries} canaries were solved; these versions solve more"
     return ", ".join(check.rolled_back or ()), _versions(check.rolled_back), lost
 
 

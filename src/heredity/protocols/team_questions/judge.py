@@ -1,7 +1,7 @@
-"""How a team is judged on tasks: it works on each in a folder of its own; the answer is checked, and the record looked through.
+"""The judge of teams on tasks: a team works on each task in a separate folder; its answer is checked and its record examined.
 
-What the members work with is opened once: one browser with a context for each step, one sandbox, one corpus. Memory is each
-task's own. A team that evolves across questions works on them one after the other, after those that it practises on.
+Shared resources are opened once: one browser with a context per step, one sandbox, one corpus. Memory is per task. A team that
+evolves across questions works on them one after the other, after its practice questions.
 """
 
 from __future__ import annotations
@@ -12,17 +12,18 @@ import math
 import re
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from heredity.errors import ConfigError, HostError, OutageError, ProviderError
-from heredity.gateway import Model
-from heredity.gateway.contract import NOTHING_USED, Usage
-from heredity.ids import digest_json
-from heredity.judging.bench import Bench, Evolved, Reference, Verdict, conclude, require
-from heredity.judging.views import ViewScores, clusters_of
-from heredity.outside import read_text
+from heredity._core.errors import ConfigError, HostError, OutageError, ProviderError
+from heredity._core.ids import digest_json
+from heredity._core.outside import read_text
+from heredity.agents.models import models_for_agent
+from heredity.engine.questions import present, verify
+from heredity.engine.questions.sites import Site
+from heredity.models import Model, Reply
+from heredity.models.contract import NOTHING_USED, Usage
 from heredity.protocols.team_questions.events import (
     TEAM_ANSWERED,
     TEAM_PRACTISED,
@@ -30,21 +31,171 @@ from heredity.protocols.team_questions.events import (
     TeamEvolved,
     TeamPractised,
 )
-from heredity.protocols.team_questions.shown import BROWSE, Evolution, shown
+from heredity.records import read_journal
 from heredity.records.events import EVOLVER_FAILED, JUDGING_SCORED, JUDGING_SELECTED, JudgingScored
-from heredity.server.agent_models import models_for_agent
+from heredity.session.bench import Bench, Evolved, Reference, Verdict, conclude, require
+from heredity.session.views import ViewScores, clusters_of
 from heredity.tasks import Task
-from heredity.tasks.questions import present, verify
-from heredity.tasks.questions.sites import Site
 from heredity.team.assembly import Equipment, equipped
+from heredity.team.events import EFFECT_DONE, MESSAGE
 from heredity.team.evolution.checks import checks_after
 from heredity.team.evolution.evolving import UNUSABLE
-from heredity.team.evolution.trials import is_right
+from heredity.team.evolution.trials import TRIAL, is_right
+from heredity.team.messages import Kind
 from heredity.team.settings import TeamSettings
-from heredity.team.team import TeamResult, write_whole
+from heredity.team.team import PLANNER, TeamResult, write_whole
+
+BROWSE = "browse"
+_KINDS = {"search": "read"}
+_NO_TOOLS = frozenset({"program", "keep", "remember", "recall", "decision", "contract"})
+_PROPOSING = "evolution-"
+
+
+@dataclass(frozen=True, slots=True)
+class Evolution:
+    """The evolution found in a team's record.
+
+    Attributes:
+        decisions: outcomes of failures and proposals, in order.
+        attempts: number of attempts at failed steps, at other steps, and at earlier tasks.
+        calls: model calls for proposals and in attempts; `usage`: their usage.
+    """
+
+    decisions: Sequence[Mapping[str, Any]] = ()
+    attempts: int = 0
+    calls: int = 0
+    usage: Usage = NOTHING_USED
+
+    @property
+    def commits(self) -> int:
+        """Number of committed edits."""
+        return sum(one.get("accepted") is True for one in self.decisions)
+
+    @property
+    def refusals(self) -> int:
+        """Number of refused edits."""
+        return sum(one.get("accepted") is False for one in self.decisions)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The findings in a team's journal.
+
+    Attributes:
+        agents: the agents that got steps.
+        tools: the kinds of called tools; all browser actions are one kind.
+        hops: number of completed tool calls.
+        steps: number of assigned steps.
+        model_calls: model calls in the task itself; `usage`: their usage.
+        evolution: the work on improving the team.
+    """
+
+    agents: tuple[str, ...]
+    tools: tuple[str, ...]
+    hops: int
+    steps: int
+    model_calls: int
+    usage: Usage
+    evolution: Evolution = field(default_factory=Evolution)
+
+    def lacking(self, wanted: Mapping[str, Any]) -> list[str]:
+        """Return the required findings (`hops`, `tools`, `agents`) that the record lacks."""
+        hops = int(wanted.get("hops", 0))
+        return [
+            *([f"{self.hops} of {hops} hops"] if self.hops < hops else []),
+            *(f"no {tool}" for tool in wanted.get("tools", ()) if tool not in self.tools),
+            *(f"no step of {agent}" for agent in wanted.get("agents", ()) if agent not in self.agents),
+        ]
+
+
+def shown(folder: Path) -> Shown:
+    """Read the journal of a team that has ended.
+
+    Raises:
+        RecordError: if it cannot be read.
+    """
+    agents: list[str] = []
+    tools: list[str] = []
+    replies: list[Reply] = []
+    evolving = _Evolving()
+    for event in read_journal(folder / "journal.jsonl"):
+        message, effect = MESSAGE.of(event), EFFECT_DONE.of(event)
+        if message is not None and not evolving.takes_message(message):
+            agents += _agents_of(message)
+        if effect is not None and not evolving.takes_effect(effect["id"], effect["value"]):
+            what = effect["id"].rpartition("#")[2]
+            if what.startswith("model-"):
+                replies.append(Reply.from_json(effect["value"]))
+            elif kind := _kind(what):
+                tools.append(kind)
+    usage = sum((reply.usage for reply in replies), NOTHING_USED)
+    return Shown(_distinct(agents), _distinct(tools), len(tools), len(agents), len(replies), usage, evolving.evolution)
+
+
+class _Evolving:
+    """Collects the parts of a record that belong to evolution: proposals, decisions, and trials with everything in them."""
+
+    def __init__(self) -> None:
+        self._trials: dict[str, int] = {}
+        self._decisions: list[Mapping[str, Any]] = []
+        self._calls = 0
+        self._usage = NOTHING_USED
+
+    @property
+    def evolution(self) -> Evolution:
+        """The collected evolution."""
+        return Evolution(tuple(self._decisions), len(self._trials), self._calls, self._usage)
+
+    def takes_message(self, message: Mapping[str, Any]) -> bool:
+        """Take a message that is a trial or part of one; for a separately tried earlier task, take the usage in its result."""
+        name = str(message["id"]).rstrip("!?")
+        if message.get("kind") == TRIAL:
+            self._trials[name] = 0
+        trial = self._trial(name)
+        value = message.get("body", {}).get("value") if message.get("kind") == Kind.RESULT else None
+        if trial == name and isinstance(value, Mapping) and not self._trials[name] and value.get("calls"):
+            self._add(int(value["calls"]), Usage(**value["usage"]))
+        return trial is not None
+
+    def takes_effect(self, effect: str, value: Any) -> bool:
+        """Take an effect that belongs to evolution."""
+        owner, _, what = effect.rpartition("#")
+        trial = self._trial(owner)
+        if what.startswith("decision-"):
+            self._decisions.append(value)
+        elif (what.startswith(_PROPOSING) and "-model-" in what) or (trial and what.startswith("model-")):
+            self._add(1, Reply.from_json(value).usage)
+            if trial:
+                self._trials[trial] += 1
+        return trial is not None or what.startswith((_PROPOSING, "decision-"))
+
+    def _add(self, calls: int, usage: Usage) -> None:
+        self._calls += calls
+        self._usage += usage
+
+    def _trial(self, name: str) -> str | None:
+        return next((trial for trial in self._trials if name == trial or name.startswith(f"{trial}.")), None)
+
+
+def _agents_of(message: Mapping[str, Any]) -> list[str]:
+    if message.get("kind") != Kind.TASK:
+        return []
+    return [name for name in message.get("to", ()) if name != PLANNER]
+
+
+def _kind(what: str) -> str:
+    name = what.partition("-")[0]
+    if name in _NO_TOOLS or name.startswith("review"):
+        return ""
+    return BROWSE if name.startswith("browser_") else _KINDS.get(name, name)
+
+
+def _distinct(names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(sorted(set(names)))
+
 
 PRACTICE = "practice"
-"""The view of train questions that a team which evolves across questions works on first."""
+"""Name of the view of practice questions, which a team evolving across questions works on first."""
 
 _MISSING = "missing"
 _DECIDED = ("what", "round", "step", "accepted", "reason", "parts", "versions")
@@ -52,16 +203,16 @@ _DECIDED = ("what", "round", "step", "accepted", "reason", "parts", "versions")
 
 @dataclass(frozen=True, slots=True)
 class TeamBench:
-    """What is judged, and where.
+    """A team to judge, and its folders.
 
     Attributes:
         settings: the team.
-        folder: where the folders of its tasks are.
-        site: what the questions are about, which is served meanwhile; None for none.
-        no_browser: why there is none; empty if there is.
-        concurrent: how many tasks at once.
-        evolves: ids of questions whose record has to show evolution.
-        unsafe: run programs with the isolation that works here.
+        folder: the parent folder of its tasks.
+        site: the site that the questions are about, served while judging; None for none.
+        no_browser: why no browser is available; empty if one is.
+        concurrent: number of tasks at once.
+        evolves: ids of questions whose record must show evolution.
+        unsafe: run programs with the isolation available on this machine.
     """
 
     settings: TeamSettings
@@ -74,27 +225,27 @@ class TeamBench:
 
     @property
     def mode(self) -> str:
-        """How the team evolves."""
+        """The mode of evolution."""
         return self.settings.evolution.mode
 
     def evolving(self, name: str) -> TeamSettings:
-        """Return the team for a question: its versions are those of the run, or of the question where it evolves within it."""
+        """Return the team for a question, with the run's versions, or the question's if it evolves within it."""
         folder = self.folder.parent / "evolution" if self.mode == "across" else self.folder / name
         kept = {"store": str(folder / "team-versions.db"), "canaries": str(folder / "earlier.jsonl")}
         return self.settings.model_copy(update={"evolution": self.settings.evolution.model_copy(update=kept)})
 
 
 async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = None, *, team: TeamBench) -> Verdict:
-    """Have a team answer the hidden questions and finish the run's journal; what is recorded is not asked again.
+    """Have a team answer the hidden questions and finish the run's journal; recorded questions are not asked again.
 
     Args:
-        bench: what the judge works with.
-        evolved: the session, of which nothing is used.
-        reference: nothing: a team is compared with no other here.
+        bench: the judge's inputs.
+        evolved: the closed session; unused.
+        reference: unused: a team has no baseline here.
         team: the team.
 
     Raises:
-        HostError: if not one question could be tried; judging continues when the run is resumed.
+        HostError: if no question could be tried; resume the run to continue judging.
         RecordError: if the disk is full or fails.
     """
     digest = digest_json(team.settings.model_dump(mode="json", exclude={"gateway"}))
@@ -144,12 +295,12 @@ def _worked_on(bench: Bench, tasks: Sequence[Task]) -> Iterator[TeamAnswered | T
 
 
 def _unusable(evolutions: Iterable[TeamEvolved | None]) -> str:
-    """Say that nothing of what the optimizer replied could be used, in any task; `""` if something was, or nothing was asked."""
+    """Return an error if no reply of the optimizer was usable in any task; `""` if one was, or none was requested."""
     decisions = [decision for evolved in evolutions if evolved is not None for decision in evolved["decisions"]]
     failed = [decision for decision in decisions if decision["what"] == UNUSABLE]
     if not failed or any(decision["accepted"] is not None for decision in decisions):
         return ""
-    return f"the optimizer was asked to mend {len(failed)} failures, and nothing of it could be used: {failed[-1]['reason']}"
+    return f"the optimizer was asked to fix {len(failed)} failures, but no reply was usable: {failed[-1]['reason']}"
 
 
 def _recorded(bench: Bench, task: Task) -> bool:
@@ -172,7 +323,7 @@ def _scores(answered: Sequence[TeamAnswered | None]) -> ViewScores:
 
 @dataclass(frozen=True, slots=True)
 class _Room:
-    """Where a team works: what its members share, the site's address, and each task's files by name."""
+    """A team's workplace: shared resources, the site's address, and each task's files by name."""
 
     team: TeamBench
     equipment: Equipment
@@ -180,12 +331,12 @@ class _Room:
     files: Mapping[str, Mapping[str, Path]]
 
     def judge(self) -> Model | None:
-        """Return the model that judges answers, where one is named."""
+        """Return the model that judges answers, if one is configured."""
         name = self.team.settings.gateway.judge
         return self.equipment.gateway.model(name) if name else None
 
     async def work(self, task: Task, name: str, folder: Path, answer: str = "") -> TeamResult:
-        """Let the team work on a task, or go on with it."""
+        """Have the team start or resume a task."""
         settings = self.equipment.settings.model_copy(update={"evolution": self.team.evolving(name).evolution})
         equipment = replace(await self.equipment.for_task(self.files[task.id]), settings=settings)
         prompt = present(task.spec).prompt + (f"\n\nThe site is at http://{self.address}." if self.address else "")
@@ -195,7 +346,7 @@ class _Room:
 
 @asynccontextmanager
 async def _opened(team: TeamBench, tasks: Sequence[Task]) -> AsyncGenerator[_Room]:
-    """Serve the site, and open what the team works with."""
+    """Serve the site and open the shared resources."""
     async with AsyncExitStack() as stack:
         settings, address = team.settings, ""
         corpus = team.folder.parent / "site"
@@ -215,32 +366,32 @@ async def _opened(team: TeamBench, tasks: Sequence[Task]) -> AsyncGenerator[_Roo
             for path in own.values():
                 if not path.is_file():
                     raise ConfigError(
-                        f"{task_id} comes with {path}, which is not there; put it where the taskset says, then resume the run"
+                        f"{task_id} needs the file {path}, which does not exist; put it there and resume the run"
                     )
         equipment = await stack.enter_async_context(equipped(settings, unsafe=team.unsafe, door=models_for_agent))
         yield _Room(team, equipment, address, files)
 
 
 def _served(stack: AsyncExitStack, site: Site, path: Path) -> str:
-    """Serve a site where it was served before: its address is part of what teams were asked, and are asked again.
+    """Serve a site at its earlier address, which is part of the questions and of their repeats on resume.
 
     Raises:
-        ConfigError: if something else is there now.
+        ConfigError: if another process uses that address.
     """
     earlier = json.loads(read_text(path))["address"] if path.exists() else ""
     try:
         address = stack.enter_context(site.serving(int(earlier.rpartition(":")[2]) if earlier else 0))
     except ConfigError as error:
         raise ConfigError(
-            f"this run's site was served at {earlier}, where teams that go on look for it, and something else is there now: end "
-            "what uses that port, then resume the run"
+            f"this run's site must be served at {earlier}, but another process uses that port; stop "
+            "that process and resume the run"
         ) from error
     write_whole(path, json.dumps({"address": address}))
     return address
 
 
 def _keep_canaries(team: TeamBench) -> None:
-    """Begin with the canaries that the team has already; those that it gains are the run's own."""
+    """Start with the team's existing canaries; those it gains belong to the run."""
     own, given = Path(team.evolving("").evolution.canaries), Path(team.settings.evolution.canaries)
     own.parent.mkdir(exist_ok=True)
     if not own.exists():
@@ -248,7 +399,7 @@ def _keep_canaries(team: TeamBench) -> None:
 
 
 async def _practise(bench: Bench, tasks: Sequence[Task], room: _Room) -> None:
-    """Let a team work on train questions, one after the other, and tell it which it answered right."""
+    """Let a team work on train questions one by one, and tell it which answers were right."""
     for task in tasks:
         name = f"practice-{_name(task)}"
         folder = room.team.folder / name
@@ -287,7 +438,7 @@ def _evolved(shown: Evolution, team: TeamBench, name: str) -> TeamEvolved:
 
 
 def _not_evolved(evolved: TeamEvolved | None, *, wanted: bool) -> list[str]:
-    """Return what the record of a question had to show of evolution and does not."""
+    """Return the required evolution that a question's record lacks."""
     if evolved is None or not wanted:
         return []
     kinds = ["commits", "refusals", *(["rollbacks"] if evolved["mode"] == "across" else [])]
@@ -295,7 +446,7 @@ def _not_evolved(evolved: TeamEvolved | None, *, wanted: bool) -> list[str]:
 
 
 def without_browser(settings: TeamSettings) -> TeamSettings:
-    """Return a team whose agents have no browser; who has nothing else is left out."""
+    """Return a team without agents that need a browser, and without agents that then have no tools."""
     agents = {
         name: agent.model_copy(update={"tools": tuple(tool for tool in agent.tools if tool != BROWSE)})
         for name, agent in settings.agents.items()
@@ -318,7 +469,7 @@ def _name(task: Task) -> str:
 
 
 async def _answered(task: Task, position: int, room: _Room) -> TeamAnswered:
-    """Have a question answered, and say what the record shows; what is nobody's fault leaves it missing."""
+    """Have a question answered and return the findings; failures not caused by the team leave it missing."""
     about, name, team = _metadata(task), _name(task), room.team
     wanted: Mapping[str, Any] = about.get("shows") or {}
     data: TeamAnswered = {

@@ -1,4 +1,4 @@
-"""What a team on tasks has to say on pages: levels, costs and steps, and for each question what its record had to show."""
+"""Pages of a team on tasks: levels, costs and steps, and the required findings of each question."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ WORDS = Words(
     reference="nothing",
     mark="nothing",
     reference_id="nothing",
-    foot="A question counts if its answer is right. What its record shows is looked up in the team's journal.",
+    foot="A question counts if its answer is right. Findings come from the team's journal.",
 )
 _ABOUT = (
-    "As in table 2 of Autogenesis: right answers by level, with Wilson's intervals of 95%, and means for a question. A program in "
-    "a model's place follows steps that are written down, so its accuracy says that agents and tools work, and nothing of a model."
+    "As in table 2 of Autogenesis: right answers by level, with Wilson's intervals of 95%, and means per question. A program in "
+    "place of a model follows scripted steps, so its accuracy shows that agents and tools work, and nothing about a model."
 )
 _RECORD = (
-    "What the journal of each team holds: how many tools were called (hops), of which kinds, which agents did steps; and what it "
-    "had to show and does not."
+    "Findings in each team's journal: the number of tool calls (hops), their kinds, and the agents that did steps; and the "
+    "required findings that are absent."
 )
 
 
@@ -63,7 +63,9 @@ class TeamReport(PlainReport):
             for n in ("right", "tried")
         )
         whole = sum(r.shown for _, p in parts for r in p.levels if r.level == 0 or len(p.levels) == 1)
-        summary = f"{right} of {tried} questions were answered right; the records of {whole} show all that they had to."
+        summary = (
+            f"{right} of {tried} questions were answered right; the records of {whole} have all required findings."
+        )
         return [
             Section("levels-said", "", (Text(summary, "summary"),), "head", "all"),
             gain_section(suite.part.gains if isinstance(suite.part, TeamSuite) else ()),

@@ -1,4 +1,4 @@
-"""The typed part of a team on tasks in results: each question, levels and gains as in table 2 of Autogenesis, evolution."""
+"""Result types of a team on tasks: questions, levels and gains as in table 2 of Autogenesis, evolution."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from heredity.results.base import Interval, Result
 
 
 class QuestionRow(Result):
-    """A question: what came of it, and what the team's record shows; `lacking` is what it had to show and does not."""
+    """A question: its result, and the findings in the team's record; `lacking` lists required findings that are absent."""
 
     id: str
     level: int
@@ -29,9 +29,9 @@ class QuestionRow(Result):
 
 
 class LevelRow(Result):
-    """The questions of a level, or of all (`level` 0): right answers of those tried, and means for a question.
+    """The questions of a level, or of all (`level` 0): right answers among those tried, and means per question.
 
-    `missing` could not be tried. `ci` is Wilson's interval of the share, of 95%.
+    `missing` counts questions that could not be tried. `ci` is the 95% Wilson interval of the share.
     """
 
     level: int
@@ -49,7 +49,7 @@ class LevelRow(Result):
 
 
 class EditRow(Result):
-    """What came of a failure or a proposal: `accepted` is null where nothing was proposed; `versions` by the parts that changed."""
+    """The outcome of a failure or a proposal: `accepted` is null without a proposal; `versions` by changed part."""
 
     what: str
     round: int | None
@@ -61,7 +61,7 @@ class EditRow(Result):
 
 
 class CheckRow(Result):
-    """A check of all canaries after a task: how many there are and are solved, and which versions were gone back to."""
+    """A check of all canaries after a task: their number, how many are solved, and the restored versions."""
 
     canaries: int
     solved: int
@@ -69,7 +69,7 @@ class CheckRow(Result):
 
 
 class CourseRow(Result):
-    """A question in the order in which they were asked, those of practice first: what evolution did in it and after it."""
+    """A question in the order asked, practice first: evolution in it and after it."""
 
     id: str
     practice: bool
@@ -79,7 +79,7 @@ class CourseRow(Result):
 
 
 class EvolutionPart(Result):
-    """How a team evolved: `"within"` questions or `"across"` them, what that came to, and what it used beside the questions."""
+    """A team's evolution: `"within"` questions or `"across"` them, its results, and its usage beyond the questions."""
 
     mode: str
     commits: int
@@ -93,7 +93,7 @@ class EvolutionPart(Result):
 
 
 class TeamRun(Result):
-    """The part of a team on tasks in a run's results; `evolution` is null where it stayed as it was."""
+    """The part of a team on tasks in a run's results; `evolution` is null if it does not evolve."""
 
     questions: list[QuestionRow]
     levels: list[LevelRow]
@@ -101,11 +101,11 @@ class TeamRun(Result):
 
 
 class GainRow(Result):
-    """A team on the questions of a level, or of all (`level` 0): with evolution, beside the same without it.
+    """A team on the questions of a level, or of all (`level` 0): with evolution, next to the same without it.
 
-    Shares are means over runs and questions; their intervals, of 95%, take questions that were drawn together as one draw. `gain`
-    is paired by question and seed, null without runs to pair with, `percent` the gain in per cent of the share without evolution.
-    `failed` is whether evolution failed in all runs; then there is no gain.
+    Shares are means over runs and questions; their 95% intervals treat questions drawn together as one draw. `gain` is paired by
+    question and seed, null without paired runs; `percent` is the gain relative to the share without evolution. `failed` is true if
+    evolution failed in all runs; then there is no gain.
     """
 
     taskset: str

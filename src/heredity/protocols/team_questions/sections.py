@@ -1,4 +1,4 @@
-"""What a configuration says of a team on tasks beside the general sections."""
+"""Configuration sections of a team on tasks, in addition to the general ones."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from heredity.bounds import Cases, CountOrZero, Parallel
+from heredity._core.bounds import Cases, CountOrZero, Parallel
+from heredity._core.plugins import located
 from heredity.configuration.sections import EVERY_KEY, BudgetSection, Locate, Section, ViewsSection
-from heredity.plugins import located
 
 if TYPE_CHECKING:
     from heredity.configuration.config import Config
 
 
 class TeamQuestionsSection(Section):
-    """`[team]`: who answers.
+    """`[team]`: the team that answers.
 
     Attributes:
-        file: a team.toml; `package:path` is one of an installed package.
-        concurrent: how many questions are worked on at once; 1 where the team evolves across them.
-        evolution: takes the place of the file's `evolution.mode`; with a matrix, runs with and without evolution are compared.
-        practice: train questions, with their answers, that a team works on first where it evolves across questions: those it
-            solves become its canaries. Answers of the questions that are judged it is never told.
-        evolves: ids of questions whose record has to show a commit and a refusal where the team evolves, and across questions a
-            rollback: for checks with programs in the place of models.
+        file: path of a team.toml; `package:path` for one in an installed package.
+        concurrent: number of questions worked on at once; 1 if the team evolves across them.
+        evolution: overrides the file's `evolution.mode`; vary it in a matrix to compare runs with and without evolution.
+        practice: number of train questions, with answers, that a team evolving across questions works on first: those it
+            solves become its canaries. It never learns the answers of judged questions.
+        evolves: ids of questions whose record must show a commit and a refusal if the team evolves, and across questions a
+            rollback; for tests with programs in place of models.
     """
 
     indifferent: ClassVar[tuple[str, ...]] = ("concurrent", "evolution", "practice", "evolves")
@@ -41,22 +41,22 @@ class TeamQuestionsSection(Section):
     evolves: list[str] = Field(default_factory=list[str])
 
     def agree(self, config: Config) -> None:
-        """Refuse tools that nobody would be given."""
+        """Reject tools that no agent would get."""
         if config.solver.tools:
-            raise ValueError(f"solver.tools: each agent names its own in {self.file}; leave it out")
+            raise ValueError(f"solver.tools has no effect: {self.file} sets the tools of each agent; remove it")
 
 
 class TeamBudgetSection(BudgetSection):
-    """`[budget]`: nothing is bought: a team is judged as it stands."""
+    """`[budget]`: unused; a team is judged as it stands."""
 
     train_cases: Cases = 1
 
 
 class TeamViewsSection(ViewsSection):
-    """`[views]`: how many questions are asked.
+    """`[views]`: number of questions.
 
     Attributes:
-        heldout: the first so many of the order in which they are drawn.
+        heldout: number of questions, the first in drawing order.
     """
 
     indifferent: ClassVar[tuple[str, ...]] = EVERY_KEY

@@ -1,1 +1,1 @@
-"""Evolution within a task: its protocol, what it measures, and what it has to say on pages."""
+"""Evolution within a task: protocol, metrics and report."""

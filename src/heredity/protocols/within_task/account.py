@@ -1,4 +1,4 @@
-"""The account of each task, put together from the journal after the fact: what was answered, committed, and right."""
+"""The account of each task, compiled from the journal afterwards: answers, commits, and their true scores."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from heredity.gateway.contract import Usage
+from heredity.models.contract import Usage
 from heredity.protocols.within_task.events import (
     WITHIN_ENDED,
     WITHIN_PROPOSED,
@@ -24,15 +24,15 @@ _NOTHING = Usage(0, 0, 0, 0.0)
 
 @dataclass
 class TaskAccount:
-    """One task.
+    """The account of one task.
 
     Attributes:
         task: its index.
-        proposals: its answers and what came to none, by round, stage and draw.
-        why: why its rounds ended; "" if they did not.
-        samples: those of the same tokens; None without any.
-        scores: number of a submission to the true scores of its outcomes, null where missing.
-        statuses: likewise.
+        proposals: its answers and failed proposals, by round, stage and draw.
+        why: why its rounds ended; "" while they continue.
+        samples: the samples bought with the same tokens; None without any.
+        scores: submission number to the true scores of its outcomes, null where missing.
+        statuses: submission number to the statuses of its outcomes.
     """
 
     task: int
@@ -48,12 +48,12 @@ class TaskAccount:
         return listed[outcome] if outcome < len(listed) else None
 
     def committed(self, until: int | None = None) -> WithinProposed | None:
-        """Return what was committed last, up to the end of a round."""
+        """Return the last commit up to the end of a round."""
         accepted = [p for p in self.proposals if p["accepted"] and (until is None or p["round"] <= until)]
         return accepted[-1] if accepted else None
 
     def score_after(self, number: int) -> float | None:
-        """Return the true score of what was committed after a round; 0 is the first answer."""
+        """Return the true score of the commit after a round; 0 is the first answer."""
         committed = self.committed(number)
         return self.score(committed["submit_id"]) if committed else None
 
@@ -64,36 +64,36 @@ class TaskAccount:
 
     @property
     def final(self) -> float | None:
-        """The true score of what was committed last."""
+        """The true score of the last commit."""
         committed = self.committed()
         return self.score(committed["submit_id"]) if committed else None
 
     @property
     def best_of_k(self) -> float | None:
-        """The true score of the sample that was chosen."""
+        """The true score of the chosen sample."""
         return self.score(self.samples["submit_id"], self.samples["chosen"]) if self.samples else None
 
     @property
     def candidate(self) -> str:
-        """Digest of what was committed last; "" for nothing."""
+        """Digest of the last commit; "" for none."""
         committed = self.committed()
         return committed["candidate"] if committed else ""
 
     @property
     def committed_status(self) -> str:
-        """How the rollout of what was committed last ended."""
+        """Status of the rollout of the last commit."""
         committed = self.committed()
         return committed["status"] if committed else Status.MISSING
 
     def used(self, until: int | None = None) -> Mapping[str, Any]:
-        """Return tokens, calls and cost up to the end of a round; what is unknown of a part is None of the sum."""
+        """Return tokens, calls and cost up to the end of a round; an unknown part makes its sum None."""
         parts = [p for p in self.proposals if until is None or p["round"] <= until]
         usage = sum((Usage(p["tokens"], 0, 0, p["cost_usd"]) for p in parts), _NOTHING)
         return {"tokens": usage.tokens, "calls": sum(p["calls"] for p in parts), "cost_usd": usage.cost_usd}
 
 
 def accounts_of(events: Iterable[Event | Mapping[str, Any]]) -> list[TaskAccount]:
-    """Return the account of every task that was begun, in their order."""
+    """Return the account of every started task, in order."""
     events = list(events)
     made = {data["submit_id"]: data for data in SUBMISSION_COMPLETED.all(events)}
     scores = {number: [_finite(outcome["score"]) for outcome in data["outcomes"]] for number, data in made.items()}

@@ -1,4 +1,4 @@
-"""What a run of evolution within tasks journals besides the events of every protocol."""
+"""Journal events of evolution within tasks, in addition to those of every protocol."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from heredity.records.events import EventKind, by_name
 
 
 class WithinProposed(TypedDict):
-    """One answer, or a proposal that came to none, and whether it was committed.
+    """One answer or failed proposal, and whether it was committed.
 
     `task` is the task's index. `round` 0 is the first answer; `stage` counts the edits of a round (prompt, then solution), `draw`
-    its proposals. `submit_id` is null where nothing was submitted. `seen` is the score that the agent could see, null if it saw
-    none, and `told` the words; ground truth stands in the submission's outcome alone. Tokens, calls and cost are those of this
-    answer and, at the first draw, of making the proposals.
+    its proposals. `submit_id` is null without a submission. `seen` is the score that the agent saw, null for none, and `told`
+    the feedback in words; ground truth is only in the submission's outcome. Tokens, calls and cost cover this answer and, at the
+    first draw, making the proposals.
     """
 
     task: int
@@ -38,7 +38,7 @@ class WithinProposed(TypedDict):
 
 
 class WithinEnded(TypedDict):
-    """A task's rounds are over: `solved` by what was seen, `rounds`, `unanswered`, or `budget`."""
+    """The end of a task's rounds: `solved` as far as the agent can see, `rounds`, `unanswered`, or `budget`."""
 
     task: int
     why: str
@@ -47,7 +47,7 @@ class WithinEnded(TypedDict):
 class WithinSampled(TypedDict):
     """Independent samples of a task: the first `taken` outcomes of the submission used at least as many tokens as the rounds.
 
-    `chosen` is the position of the one that was chosen by what could be seen, for the reason `why`.
+    `chosen` is the position of the sample chosen by visible feedback, for the reason `why`.
     """
 
     task: int
@@ -61,10 +61,10 @@ class WithinSampled(TypedDict):
 
 
 class RankedProgram(TypedDict):
-    """Where an accepted program stands among the stored solutions of its problem, in percent (ARB and AMB), and how steadily.
+    """Rank of an accepted program among the stored solutions of its problem, in percent (ARB and AMB), and its stability.
 
-    `arb_range` and `amb_range` are what single repeats give, `seconds` what it took in each; `noise` is of the stored solutions, by
-    `time` and `memory`: in what share of repeats one has another place (`moved`), and how far a rank is from repeat to repeat.
+    `arb_range` and `amb_range` are the ranks in single repeats, `seconds` the time of each repeat; `noise` is about the stored
+    solutions, by `time` and `memory`: the share of repeats in which one changes place (`moved`), and the spread of a rank.
     """
 
     arb: float
@@ -78,7 +78,7 @@ class RankedProgram(TypedDict):
 
 
 class JudgedProgram(TypedDict):
-    """What a judge of programs found of one: `cpu_s` on its slowest case, `peak_bytes` on any; `rank` of those that have one."""
+    """Measurements of a program: `cpu_s` on its slowest case, maximum `peak_bytes`, and `rank` if it has one."""
 
     verdict: str
     passed: int
@@ -89,9 +89,9 @@ class JudgedProgram(TypedDict):
 
 
 class WithinJudged(TypedDict):
-    """What was committed after each round of a task, as the judge of programs found it; null where it found nothing.
+    """Measurements of the commit after each round of a task; null where unmeasured.
 
-    `sample` is the chosen one of the samples that the same tokens bought.
+    `sample` is the chosen sample among those bought with the same tokens.
     """
 
     task: int

@@ -1,21 +1,21 @@
-"""A model that counts what it uses, for the account of one task."""
+"""A model that counts its usage, for the account of one task."""
 
 from __future__ import annotations
 
-from heredity.errors import ProviderError
-from heredity.gateway import Model, Reply, Request
-from heredity.gateway.contract import NOTHING_USED, Usage
+from heredity._core.errors import ProviderError
+from heredity.models import Model, Reply, Request
+from heredity.models.contract import NOTHING_USED, Usage
 
 
 class Metered:
-    """Passes requests on, and remembers what they used until that is taken."""
+    """Forwards requests and accumulates their usage until it is taken."""
 
     def __init__(self, model: Model) -> None:
         self.name = model.name
         self._model, self._used, self._calls = model, NOTHING_USED, 0
 
     async def reply(self, request: Request) -> Reply:
-        """Answer a request; raises as the model does. A call that fails counts as a call of which the use is not known."""
+        """Answer a request; raises as the model does. A failed call counts as a call with unknown usage."""
         self._calls += 1
         try:
             reply = await self._model.reply(request)
@@ -26,7 +26,7 @@ class Metered:
         return reply
 
     def taken(self) -> tuple[Usage, int]:
-        """Return what was used since this was asked last, and in how many calls."""
+        """Return the usage and number of calls since the last call of this method."""
         taken = self._used, self._calls
         self._used, self._calls = NOTHING_USED, 0
         return taken

@@ -39,14 +39,14 @@ Scores = Sequence[float | None]
 
 @dataclass(frozen=True)
 class WithinMetrics(CommonMetrics):
-    """What evolution within tasks adds."""
+    """Metrics of evolution within tasks."""
 
     run_part: type[Result] | None = WithinRun
     suite_part: type[Result] | None = WithinSuite
     reference: str = ONE_SHOT
 
     def of_run(self, evidence: RunEvidence) -> WithinRun | None:
-        """Return what came of the tasks, however far they are."""
+        """Return the results of the tasks so far."""
         record = evidence.record
         started = cast("Mapping[str, Any]", record.started)
         settings: Mapping[str, Any] = started.get("within") or {}
@@ -80,7 +80,7 @@ class WithinMetrics(CommonMetrics):
         )
 
     def of_suite(self, evidence: SuiteEvidence) -> WithinSuite | None:
-        """Return a row for each evolver on each taskset, paired by task and averaged over its runs."""
+        """Return a row per evolver and taskset, paired by task and averaged over its runs."""
         groups: dict[tuple[str, str], list[RunResults]] = {}
         for run, label in zip(evidence.runs, evidence.labels, strict=True):
             if isinstance(run.part, WithinRun):
@@ -93,11 +93,11 @@ class WithinMetrics(CommonMetrics):
 def contrasts(
     asked: Sequence[tuple[str, Sequence[Scores], Sequence[Scores], Clusters | None]], *, ranked: bool = True
 ) -> list[Contrast]:
-    """Return what the first scores gained over the second, each paired by task, tested together.
+    """Return the gains of the first scores over the second, each paired by task, tested together.
 
     Args:
-        asked: what it is over, scores after and before of each run (runs of equal tasks), and what tasks were drawn with.
-        ranked: whether there are intervals, tests and verdicts.
+        asked: the baseline, the scores after and before of each run (runs of equal tasks), and the clusters of tasks.
+        ranked: True to compute intervals, tests and verdicts.
     """
     made: list[Contrast] = []
     for over, after, before, clusters in asked:
@@ -126,7 +126,7 @@ def contrasts(
 
 
 def _holm(family: Sequence[Contrast]) -> list[Contrast]:
-    """Return contrasts with p-values corrected over all of them, and the verdicts that follow."""
+    """Return contrasts with p-values corrected over all of them, and the resulting verdicts."""
     return [
         one.model_copy(update={"p_holm": p, "verdict": verdict(one.difference, p, untold=one.because)})
         if one.verdict is not None
@@ -205,7 +205,7 @@ def _task(account: TaskAccount, limit: int) -> TaskRow:
 
 
 def change(first: float | None, final: float | None) -> str:
-    """Return what became of a task: right first and wrong last is `lost`, whatever was right between."""
+    """Return the change of a task: first right and finally wrong is `lost`, regardless of rounds between."""
     if first is None or final is None:
         return "missing"
     return ("kept" if _right(final) else "lost") if _right(first) else "repaired" if _right(final) else "never"
@@ -287,7 +287,7 @@ def _mean_or_unknown(values: Sequence[float | None]) -> float | None:
 
 
 def _judged(evidence: RunEvidence) -> tuple[int, Clusters | None]:
-    """Return how many tasks a judged run was asked, and what they were drawn with; 0 of a run that is not judged."""
+    """Return the number of tasks of a judged run, and their clusters; 0 for a run that is not judged."""
     selected = evidence.record.selected
     digest = selected["candidate"] if selected else None
     scored = evidence.record.scored.get(("heldout", digest)) if digest is not None else None

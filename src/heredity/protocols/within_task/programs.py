@@ -1,7 +1,7 @@
 """Programs by round: the columns of table 6 of Autogenesis, for all tasks and by language, difficulty and tag.
 
-What a judge of programs found of the program that was committed after each round is looked up after the fact, in the records of the
-rollouts; tasks that no such judge checks have none of it.
+Measurements of the program committed after each round are looked up afterwards in the records of the rollouts. Tasks without a
+judge of programs have none.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from heredity.analysis.bounds import SHARE
 from heredity.analysis.samples import Clusters
 from heredity.analysis.statistics import case_mean
 from heredity.analysis.suite_table import table_of
-from heredity.evolution.operators.evidence import last_info
-from heredity.judging.bench import Bench, Evolved
+from heredity.engine.trajectory import Trajectory, decode_many
+from heredity.methods.operators.evidence import last_info
 from heredity.protocols.within_task.account import TaskAccount
 from heredity.protocols.within_task.events import WITHIN_JUDGED, JudgedProgram, RankedProgram, WithinJudged
 from heredity.protocols.within_task.results import LanguageRow, ProgramNoise, ProgramRow
-from heredity.rollouts.trajectory import Trajectory, decode_many
+from heredity.session.bench import Bench, Evolved
 from heredity.tasks import Task
 
 VERDICTS = ("PR", "TLE", "MLE", "CE", "RE", "WA", "TO", "RpE")
@@ -29,7 +29,7 @@ _RANK = ("arb", "amb", "arb_range", "amb_range", "among", "transferred", "second
 
 
 async def journal_programs(bench: Bench, evolved: Evolved, accounts: Sequence[TaskAccount], limit: int) -> None:
-    """Journal what was found of the programs of each task, unless it is on record or the tasks have none."""
+    """Journal the measurements of each task's programs, unless they are recorded or the tasks have none."""
     view, blobs = bench.view("heldout"), {s.submit_id: s.blob for s in evolved.submissions}
 
     def judged(submit_id: int | None, outcome: int = 0) -> JudgedProgram | None:
@@ -53,13 +53,13 @@ def _judged(trajectory: Trajectory) -> JudgedProgram | None:
         verdict = last_info(trajectory, "verdict")
         return {"verdict": verdict, "passed": 0, "cases": 0, "cpu_s": 0.0, "peak_bytes": 0} if verdict else None
     names = ("verdict", "passed", "cases", "cpu_s", "peak_bytes")
-    program = cast("JudgedProgram", _taken(judgement, names))
+    program = cast("JudgedProgram", _pick(judgement, names))
     if isinstance(rank, Mapping):
-        program["rank"] = cast("RankedProgram", _taken(rank, _RANK))
+        program["rank"] = cast("RankedProgram", _pick(rank, _RANK))
     return program
 
 
-def _taken(values: Any, names: Sequence[str]) -> dict[str, Any]:
+def _pick(values: Any, names: Sequence[str]) -> dict[str, Any]:
     return {name: values[name] for name in names}
 
 
@@ -83,7 +83,7 @@ def _row(of: str, value: str, number: int, tasks: Sequence[WithinJudged]) -> Pro
 
 
 def language_rows(judged: Iterable[WithinJudged]) -> list[LanguageRow]:
-    """Return the rows of each language: one-shot, best-of-k where there are samples, and evolved."""
+    """Return the rows of each language: one-shot, best-of-k if there are samples, and evolved."""
     tasks = list(judged)
     rows: list[LanguageRow] = []
     for language in dict.fromkeys(task["attributes"].get("language", "") for task in tasks):
@@ -121,7 +121,7 @@ def _figures(programs: Sequence[tuple[WithinJudged, JudgedProgram | None]]) -> d
 
 
 def pooled(rows: Sequence[LanguageRow]) -> dict[str, Any]:
-    """Return the figures of several runs as one: verdicts are added up, means weighted by what they are means of."""
+    """Return the combined figures of several runs: verdicts are added up, means weighted by their counts."""
     counts = {name: sum(row.verdicts[name] for row in rows) for name in VERDICTS}
     n, accepted = [row.n for row in rows], [row.verdicts["PR"] for row in rows]
     placed = [row.ranked for row in rows]
@@ -145,7 +145,7 @@ def _weighted(means: Sequence[float | None], weights: Sequence[int]) -> float | 
 
 
 def program_noise(judged: Iterable[WithinJudged]) -> ProgramNoise | None:
-    """Return how steady times and ranks of what was committed last are; None where nothing has a rank."""
+    """Return the stability of times and ranks of the last commits; None if no program has a rank."""
     last = [task["rounds"][-1] for task in judged]
     ranks = [program["rank"] for program in last if program is not None and "rank" in program]
     if not ranks:

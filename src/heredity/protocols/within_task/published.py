@@ -1,7 +1,7 @@
-"""Figures that the paper publishes of evolution within a task: tables 1 and 3 of Autogenesis.
+"""Published figures of evolution within a task: tables 1 and 3 of Autogenesis.
 
-Theirs are of their models, prompts and rounds, 3 with the reflection optimizer; what the optimizer was told of an answer is not
-said. They stand beside a suite's own figures for orientation, and nothing is tested against them.
+They are for the paper's models, prompts and rounds (3, with the reflection optimizer); it does not state the optimizer's feedback.
+They are shown next to a suite's figures for orientation, and no test uses them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 DATASETS = ("gpqa", "aime24", "aime25")
-"""Names of tasksets below `questions/`, in the order of the columns."""
+"""Names of tasksets under `questions/`, in column order."""
 
 VANILLA, PROMPT, SOLUTION, JOINT = "vanilla", "prompt", "solution", "both"
 

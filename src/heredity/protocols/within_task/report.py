@@ -1,13 +1,24 @@
-"""What evolution within tasks has to say on pages: arms, gains, curves over rounds, what became of each task, table 1's form."""
+"""Pages of evolution within tasks: arms, gains, curves over rounds, outcomes of tasks, tables 1 and 3."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heredity.protocols.within_task.program_tables import language_section, program_section, published_section
-from heredity.protocols.within_task.published import DATASETS, TABLE_1
-from heredity.protocols.within_task.results import Contrast, TaskRow, WithinRow, WithinRun, WithinSuite
+from heredity.protocols.within_task.programs import VERDICTS
+from heredity.protocols.within_task.published import COLUMNS_3, DATASETS, TABLE_1, TABLE_3
+from heredity.protocols.within_task.results import (
+    Contrast,
+    EntryLanguageRow,
+    LanguageRow,
+    ProgramFigures,
+    ProgramNoise,
+    ProgramRow,
+    TaskRow,
+    WithinRow,
+    WithinRun,
+    WithinSuite,
+)
 from heredity.results import text
 from heredity.results.charts import Lines, Series
 from heredity.results.page import Cell, Column, File, Mean, Number, Part, Row, Section, Table, Text, Value, Verdict
@@ -15,6 +26,190 @@ from heredity.results.report import PlainReport
 from heredity.results.run import RunResults
 from heredity.results.suite import SuiteResults
 from heredity.results.words import Words
+
+_FIGURES = ("AR, ms", "AM, MB", "APC", "ARB, %", "AMB, %")
+_ABOUT = (
+    "AR is the mean processor time of accepted programs on their slowest case, AM their mean peak memory, APC the mean number of "
+    "cases passed before the first failed one. ARB and AMB are mean percentages of the solutions stored with a problem "
+    "that take more time, or memory, than an accepted program; these solutions were not written by people. A dash means no rank: "
+    "ranks need ranks=true in the taskset's name, a reference in the language, and twelve stored solutions."
+)
+_BY_ROUND = f"The columns of table 6 of Autogenesis, for the commit after each round. {_ABOUT}"
+_BY_LANGUAGE = (
+    "Table 3 of Autogenesis for this suite: programs by verdict, for the first answer, the last commit, and "
+    "the chosen sample among those bought with the same tokens. Means over accepted programs cover different problems in each row, "
+    f"so they may fall when another, hard problem is solved. {_ABOUT}"
+)
+_UNRANKED = "A program replaces the model: its author chose the gains, so no improvement is shown."
+_PUBLISHED = (
+    "As published (Autogenesis, table 3): 100 problems of a web site, measured with its judge and its users' "
+    "solutions. Problems and models differ from those here. Rows are as printed; not all add up to 100."
+)
+_LOWER_IS_BETTER = (*VERDICTS[1:], "AR, ms", "AM, MB")
+
+_TITLES = {
+    "python3": "Python 3",
+    "cpp": "C++ 17",
+    "java": "Java",
+    "go": "Go",
+    "kotlin": "Kotlin",
+    "javascript": "JavaScript",
+}
+"""Headings of languages."""
+
+
+def program_section(rows: Sequence[ProgramRow], noise: ProgramNoise | None, *, ranked: bool) -> list[Section]:
+    """Return the section of programs by round; empty without programs."""
+    if not rows:
+        return []
+    heads = ("of", "round", "programs", *VERDICTS, "accepted", *_FIGURES)
+    shown = tuple(
+        Row(
+            (
+                "all" if row.of == "all" else f"{row.of} {row.value}",
+                "first answer" if row.round == 0 else str(row.round),
+                row.n,
+                *_verdicts(row),
+                _accepted(row, ranked=ranked),
+                *_program_tables_figures(row),
+            )
+        )
+        for row in rows
+    )
+    columns = tuple(Column(name, "left" if i < 2 else "right") for i, name in enumerate(heads))
+    table = Table(columns, shown, csv="programs.csv")
+    steady = (Text(_steady(noise), "note"),) if noise else ()
+    return [Section("programs", "Programs by round", (Text(_BY_ROUND, "about"), table, *steady), "main")]
+
+
+def language_section(rows: Sequence[LanguageRow], *, ranked: bool) -> list[Section]:
+    """Return the section in the form of table 3; empty without programs."""
+    if not rows:
+        return []
+    heads = ("answers", "programs", *VERDICTS, "accepted", *_FIGURES)
+    shown: list[Row] = []
+    for head in dict.fromkeys(map(_head, rows)):
+        own = [row for row in rows if _head(row) == head]
+        shown.append(Row((head,), "group"))
+        shown += [
+            Row((_arm(row), row.n, *_verdicts(row), _accepted(row, ranked=ranked), *_program_tables_figures(row)))
+            for row in own
+        ]
+        by_arm = {row.arm: row for row in own}
+        if ranked and "one-shot" in by_arm and "evolved" in by_arm:
+            shown.append(_improvement(by_arm["one-shot"], by_arm["evolved"]))
+    columns = tuple(Column(name, "right" if i else "left") for i, name in enumerate(heads))
+    note = () if ranked else (Text(_UNRANKED, "note"),)
+    parts: tuple[Part, ...] = (Text(_BY_LANGUAGE, "about"), Table(columns, tuple(shown)), _file(rows), *note)
+    return [Section("table-3", "Programs by language, one-shot and evolved", parts, "main")]
+
+
+def published_section() -> Section:
+    """Return the paper's table 3."""
+    shown: list[Row] = []
+    for language, models in TABLE_3.items():
+        shown.append(Row((language,), "group"))
+        shown += [
+            Row((model, *(Number(x, 2) if x % 1 else int(x) for x in figures))) for model, figures in models.items()
+        ]
+    heads = (Column("model"), *(Column(name, "right") for name in COLUMNS_3))
+    table = Table(heads, tuple(shown), csv="published.csv")
+    return Section("published", "As published", (Text(_PUBLISHED, "about"), table), "detail")
+
+
+def _verdicts(row: ProgramFigures) -> tuple[int, ...]:
+    return tuple(row.verdicts[name] for name in VERDICTS)
+
+
+def _accepted(row: ProgramFigures, *, ranked: bool) -> Mean:
+    return Mean(row.share, *((row.ci or (None, None)) if ranked else (None, None)), 2)
+
+
+def _program_tables_figures(row: ProgramFigures) -> tuple[Value, ...]:
+    return tuple(Number(value, 1) for value in (row.ar_ms, row.am_mb, row.apc, row.arb, row.amb))
+
+
+def _head(row: LanguageRow) -> str:
+    title = _TITLES.get(row.language, row.language)
+    if isinstance(row, EntryLanguageRow):
+        return f"{title}, {row.evolver}, {row.model or 'unknown model'}"
+    return title
+
+
+def _arm(row: LanguageRow) -> str:
+    label = " (oracle)" if isinstance(row, EntryLanguageRow) and row.oracle and row.arm != "one-shot" else ""
+    return f"{row.arm}{label}"
+
+
+def _improvement(before: LanguageRow, after: LanguageRow) -> Row:
+    """Return the percentage improvement of each figure at the end; none where it was 0."""
+    names = (*VERDICTS, "accepted", *_FIGURES)
+    pairs = zip(names, _plain(before), _plain(after), strict=True)
+    values = (Number(_better(name, old, new), 1, "signed") for name, old, new in pairs)
+    return Row(("improvement, %", None, *values))
+
+
+def _plain(row: LanguageRow) -> tuple[float | None, ...]:
+    return (*map(float, _verdicts(row)), row.share, row.ar_ms, row.am_mb, row.apc, row.arb, row.amb)
+
+
+def _better(name: str, old: float | None, new: float | None) -> float | None:
+    if not old or new is None:
+        return None
+    return 100.0 * (old - new if name in _LOWER_IS_BETTER else new - old) / old
+
+
+def _file(rows: Sequence[LanguageRow]) -> File:
+    """Return the rows for a file: one column per value."""
+    heads = (
+        "taskset",
+        "evolver",
+        "model",
+        "oracle",
+        "runs",
+        "language",
+        "arm",
+        "programs",
+        *VERDICTS,
+        "accepted",
+        *_FIGURES,
+    )
+    lines = [
+        Row(
+            (
+                *_entry(row),
+                row.language,
+                row.arm,
+                row.n,
+                *_verdicts(row),
+                Number(row.share, 4),
+                *_program_tables_figures(row),
+            )
+        )
+        for row in rows
+    ]
+    return File("table-3.csv", Table(tuple(map(Column, heads)), tuple(lines)))
+
+
+def _entry(row: LanguageRow) -> tuple[Value, ...]:
+    if not isinstance(row, EntryLanguageRow):
+        return (None,) * 5
+    return row.taskset, row.evolver, row.model, str(row.oracle).lower(), row.runs
+
+
+def _steady(noise: ProgramNoise) -> str:
+    moved = [
+        f"{share:.0%} of repeats by {what}"
+        for what, share in (("time", noise.moved_time), ("memory", noise.moved_memory))
+        if share is not None
+    ]
+    return (
+        f"Steadiness of {text.plural(noise.ranks, 'ranked program')}, measured by repetition: times of single repeats lie "
+        f"{noise.time_typical:.0%} apart at the median, {noise.time_furthest:.0%} at most; ARB {noise.arb_typical:.1f} points "
+        f"(at most {noise.arb_furthest:.1f}), AMB {noise.amb_typical:.1f} points (at most {noise.amb_furthest:.1f}). "
+        f"A stored solution changes place in {' and in '.join(moved) or 'an unknown share of repeats'}."
+    )
+
 
 WORDS = Words(
     score="accuracy",
@@ -28,20 +223,20 @@ WORDS = Words(
     reference="one-shot",
     mark="one-shot",
     reference_id="one-shot",
-    foot="The last answer that was committed by what the agent could see is the result, whatever was right before it.",
+    foot="The result is the last answer committed on the agent's visible feedback, even if an earlier one was right.",
 )
 ORACLE = (
-    "Oracle: the agent was told the verdict on its answers. Its rounds end when an answer is right, so accuracy cannot fall, and a "
-    "gain over one-shot is in part that of trying again with ground truth at hand: compare it with the samples, chosen by the same."
+    "Oracle: the agent saw the verdict on its answers. Its rounds end when an answer is right, so accuracy cannot fall, and a "
+    "gain over one-shot is partly due to retrying with ground truth: compare it with the samples, chosen by the same verdict."
 )
 NO_TRUTH = {
-    "none": "The agent was told nothing between rounds; the latest answer counts.",
-    "self": "The agent went by its own assessment of its answers and saw no ground truth.",
-    "public": "The agent was told the results of public tests and saw no ground truth beyond them.",
+    "none": "The agent got no feedback between rounds; the latest answer counts.",
+    "self": "The agent assessed its answers itself and saw no ground truth.",
+    "public": "The agent saw the results of public tests and no other ground truth.",
 }
 _ARMS = (
     "One-shot is the first answer of the same run. Best-of-k are independent samples that used at least as many tokens as the "
-    "rounds of the same task, chosen by what could be seen: the answer that most give, else the best seen. Means are per task."
+    "rounds of the same task, chosen by visible feedback: the best visible score, or the most frequent answer. Means are per task."
 )
 _MODES = {"prompt": "Prompt-Evo", "solution": "Solution-Evo", "both": "PS-Joint-Evo"}
 
@@ -68,11 +263,11 @@ class WithinReport(PlainReport):
             ),
             *language_section(part.languages, ranked=ranked),
             *program_section(part.programs, part.program_noise, ranked=ranked),
-            Section("changes", "What became of the tasks", _changes(part), "main", "all"),
+            Section("changes", "Outcomes of the tasks", _changes(part), "main", "all"),
         ]
 
     def suite(self, suite: SuiteResults, runs: Sequence[RunResults]) -> list[Section]:
-        """Return a table in the form of table 1 of Autogenesis, curves, and what the paper publishes."""
+        """Return a table in the form of table 1 of Autogenesis, curves, and the paper's published figures."""
         part = suite.part
         if not isinstance(part, WithinSuite):
             return []
@@ -91,7 +286,7 @@ class WithinReport(PlainReport):
 
 
 def feedback_label(feedback: str, *, oracle: bool) -> str:
-    """Return what runs with a feedback are labelled with."""
+    """Return the label of runs with a feedback."""
     return ORACLE if oracle else NO_TRUTH[feedback]
 
 
@@ -120,7 +315,7 @@ def _arms(part: WithinRun, *, ranked: bool) -> tuple[Part, ...]:
     )
     ratio = part.token_ratio or part.call_ratio
     what = "tokens" if part.token_ratio else "model calls"
-    equal = f"The samples that count used {ratio:.2f} times the {what} of the rounds." if ratio else ""
+    equal = f"The counted samples used {ratio:.2f} times the {what} of the rounds." if ratio else ""
     short = Text(f"{equal} They were cut at within.most_samples: the comparison is not at equal {what}.", "warning")
     table = Table(tuple(Column(n, "right" if i else "left") for i, n in enumerate(columns)), rows, csv="arms.csv")
     note = () if not ratio else (short,) if ratio < 1.0 else (Text(equal, "note"),)
@@ -142,7 +337,7 @@ def _curve(parts: Sequence[tuple[str, WithinRun]]) -> Lines:
         Series(name, i, tuple((float(row.round), row.mean) for row in part.curve if row.mean is not None))
         for i, (name, part) in enumerate(parts[:8])
     )
-    return Lines("Accuracy of what was committed", "round", "accuracy", series, y_from=0.0, whole=True, wide=True)
+    return Lines("Accuracy of the committed answers", "round", "accuracy", series, y_from=0.0, whole=True, wide=True)
 
 
 def _round_table(part: WithinRun, *, ranked: bool) -> Table:
@@ -167,7 +362,7 @@ def _changes(part: WithinRun) -> tuple[Part, ...]:
     counts = part.changes
     words = [f"{counts.get(name, 0)} {name}" for name in ("kept", "repaired", "lost", "never", "missing")]
     summary = (
-        f"Of {len(part.tasks)} tasks: {', '.join(words)}. {counts.get('slipped', 0)} were right after some round and are "
+        f"Of {len(part.tasks)} tasks: {', '.join(words)}. {counts.get('slipped', 0)} were right after some round but are "
         "wrong in the end; they count as wrong."
     )
     columns = (
@@ -196,7 +391,7 @@ def _mark(score: float | None) -> str:
 
 
 def _table_1(rows: Sequence[WithinRow]) -> tuple[Part, ...]:
-    """Return the rows by taskset and model, as table 1 has them, and in a file one column for each thing."""
+    """Return the rows by taskset and model, in the form of table 1, and in a file one column per value."""
     names = text.task_names([row.taskset for row in rows])
     columns = (
         "optimizer and mode",
@@ -242,7 +437,7 @@ def _table_1(rows: Sequence[WithinRow]) -> tuple[Part, ...]:
 
 
 def _ratio(row: WithinRow) -> Cell:
-    """Return the samples' tokens as a multiple of the rounds': below 1 they were cut, and the comparison is not an equal one."""
+    """Return the samples' tokens as a multiple of the rounds'; below 1 they were cut, and the comparison is unequal."""
     short = row.token_ratio is not None and row.token_ratio < 1.0
     return Cell(Number(row.token_ratio, 2), ("fewer than the rounds'",) if short else (), "bad" if short else None)
 
@@ -268,7 +463,7 @@ def _percent(row: WithinRow, over: str) -> Value | Cell:
 
 
 def _published(rows: Sequence[WithinRow]) -> list[Section]:
-    """Return tables of the paper, where a suite has one of their data sets or programs."""
+    """Return the paper's tables if the suite has one of their data sets or programs."""
     if any(row.programs for row in rows):
         return [published_section()]
     named = {row.taskset.removeprefix("questions/").partition("?")[0] for row in rows}
@@ -282,8 +477,8 @@ def _published(rows: Sequence[WithinRow]) -> list[Section]:
         ]
     columns = (Column("mode"), *(Column(name, "right") for name in ("GPQA-Diamond", "AIME 2024", "AIME 2025")))
     about = (
-        "As published (Autogenesis, table 1), in per cent, of other models, prompts and runs; what the optimizer was told is not "
-        "said there, so none of it can be compared with figures here but in kind."
+        "As published (Autogenesis, table 1), in per cent, with other models, prompts and runs. The optimizer's "
+        "feedback is not stated, so these figures are not directly comparable with those here."
     )
     return [
         Section(

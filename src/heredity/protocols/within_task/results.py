@@ -1,4 +1,4 @@
-"""The typed part of evolution within tasks in results: tasks, curves over rounds, arms, and what evolution gained over them."""
+"""Result types of evolution within tasks: tasks, curves over rounds, arms, and gains of evolution over them."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from heredity.results.run import Verdict
 
 
 class TaskRow(Result):
-    """A task.
+    """A task; scores are true ones, from 0 to 1, looked up afterwards, and null where missing.
 
     Attributes:
-        task: its index. Scores are true ones, from 0 to 1, looked up after the fact; null where missing.
-        first: of the first answer, which is one-shot.
-        rounds: of what was committed after each round, the first answer at the front.
-        answered: of the last answer that each round gave, committed or not; null where it gave none.
-        final: of what was committed last, by what could be seen.
-        best_of_k: of the sample that was chosen likewise; `samples`: of how many.
+        task: its index.
+        first: score of the first answer, which is one-shot.
+        rounds: score of the commit after each round, starting with the first answer.
+        answered: score of each round's last answer, committed or not; null without an answer.
+        final: score of the last commit, by visible feedback.
+        best_of_k: score of the chosen sample; `samples`: number of samples.
         change: `kept` (right first and last), `repaired`, `lost` (right first, wrong last), `never`, or `missing`.
-        slipped: whether what was committed was right once and is wrong in the end.
-        ended: why the rounds ended; "" if they did not.
+        slipped: True if a commit was right once but the last one is wrong.
+        ended: why the rounds ended; "" while they continue.
         tokens, calls, cost_usd: of all rounds; `sample_tokens`: of the samples.
     """
 
@@ -39,7 +39,7 @@ class TaskRow(Result):
 
 
 class CurveRow(Result):
-    """What was committed after a round, over tasks; `open` is how many tasks played the round, the other figures are means."""
+    """Commits after a round, over tasks; `open` is the number of tasks that played the round, the other figures are means."""
 
     round: int
     n: int
@@ -53,7 +53,7 @@ class CurveRow(Result):
 
 
 class ArmRow(Result):
-    """One way to answer the tasks, `one-shot`, `evolved` or `best-of-k`: mean score, tasks that are right, means for a task."""
+    """One way to answer the tasks, `one-shot`, `evolved` or `best-of-k`: mean score, right answers, means per task."""
 
     name: str
     n: int
@@ -67,13 +67,13 @@ class ArmRow(Result):
 
 
 class ProgramFigures(Result):
-    """The columns of table 6 of Autogenesis, of some programs.
+    """The columns of table 6 of Autogenesis, for a set of programs.
 
     Attributes:
-        n: how many programs.
-        verdicts: how many have each verdict; `share` of `PR` with its interval over problems.
-        ar_ms, am_mb: of accepted programs, mean processor time on the slowest case and mean peak memory.
-        apc: mean number of cases passed before the first that is failed.
+        n: number of programs.
+        verdicts: number by verdict; `share` of `PR` with its interval over problems.
+        ar_ms, am_mb: for accepted programs, mean CPU time on the slowest case and mean peak memory.
+        apc: mean number of cases passed before the first failed one.
         arb, amb: mean percent of a problem's stored solutions that take more time, or memory, than an accepted program; `ranked` of
             them have a rank.
     """
@@ -91,7 +91,7 @@ class ProgramFigures(Result):
 
 
 class ProgramRow(ProgramFigures):
-    """Programs that were committed after a round: `of` all, or a language, difficulty or tag, `value`."""
+    """Programs committed after a round: `of` all, or of one language, difficulty or tag, `value`."""
 
     of: str
     value: str
@@ -106,7 +106,7 @@ class LanguageRow(ProgramFigures):
 
 
 class EntryLanguageRow(LanguageRow):
-    """The same of one evolver on one taskset in a suite, over its `runs`; the interval is there for a single run."""
+    """The same for one evolver on one taskset of a suite, over its `runs`; the interval is for single runs only."""
 
     evolver: str
     taskset: str
@@ -116,14 +116,14 @@ class EntryLanguageRow(LanguageRow):
 
 
 class ProgramNoise(Result):
-    """How steady times and ranks of a run's accepted programs are.
+    """Stability of times and ranks of a run's accepted programs.
 
     Attributes:
-        ranks: how many programs have a rank.
-        time_typical, time_furthest: of a program's times in single repeats, greatest less least, over their median: the median of
-            programs and the most.
-        arb_typical, arb_furthest: how far single repeats put a program's rank apart, in percent points; `amb_…` likewise.
-        moved_time, moved_memory: in what share of repeats a stored solution has another place by time, or by memory; a mean over
+        ranks: number of programs with a rank.
+        time_typical, time_furthest: spread of a program's times over repeats (maximum minus minimum, over the median): median over
+            programs, and maximum.
+        arb_typical, arb_furthest: spread of a program's rank over repeats, in percentage points; `amb_…` likewise.
+        moved_time, moved_memory: share of repeats in which a stored solution changes place by time, or by memory; mean over
             programs.
     """
 
@@ -139,10 +139,10 @@ class ProgramNoise(Result):
 
 
 class Contrast(Result):
-    """What evolution gained over another arm, paired by task; positive is better.
+    """Gain of evolution over another arm, paired by task; positive is better.
 
-    `percent` is of the other arm's mean, null where that is 0. `p_holm` is corrected for the contrasts that stand together.
-    Interval, tests and verdict are null where nothing is ranked.
+    `percent` is relative to the other arm's mean, null where that is 0. `p_holm` is corrected over the contrasts shown together.
+    Interval, tests and verdict are null if nothing is ranked.
     """
 
     over: str
@@ -162,9 +162,9 @@ class WithinRun(Result):
     """The part of evolution within tasks in a run's results.
 
     Attributes:
-        optimizer, mode, feedback: as configured; `oracle` says that the agent saw ground truth.
-        limit: most rounds.
-        changes: how many tasks were `kept`, `repaired`, `lost`, `never`, `missing`, and how many `slipped`.
+        optimizer, mode, feedback: as configured; `oracle` is true if the agent saw ground truth.
+        limit: maximum rounds.
+        changes: number of tasks `kept`, `repaired`, `lost`, `never`, `missing`, and `slipped`.
         token_ratio: tokens of the samples over those of the rounds; null where unknown, `call_ratio` likewise.
     """
 
@@ -186,9 +186,9 @@ class WithinRun(Result):
 
 
 class WithinRow(Result):
-    """One evolver on one taskset in a suite, over its runs (Autogenesis, table 1); fields as in `WithinRun` and `ArmRow`.
+    """One evolver on one taskset of a suite, over its runs (Autogenesis, table 1); fields as in `WithinRun` and `ArmRow`.
 
-    `programs` says that a judge of programs checked the answers.
+    `programs` is true if a judge of programs checked the answers.
     """
 
     evolver: str

@@ -1,4 +1,4 @@
-"""The rounds of one task: an answer, edits of it and of the prompt, committed by what the agent can see (section 3.2.3)."""
+"""The rounds of one task: an answer, then edits of it and of the prompt, committed by visible feedback (section 3.2.3)."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from heredity.actors.contract import ANSWER
-from heredity.errors import BudgetError, ClosedError, ConfigError
-from heredity.evolution import SessionContract, Trial
-from heredity.evolution.loop import Recipe
-from heredity.evolution.operators.dialogue import Dialogue, Failed
-from heredity.evolution.operators.improve import one_line
-from heredity.evolution.operators.measure import Measured
-from heredity.evolution.proposals import LoopOptions, Revision, Turn
-from heredity.evolution.targets import ANSWER_TEXT, Editable, Target
-from heredity.gateway.contract import NOTHING_USED, Usage
+from heredity._core.errors import BudgetError, ClosedError, ConfigError
+from heredity._core.spans import span
+from heredity.engine.actor import ANSWER
+from heredity.methods import SessionContract, Trial
+from heredity.methods.loop import Recipe
+from heredity.methods.operators.dialogue import Dialogue, Failed
+from heredity.methods.operators.improve import one_line
+from heredity.methods.operators.measure import Measured
+from heredity.methods.proposals import LoopOptions, Revision, Turn
+from heredity.methods.targets import ANSWER_TEXT, Editable, Target
+from heredity.models.contract import NOTHING_USED, Usage
 from heredity.protocols.within_task.events import WITHIN_ENDED, WITHIN_PROPOSED, WithinProposed
 from heredity.protocols.within_task.metered import Metered
 from heredity.protocols.within_task.sections import Mode, Told
@@ -25,7 +26,6 @@ from heredity.records.journal import Line
 from heredity.resources import Candidate
 from heredity.resources.assembly import with_variables
 from heredity.results.status import Status
-from heredity.spans import span
 
 SYSTEM = """\
 You improve the answer to one task, and the texts of the agent that gives it, for this task alone. Nobody tells you the right
@@ -40,12 +40,12 @@ STAGES: Mapping[Mode, tuple[tuple[Editable, ...], ...]] = {
     "solution": (_SOLUTION,),
     "both": (_PROMPT, _SOLUTION),
 }
-"""What each stage of a round edits."""
+"""The edited part in each stage of a round."""
 
 _SHOWN = 500
 
 Note = Callable[[Line], Awaitable[None]]
-"""Puts an event on record, once."""
+"""Records an event, once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +53,11 @@ class Rules:
     """The rules of the rounds.
 
     Attributes:
-        mode: what is edited.
-        feedback: what is told.
-        rounds: most of them after the first answer.
+        mode: the edited parts.
+        feedback: the kind of feedback.
+        rounds: maximum number of rounds after the first answer.
         recipe: the optimizer's operators; `options`: its options.
-        system: what the model that proposes is told of its part.
+        system: the system prompt of the proposing model.
     """
 
     mode: Mode
@@ -70,7 +70,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A candidate's answer, and what the agent sees of it."""
+    """A candidate's answer, and the agent's view of it."""
 
     candidate: Candidate
     submit_id: int
@@ -78,9 +78,9 @@ class Answered:
     seen: Seen
 
     def beats(self, other: Answered, feedback: Told) -> bool:
-        """Return whether it is committed in the other's place, which only what can be seen decides.
+        """Return True to commit it in place of the other; only visible feedback decides.
 
-        Without feedback the latest answer counts; otherwise the one that is seen to be better, and of equals the one that is there.
+        Without feedback the latest answer counts; otherwise the better visible score, and among equals the committed one.
         """
         if self.given.status != Status.OK or other.given.status != Status.OK:
             return self.given.status == Status.OK
@@ -91,7 +91,7 @@ class Answered:
 
 @dataclass
 class TaskRounds:
-    """One task on its way; the session's door is the only one to its answer."""
+    """One task in progress; it only gets answers through the session."""
 
     session: SessionContract
     note: Note
@@ -114,21 +114,21 @@ class TaskRounds:
         self.committed: Answered | None = None
 
     async def begin(self) -> None:
-        """Give the first answer: one-shot, as every arm begins.
+        """Get the first answer: one-shot, the start of every arm.
 
         Raises:
             BudgetError, ClosedError: if the budget is spent.
         """
         trial = Trial(self.initial, [self.task], note="the first answer")
         (answered,) = await self._answers([trial], f"task-{self.task}/first", (0, 0), [0])
-        why = "there is no answer, through no fault of the agent" if answered.given.missing else "the first answer"
+        why = "no answer, through no fault of the agent" if answered.given.missing else "the first answer"
         await self._record(answered, (0, 0, 0), not answered.given.missing, why, ())
         if not answered.given.missing:
             self.first = self.committed = answered
             self.considered.add(answered.given.text)
 
     async def evolve(self) -> None:
-        """Play the rounds until what can be seen says that the task is solved, or they are over, or the budget is spent."""
+        """Play rounds until the task looks solved, the rounds are used up, or the budget is spent."""
         try:
             why = await self._rounds()
         except (BudgetError, ClosedError):
@@ -153,7 +153,7 @@ class TaskRounds:
         measured = self._measured(base, _base(base, targets))
         evidence = measured.evidence[: options.evidence]
         rejected = self.rejected[max(0, len(self.rejected) - options.history) :]
-        # Optimizers name what they edit by the targets of agents; the answer is one of a task's own.
+        # Optimizers refer to their targets as parts of agents; the answer is an additional target of the task.
         turn = Turn(number, stage, measured, targets, evidence, rejected, self.signals, options, self.dialogue)
         proposed = await rules.recipe.propose(turn)
         revisions: list[Revision] = []
@@ -167,7 +167,7 @@ class TaskRounds:
             await self._settle(turn, base, revisions)
 
     async def _settle(self, turn: Turn, base: Answered, revisions: Sequence[Revision]) -> None:
-        """Have revisions answered, and commit the best by what can be seen if it beats what is committed."""
+        """Get revisions answered, and commit the best by visible feedback if it beats the current commit."""
         feedback, position = self.rules.feedback, (turn.number, turn.stage)
         trials = [Trial(r.candidate, [self.task], 1, (base.candidate.digest,), _note(turn, r)) for r in revisions]
         key, draws = f"task-{self.task}/{turn.number}.{turn.stage}", range(len(trials))
@@ -186,7 +186,7 @@ class TaskRounds:
             self.committed = answers[best]
 
     def _value(self, turn: Turn, answers: Sequence[Answered]) -> None:
-        """Let the optimizer say what the answers were worth, where there is anything to go by."""
+        """Let the optimizer assess the answers, if there is any feedback."""
         scored = [self._measured(a, a.candidate) for a in answers if a.seen.score is not None]
         first = self.first
         self.signals = []
@@ -260,7 +260,7 @@ class TaskRounds:
         await self.note(WITHIN_PROPOSED.line(data))
 
     def _spent(self) -> tuple[Usage, int]:
-        """Return what was used since this was asked last."""
+        """Return the usage since the last call of this method."""
         asked, calls = self.model.taken()
         usage, calls = self.used + asked, self.calls + calls
         self.used, self.calls = NOTHING_USED, 0
@@ -268,7 +268,7 @@ class TaskRounds:
 
 
 def _base(answered: Answered, targets: tuple[Editable, ...]) -> Candidate:
-    """Return what a stage edits: with the answer as a text of its own, or without it where a prompt is to lead to a new one."""
+    """Return the edited texts of a stage: with the answer as a text, or without it where a prompt is to lead to a new one."""
     candidate = answered.candidate
     if "answer" not in targets:
         return Candidate({name: part for name, part in candidate.parts.items() if name != ANSWER})
@@ -295,7 +295,7 @@ def _note(turn: Turn, revision: Revision) -> str:
 
 
 def _reason(answered: Answered, base: Answered, feedback: Told, *, accepted: bool, taken: bool) -> str:
-    """Return why an answer was committed or not, in words that say nothing but what could be seen."""
+    """Return the reason for committing an answer or not, based on visible feedback only."""
     if answered.given.status != Status.OK:
         return f"it gives no answer: {answered.given.problem or answered.given.status}"[:_SHOWN]
     if feedback == "none":

@@ -1,4 +1,4 @@
-"""What a configuration says of evolution within a task."""
+"""Configuration sections of evolution within a task."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from heredity.bounds import Cases, Count, Parallel
+from heredity._core.bounds import Cases, Count, Parallel
 from heredity.configuration.sections import OpenBudgetSection, Section, ViewsSection
 
 Mode = Literal["prompt", "solution", "both"]
-"""What is edited: Prompt-Evo, Solution-Evo, PS-Joint-Evo (Autogenesis, section 5.1)."""
+"""The edited parts: Prompt-Evo, Solution-Evo, PS-Joint-Evo (Autogenesis, section 5.1)."""
 
 Told = Literal["none", "self", "public", "verdict"]
-"""What is told between rounds: nothing, the model's own assessment, public tests, or the verdict, which is an oracle."""
+"""Feedback between rounds: none, the model's self-assessment, public tests, or the verdict, which is an oracle."""
 
 
 class WithinSection(Section):
-    """`[within]`: how the answer to one task evolves.
+    """`[within]`: evolution of the answer to one task.
 
     Attributes:
-        mode: what is edited: the `prompt`, the `solution` itself, or `both`, in this order in each round.
-        feedback: what is told between rounds, and all that commits go by: `none`, `self`, `public` tests, or the `verdict`. With
+        mode: the edited parts: the `prompt`, the `solution` itself, or `both`, in this order in each round.
+        feedback: feedback between rounds, the only basis of commits: `none`, `self`, `public` tests, or the `verdict`. With
             the last the agent sees ground truth: the run is labelled oracle.
-        rounds: most rounds after the first answer (Autogenesis: 3); a task is over sooner if what is seen says that it is solved.
-        best_of_k: whether each task is also answered by as many independent samples as the same tokens buy.
-        most_samples: most of these samples.
+        rounds: most rounds after the first answer (Autogenesis: 3); a task ends early once it looks solved.
+        best_of_k: True to also answer each task with as many independent samples as the same tokens buy.
+        most_samples: maximum number of these samples.
         concurrent: tasks at the same time.
     """
 
@@ -42,10 +42,10 @@ class WithinSection(Section):
 
 
 class WithinBudgetSection(OpenBudgetSection):
-    """`[budget]`: nothing is trained on, and rounds bound a run; tokens, cost and seconds may bound it further."""
+    """`[budget]`: rounds bound a run, without training; tokens, cost and seconds may bound it further."""
 
     train_cases: Cases = 1
 
 
 class WithinViewsSection(ViewsSection):
-    """`[views]`: how many held-out tasks are worked on; `validation` is not used."""
+    """`[views]`: number of held-out tasks to work on; `validation` is unused."""

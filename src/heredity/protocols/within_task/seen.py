@@ -1,7 +1,7 @@
-"""What an agent sees of its own answer: a whitelist, so that ground truth passes where it is declared and nowhere else.
+"""The agent's view of its own answer: a whitelist, so that ground truth only passes where it is declared.
 
-Rollouts are checked when they are made, and the check is recorded. What is handed to the optimizer is made anew from what the agent
-said; no field of the check is copied, but where the feedback is the verdict.
+Rollouts are checked when they are made, and the check is recorded. The optimizer's input is rebuilt from the agent's own replies;
+no field of the check is copied, except for verdict feedback.
 """
 
 from __future__ import annotations
@@ -11,25 +11,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from heredity.errors import ConfigError
-from heredity.evolution import Outcome
-from heredity.evolution.operators.evidence import last_info, shortened
-from heredity.evolution.operators.measure import Rollout
-from heredity.gateway.contract import Usage
+from heredity._core.errors import ConfigError
+from heredity.engine.trajectory import Trajectory
+from heredity.methods import Outcome
+from heredity.methods.operators.evidence import last_info, shortened
+from heredity.methods.operators.measure import Rollout
+from heredity.models.contract import Usage
 from heredity.protocols.within_task.sections import Told
 from heredity.results.status import Status
-from heredity.rollouts.trajectory import Trajectory
 
 _SHOWN = 4000
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What the agent may go by.
+    """The agent's feedback on an answer.
 
     Attributes:
-        score: from 0 to 1; None if it is told nothing.
-        told: in words; "" for nothing.
+        score: from 0 to 1; None without feedback.
+        told: in words; "" for none.
     """
 
     score: float | None = None
@@ -37,7 +37,7 @@ class Seen:
 
     @property
     def solved(self) -> bool:
-        """Whether there is nothing left to improve as far as can be seen."""
+        """True if the visible feedback leaves nothing to improve."""
         return self.score is not None and self.score >= 1.0
 
 
@@ -47,11 +47,11 @@ class Given:
 
     Attributes:
         text: its last words.
-        question: what it was asked; "" if that is not on record.
-        extracted: what was read out of the text as the answer.
-        status: `"ok"`, how it failed, or `"missing"` through no fault of the agent.
-        problem: what its own failure was; "" without one.
-        usage: of the rollout; `calls`: how often a model was asked.
+        question: the question; "" if unrecorded.
+        extracted: the answer extracted from the text.
+        status: `"ok"`, a failure category, or `"missing"` through no fault of the agent.
+        problem: its own failure; "" without one.
+        usage: usage of the rollout; `calls`: number of model calls.
     """
 
     text: str
@@ -64,11 +64,11 @@ class Given:
 
     @property
     def missing(self) -> bool:
-        """Whether there is no answer through no fault of the agent."""
+        """True if the answer is missing through no fault of the agent."""
         return self.status == Status.MISSING
 
     def rollout(self, task: int, seen: Seen, chars: int) -> Rollout:
-        """Return the answer in the form in which optimizers take it."""
+        """Return the answer in the optimizers' format."""
         evidence = {
             "task": task,
             "question": shortened(self.question, chars),
@@ -82,7 +82,7 @@ class Given:
 
 
 def given(outcome: Outcome) -> Given:
-    """Return what the agent itself said in a rollout, without anything that was found by checking it."""
+    """Return the agent's own replies in a rollout, without the results of checking them."""
     trajectory = outcome.trajectory
     failure = outcome.failure
     costs = dict(trajectory.cost) if trajectory else {}
@@ -100,10 +100,10 @@ def given(outcome: Outcome) -> Given:
 
 
 def seen_of(outcome: Outcome, feedback: Told) -> Seen:
-    """Return what is told of an answer by whoever checks it; nothing for `none` and `self`.
+    """Return the checker's feedback on an answer; empty for `none` and `self`.
 
     Raises:
-        ConfigError: if public tests are asked for and the tasks have none.
+        ConfigError: if the feedback is public tests and the tasks have none.
     """
     if feedback == "public":
         return _public(outcome.trajectory)
@@ -111,7 +111,7 @@ def seen_of(outcome: Outcome, feedback: Told) -> Seen:
 
 
 def _public(trajectory: Trajectory | None) -> Seen:
-    """Return what public tests tell: the words that the check has for them, "" where all are passed, and the share of them."""
+    """Return the feedback of public tests: the check's words, "" if all pass, and the share passed."""
     public, judged = last_info(trajectory, "public"), last_info(trajectory, "judgement")
     if trajectory is not None and trajectory.status == Status.OK and not isinstance(public, str):
         raise ConfigError("these tasks have no public tests; set within.feedback to none, self or verdict")
@@ -121,7 +121,7 @@ def _public(trajectory: Trajectory | None) -> Seen:
         return Seen(1.0, "All public tests are passed.")
     counts = cast("Mapping[str, Any]", judged) if isinstance(judged, Mapping) else {}
     total = int(counts.get("examples") or 0)
-    # What fails a public test has passed only such as come before it: nothing here counts hidden ones.
+    # A failed public test is preceded only by public ones: this count excludes hidden tests.
     passed = min(int(counts.get("passed") or 0), total)
     return Seen(passed / total if total else 0.0, public[:_SHOWN])
 
@@ -130,7 +130,7 @@ def _verdict(outcome: Outcome) -> Seen:
     if not math.isfinite(outcome.score):
         return Seen()
     if isinstance(last_info(outcome.trajectory, "judgement"), Mapping):
-        # A judge of programs words its reasons so that they may be told.
+        # A judge of programs words its reasons so that they are safe to reveal.
         return Seen(outcome.score, str(last_info(outcome.trajectory, "reason") or "")[:_SHOWN])
     read = str(last_info(outcome.trajectory, "extracted") or "")
     words = "The answer is right." if outcome.score >= 1.0 else "The answer is wrong."

@@ -1,1 +1,1 @@
-"""World generation: an author makes a world on a theme, which is admitted to a library or is not (AutoEnv, section 3.2)."""
+"""World generation: an author makes a world on a theme, and gates admit it to a library or reject it (AutoEnv, section 3.2)."""

@@ -1,7 +1,7 @@
-"""`world-author`: the built-in author, a conversation of a model with files and a build.
+"""`world-author`: the built-in author, a conversation of a model with files and a build tool.
 
-A review of the theme where that is asked for, a design, then the rules with tools, repaired until what may be shown of the gates
-passes (AutoEnv, section 3.2). Any model by configuration (`gateway.optimisation`).
+It writes an optional review of the theme, a design, then the rules with tools, and repairs them until the visible gates pass
+(AutoEnv, section 3.2). Works with any configured model (`gateway.optimisation`).
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from typing import Any
 
 from pydantic import Field
 
-from heredity.errors import ConfigError
-from heredity.evolution import EvolverContext, SessionContract, Trial
-from heredity.evolution.operators.evaluate import until_closed
-from heredity.evolution.options import MethodOptions, parse_options
-from heredity.gateway import Message, Model, Request, Sampling, ToolSpec
-from heredity.gateway.contract import ToolCall
+from heredity._core.errors import ConfigError
+from heredity.kinds.world.gates.build import MAX_BYTES, WORLD
+from heredity.methods import EvolverContext, SessionContract, Trial
+from heredity.methods.operators.evaluate import until_closed
+from heredity.methods.options import MethodOptions, parse_options
+from heredity.models import Message, Model, Request, Sampling, ToolSpec
+from heredity.models.contract import ToolCall
 from heredity.protocols.world_generation import stages
 from heredity.resources import Candidate, SourceTree
-from heredity.worlds.gates.build import MAX_BYTES, WORLD
 
 PURPOSE = "optimisation"
 _SHOWN = 12_000
-"""Most characters of a tool's result."""
+"""Maximum length of a tool's result, in characters."""
 _NUDGES = 3
-"""How often in a row a model may answer without calling a tool."""
+"""Maximum consecutive replies without a tool call."""
 
 
 def _tool(name: str, description: str, **properties: str) -> ToolSpec:
@@ -54,21 +54,19 @@ TOOLS = (
     _tool("build", "Build the world from the files, execute the gates that may be shown, and return what they found."),
     _tool("finish", "End: the last of the best builds is what counts."),
 )
-"""What the author's model may call."""
+"""The author's tools."""
 
 
 class AuthorOptions(MethodOptions):
     """Options of the built-in author."""
 
-    review: bool = Field(
-        False, description="whether the theme is reviewed and made precise first (AutoEnv, appendix B.7)"
-    )
-    turns: int = Field(120, ge=1, le=10_000, description="most replies of the model in the conversation with tools")
-    temperature: float | None = Field(None, ge=0, le=100, description="of the model; its own by default")
+    review: bool = Field(False, description="review the theme and make it precise first (AutoEnv, appendix B.7)")
+    turns: int = Field(120, ge=1, le=10_000, description="maximum replies of the model in the conversation with tools")
+    temperature: float | None = Field(None, ge=0, le=100, description="temperature of the model; its default if unset")
 
 
 class WorldAuthor:
-    """Writes a world on a theme; see the module."""
+    """Writes a world on a theme; see the module docstring."""
 
     name = "world-author"
     options_model = AuthorOptions
@@ -77,12 +75,12 @@ class WorldAuthor:
         """Spend the session's builds.
 
         Raises:
-            ConfigError: if there is no model to ask.
-            ProviderError: if the model gives no answer.
+            ConfigError: if no model is configured.
+            ProviderError: if the model fails to answer.
         """
         options = parse_options(AuthorOptions, self.name, context.options)
         if context.model is None:
-            raise ConfigError("world-author has no model to ask; set gateway.optimisation")
+            raise ConfigError("world-author needs a model; set gateway.optimisation")
         asked = _Asked(context.model, Sampling(temperature=options.temperature, seed=context.seed))
         desk = Desk(session, dict(context.initial.agent.texts()), (context.initial.digest,))
         with until_closed():
@@ -92,13 +90,13 @@ class WorldAuthor:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The author's model, and how it is to answer."""
+    """The author's model and its settings."""
 
     model: Model
     sampling: Sampling
 
     async def text(self, prompt: str) -> str:
-        """Return its words for a prompt."""
+        """Return its reply to a prompt."""
         return (await self.model.reply(Request.of(prompt, sampling=self.sampling, purpose=PURPOSE))).text
 
 
@@ -114,7 +112,7 @@ async def _prepared(asked: _Asked, desk: Desk, context: EvolverContext, *, revie
 
 
 async def _written(asked: _Asked, desk: Desk, context: EvolverContext, turns: int) -> None:
-    """Let the model write and repair until it finishes, or is out of turns."""
+    """Let the model write and repair until it finishes or runs out of turns."""
     public = context.taskset.public
     first = stages.rules_request(
         desk.files[stages.THEME],
@@ -141,14 +139,14 @@ async def _written(asked: _Asked, desk: Desk, context: EvolverContext, turns: in
 
 @dataclass
 class Desk:
-    """The author's files, and its door to the session.
+    """The author's files, and its access to the session.
 
     Attributes:
-        session: what builds.
+        session: runs the builds.
         files: path to text.
-        parents: digest of what the next build was made from.
-        builds: how many there were.
-        finished: whether the author wants no more.
+        parents: digests of the candidates that the next build derives from.
+        builds: number of builds so far.
+        finished: True once the author ends.
     """
 
     session: SessionContract
@@ -159,10 +157,10 @@ class Desk:
     _answers: dict[str, str] = field(default_factory=dict[str, str])
 
     async def call(self, call: ToolCall) -> str:
-        """Do what a tool call asks for and return what came of it; what is wrong with the call is said, not raised.
+        """Execute a tool call and return its result; an invalid call returns an error text instead of raising.
 
         Raises:
-            ClosedError, BudgetError: if there are no more builds.
+            ClosedError, BudgetError: if no builds are left.
         """
         tools = {tool.name: tool for tool in TOOLS}
         if call.name not in tools:
@@ -223,5 +221,5 @@ class Desk:
 
 
 def _encodable(text: str) -> str:
-    """Return a text that can be written; a model's may hold half of a pair of surrogates."""
+    """Return an encodable text; a model's may hold half of a surrogate pair."""
     return text.encode("utf-8", "replace").decode()

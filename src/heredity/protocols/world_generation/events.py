@@ -1,4 +1,4 @@
-"""What runs of world generation journal besides the events of every protocol."""
+"""Journal events of world generation, in addition to those of every protocol."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing_extensions import TypedDict
 from heredity.records.events import EventKind, by_name
 
 RECORD = "generation"
-"""What else `run.started` says is under this key."""
+"""Key of the additional fields in `run.started`."""
 
 
 class GatesExecuted(TypedDict):
     """All gates on the selected world, from one hidden seed; `reports` has `gate`, `passed`, `findings`, `figures` of each.
 
-    `certificate` and `levels` are blobs, null where no world was built.
+    `certificate` and `levels` are blobs, null if no world was built.
     """
 
     candidate: str
@@ -29,7 +29,7 @@ class GatesExecuted(TypedDict):
 
 
 class WorldAdmitted(TypedDict):
-    """A world that nothing was found against; `digest` is that of its certificate."""
+    """A world without findings; `digest` is that of its certificate."""
 
     candidate: str
     world: str

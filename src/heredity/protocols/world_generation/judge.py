@@ -1,41 +1,71 @@
-"""How generation is judged: the best build meets all gates from hidden seeds; one that nothing is found in is admitted."""
+"""The judge of world generation: the best build faces all gates from hidden seeds, and is admitted without findings."""
 
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from heredity.judging.bench import Bench, Evolved, Reference, Verdict, conclude, load_candidate, require
-from heredity.judging.rollouts import encodable, outcome_of, policy_seed
-from heredity.judging.session_log import Submission
-from heredity.judging.views import JUDGE_SEED, ViewScores
+from heredity._core.errors import RecordError
+from heredity.engine.runner import Job
+from heredity.engine.trajectory import Trajectory
+from heredity.kinds.world.building.runner import LEVELS
+from heredity.kinds.world.gates.contract import CERTIFICATE
 from heredity.protocols.world_generation.events import GATES_EXECUTED, WORLD_ADMITTED, GatesExecuted, WorldAdmitted
-from heredity.protocols.world_generation.shelf import shelve
 from heredity.records import Blob, Event
 from heredity.records.events import JUDGING_SCORED, JUDGING_SELECTED
-from heredity.resources import Candidate
+from heredity.resources import Candidate, SourceTree
 from heredity.results.status import Status
-from heredity.rollouts.contract import Job
-from heredity.rollouts.trajectory import Trajectory
-from heredity.rollouts.world_build.runner import LEVELS
-from heredity.worlds.gates.contract import CERTIFICATE
+from heredity.session.bench import Bench, Evolved, Reference, Verdict, conclude, load_candidate, require
+from heredity.session.rollouts import encodable, outcome_of, policy_seed
+from heredity.session.session_log import Submission
+from heredity.session.views import JUDGE_SEED, ViewScores
+
+
+def shelve(folder: Path, files: SourceTree, levels: bytes, certificate: bytes) -> None:
+    """Write an admitted world; keep an identical one, and replace a different one with the same name.
+
+    Args:
+        folder: the world's folder, with its name.
+        files: the author's files.
+        levels: its `levels.json`.
+        certificate: its `certificate.json`.
+
+    Raises:
+        RecordError: if the disk is full or fails.
+    """
+    part = folder.with_name(f".part-{folder.name}")
+    try:
+        if (folder / CERTIFICATE).exists() and (folder / CERTIFICATE).read_bytes() == certificate:
+            return
+        shutil.rmtree(part, ignore_errors=True)
+        files.write_to(part)
+        (part / LEVELS).write_bytes(levels)
+        (part / CERTIFICATE).write_bytes(certificate)
+        shutil.rmtree(
+            folder, ignore_errors=True
+        )  # Left by a killed process without a certificate, or from another theme.
+        os.rename(part, folder)
+    except OSError as error:
+        raise RecordError(f"{folder} cannot be written: {error.strerror}; make room and resume") from error
 
 
 async def judge(
     bench: Bench, evolved: Evolved, reference: Reference | None = None, *, world: str, shelf: Path | None = None
 ) -> Verdict:
-    """Judge a closed session and finish the run's journal; what is recorded already is not executed again.
+    """Judge a closed session and finish the run's journal; recorded results are reused.
 
     Args:
-        bench: what the judge works with.
-        evolved: what the session left.
-        reference: nothing: a world is compared with no other.
-        world: what the world is called.
-        shelf: the folder into which an admitted world is written; None writes none.
+        bench: the judge's inputs.
+        evolved: the closed session.
+        reference: unused: a world has no baseline.
+        world: name of the world.
+        shelf: folder for admitted worlds; None to write none.
 
     Raises:
-        HostError: if the runner fails, or no process could build; judging continues when the run is resumed.
+        HostError: if the runner fails, or no process could build; resume the run to continue judging.
         RecordError: if the disk is full or fails.
     """
     best, reason = _best(evolved.submissions)
@@ -49,7 +79,7 @@ async def judge(
 
 
 async def _scored(bench: Bench, digest: str, submit_id: int | None) -> ViewScores:
-    """Execute all gates on every hidden task; scores and what was found are journalled together."""
+    """Execute all gates on every hidden task; scores and findings are journalled together."""
     view = bench.view("heldout")
     recorded = bench.scored(JUDGING_SCORED, view=view.name, candidate=digest)
     if recorded is not None:
@@ -94,7 +124,7 @@ def _executed(digest: str, trajectory: Trajectory) -> tuple[GatesExecuted, list[
 
 
 def reports_of(trajectory: Trajectory) -> list[dict[str, object]]:
-    """Return what gates came to, as a build's trajectory keeps it."""
+    """Return the gates' results from a build's trajectory."""
     columns = trajectory.columns
     rows = zip(
         *(columns[name] for name in ("action", "reward", "info/findings", "info/figures")),
@@ -125,10 +155,10 @@ def selected(evolved: Evolved, events: Sequence[Event] = ()) -> str | None:
 
 
 def _best(submissions: Sequence[Submission]) -> tuple[Submission | None, str]:
-    """Return the build that passed most of the gates that were shown, the last of equals, and why."""
+    """Return the build that passed most of the visible gates, the last among equals, and the reason."""
     ended = [(s.feedback().mean, s.submit_id, s) for s in submissions if s.status is not None]
     scored = [entry for entry in ended if entry[0] == entry[0]]
     if not scored:
         return None, "nothing was built"
     mean, _, best = max(scored, key=lambda entry: entry[:2])
-    return best, f"the last of the builds that passed {mean:.0%} of the gates shown, of {len(scored)} builds"
+    return best, f"the last of the builds that passed {mean:.0%} of the visible gates, of {len(scored)} builds"

@@ -1,4 +1,4 @@
-"""Results of world generation: what builds showed, what the gates said, and the yield over themes (AutoEnv, table 2)."""
+"""Results of world generation: findings in builds, gate results, and the yield over themes (AutoEnv, table 2)."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from heredity._core.errors import RecordError
+from heredity._core.ids import digest_bytes
 from heredity.analysis.bounds import wilson
 from heredity.analysis.contract import CommonMetrics
 from heredity.analysis.evidence import RunEvidence, SuiteEvidence
 from heredity.analysis.run_record import Submission
 from heredity.analysis.usage import best_known
-from heredity.errors import RecordError
-from heredity.gateway import Usage
-from heredity.gateway.contract import NOTHING_USED
-from heredity.ids import digest_bytes
+from heredity.engine.trajectory import decode_many
+from heredity.kinds.world.gates.build import ALL
+from heredity.models import Usage
+from heredity.models.contract import NOTHING_USED
 from heredity.protocols.world_generation.events import GATES_EXECUTED, RECORD, GatesExecuted
 from heredity.protocols.world_generation.judge import reports_of
 from heredity.protocols.world_generation.results import (
@@ -32,8 +34,6 @@ from heredity.protocols.world_generation.results import (
 from heredity.records.events import RUN_FINISHED, RUN_STARTED
 from heredity.results.base import Result
 from heredity.results.run import RunResults
-from heredity.rollouts.trajectory import decode_many
-from heredity.worlds.gates.build import ALL
 
 PHASES: Mapping[str, Sequence[str]] = {
     "execution": ("build", "format", "execution"),
@@ -41,21 +41,21 @@ PHASES: Mapping[str, Sequence[str]] = {
     "reliability": ("reward", "reliability"),
     "novel": ("novelty", "leak"),
 }
-"""The phases of the paper's table, and one that it has not: which gates each is made of."""
+"""The phases of the paper's table, and one that it lacks, with their gates."""
 
 Found = Callable[[GenerationRun], bool]
 
 
 @dataclass(frozen=True)
 class GenerationMetrics(CommonMetrics):
-    """What world generation adds."""
+    """Metrics of world generation."""
 
     run_part: type[Result] | None = GenerationRun
     suite_part: type[Result] | None = GenerationSuite
     reference: str = "nothing"
 
     def of_run(self, evidence: RunEvidence) -> GenerationRun | None:
-        """Return what came of a theme, however far it has come."""
+        """Return the results of a theme so far."""
         started = RUN_STARTED.first(evidence.events)
         about: Mapping[str, Any] | None = None if started is None else dict(started).get(RECORD)  # type: ignore[assignment]
         if about is None:
@@ -107,7 +107,7 @@ def _builds(evidence: RunEvidence, gates: int) -> list[BuildRow]:
             continue
         files = _files(evidence, submission.candidate)
         changed = sorted(path for path in {*files, *before} if files.get(path) != before.get(path))
-        findings, passed = _shown(evidence, submission)
+        findings, passed = _count_shown(evidence, submission)
         status = submission.outcomes[0]["status"] if submission.outcomes else str(submission.status)
         rows.append(
             BuildRow(
@@ -124,7 +124,7 @@ def _builds(evidence: RunEvidence, gates: int) -> list[BuildRow]:
     return rows
 
 
-def _shown(evidence: RunEvidence, submission: Submission) -> tuple[list[FindingRow], int]:
+def _count_shown(evidence: RunEvidence, submission: Submission) -> tuple[list[FindingRow], int]:
     assert submission.completion is not None
     blob = submission.completion["blob"]
     try:
@@ -150,10 +150,10 @@ def _files(evidence: RunEvidence, digest: str) -> Mapping[str, bytes]:
 
 
 def _repairs(builds: Sequence[BuildRow]) -> list[RepairRow]:
-    """Return the faults that builds showed, in the order in which they did."""
+    """Return the faults found in builds, in order of first occurrence."""
     seen = dict.fromkeys((finding.gate, finding.kind) for build in builds for finding in build.findings)
     last = {(finding.gate, finding.kind) for finding in builds[-1].findings} if builds else set[tuple[str, str]]()
-    # Without a world no other gate is executed, so nothing is known to be mended.
+    # Without a world no other gate runs, so no fault counts as fixed.
     blind = any(gate == ALL[0] for gate, _ in last)
     return [
         RepairRow(
@@ -167,7 +167,7 @@ def _repairs(builds: Sequence[BuildRow]) -> list[RepairRow]:
 
 
 def _gates(executed: Sequence[GatesExecuted]) -> list[GateRow]:
-    """Return what the gates came to from all seeds; what ended before it was a world failed the first of them."""
+    """Return the gates' results over all seeds; a build that ended before it was a world failed the first gate."""
     reports = [report for data in executed for report in data["reports"]]
     ended = [_ended(data["status"]) for data in executed if not data["reports"]]
     rows: list[GateRow] = []
@@ -195,14 +195,14 @@ def _stages(evidence: RunEvidence, digest: str | None) -> list[StageRow]:
 
 
 def _reviewed(of_theme: str, evidence: RunEvidence) -> str:
-    """Return who made the theme precise; the author's own review is a model's."""
+    """Return who made the theme precise; the author's review counts as a model's."""
     started = RUN_STARTED.first(evidence.events)
     options = (started["evolver"].get("options") or {}) if started else {}
     return of_theme or ("model" if options.get("review") else "")
 
 
 def _used(evidence: RunEvidence) -> dict[str, Any]:
-    """Return what the author's model used: a method's calls, or what an agent from outside is known to have used."""
+    """Return the usage of the author's model: a method's calls, or the known usage of an outside agent."""
     if not evidence.record.calls:
         best = best_known(evidence.record.usage)
         return {"tokens": best.tokens, "cost_usd": best.cost_usd}
@@ -233,7 +233,7 @@ def _yield(group: str, parts: Sequence[GenerationRun], ranked: bool) -> YieldRow
 
 
 def _passed(part: GenerationRun, gates: Sequence[str]) -> bool:
-    """Whether all of some gates were executed and passed."""
+    """Return True if all of the given gates were executed and passed."""
     by_name = {row.gate: row.passed for row in part.gates}
     return all(by_name.get(gate, False) for gate in gates)
 
@@ -243,7 +243,7 @@ def _share(hits: int, of: int, ranked: bool) -> Share:
 
 
 def _faults(parts: Sequence[GenerationRun]) -> list[FaultRow]:
-    """Return which faults were found where, and what became of them."""
+    """Return the faults, where they were found, and their outcomes."""
     at_the_end = [{(gate.gate, kind) for gate in part.gates for kind in gate.kinds} for part in parts]
     shown = [{(row.gate, row.kind): row for row in part.repairs} for part in parts]
     kinds = dict.fromkeys(key for own in (*shown, *at_the_end) for key in own)
@@ -268,5 +268,5 @@ METRICS = GenerationMetrics()
 
 
 def runs_of(runs: Sequence[RunResults]) -> list[tuple[RunResults, GenerationRun]]:
-    """Return the runs that have a part of this protocol, with it."""
+    """Return the runs with results of this protocol, and these results."""
     return [(run, run.part) for run in runs if isinstance(run.part, GenerationRun)]

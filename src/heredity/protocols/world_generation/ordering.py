@@ -1,4 +1,4 @@
-"""From what somebody asks for on a command line to a suite of runs, and from the suite to what came of each theme."""
+"""Turns a command-line request into a suite of runs, and the suite into the outcome of each theme."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from heredity._core.errors import ConfigError
 from heredity.configuration.config import Config
-from heredity.errors import ConfigError
 from heredity.experiments.config import resolve
 from heredity.experiments.suite import SuiteResult
+from heredity.kinds.world.themes.taskset import PREFIX
 from heredity.protocols.world_generation.author import WorldAuthor
 from heredity.protocols.world_generation.metrics import runs_of
 from heredity.protocols.world_generation.setting import LIBRARY
-from heredity.worlds.themes.taskset import PREFIX
 
 PROTOCOL = "world-generation"
 THEMES, REPLIES = "themes.toml", "themes.jsonl"
-"""The file of a suite's folder that holds its themes, and the one that holds what a model was asked about them."""
+"""Files in a suite's folder: its themes, and the model's replies about them."""
 
 
 def ordered(
@@ -32,20 +32,20 @@ def ordered(
     """Return the configuration of a suite whose themes are in its folder.
 
     Args:
-        folder: the suite's, with its file of themes.
-        model: what the author asks; empty for an author with an account of its own.
-        author: the built-in one by default; else a launcher's name or its folder.
-        builds: most builds of a theme.
-        cost_usd: most dollars of a theme.
+        folder: the suite's folder, with its file of themes.
+        model: the author's model; empty for an author with a separate account.
+        author: a launcher's name or its folder; built-in by default.
+        builds: maximum builds per theme.
+        cost_usd: maximum cost per theme, in US dollars.
         parallel: runs at the same time.
 
     Raises:
-        ConfigError: if no model is named and the author needs one, or something is unknown.
+        ConfigError: if the author needs a model and none is set, or a name is unknown.
     """
     built_in = author in ("", WorldAuthor.name)
     if built_in and not model:
         raise ConfigError(
-            "no model is named for the author to ask; add --model openai/gpt-5 or the like; offline/world-author is there to try it"
+            "the author needs a model; add --model, such as openai/gpt-5, or offline/world-author to try it"
         )
     evolver = {"method": WorldAuthor.name} if built_in else {"launcher": author, **({"model": model} if model else {})}
     budget = {key: value for key, value in (("builds", builds), ("cost_usd", cost_usd)) if value is not None}
@@ -61,7 +61,7 @@ def ordered(
 
 
 def outcome(result: SuiteResult) -> list[Mapping[str, Any]]:
-    """Return what came of each theme, as JSON values; `found` says at which gates and why a world was rejected."""
+    """Return the outcome of each theme, as JSON values; `found` lists the gates that rejected a world, and why."""
     rows: list[Mapping[str, Any]] = []
     for run, part in runs_of(result.runs):
         findings = [finding for gate in part.gates for finding in gate.findings]

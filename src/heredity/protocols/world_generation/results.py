@@ -1,4 +1,4 @@
-"""The typed part of world generation in results: builds, gates, repairs, and the yield of a suite (AutoEnv, table 2)."""
+"""Result types of world generation: builds, gates, repairs, and the yield of a suite (AutoEnv, table 2)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from heredity.results.base import Interval, Result
 
 
 class FindingRow(Result):
-    """A fault that a gate found; `count` is how often it was seen."""
+    """A fault found by a gate; `count` is the number of occurrences."""
 
     gate: str
     kind: str
@@ -15,12 +15,12 @@ class FindingRow(Result):
 
 
 class BuildRow(Result):
-    """A build: how many of the gates that were shown it passed, and what was found.
+    """A build: the number of visible gates it passed, and the findings.
 
     Attributes:
-        index: counts from 1.
-        status: `ok`, or why there is no answer.
-        changed: files that differ from the build before.
+        index: number of the build, from 1.
+        status: `ok`, or why the build failed.
+        changed: files that differ from the previous build.
     """
 
     index: int
@@ -41,12 +41,12 @@ class GateRow(Result):
 
     @property
     def kinds(self) -> list[str]:
-        """The kinds of its findings."""
+        """Kinds of its findings."""
         return [finding.kind for finding in self.findings]
 
 
 class StageRow(Result):
-    """A file of the selected world: its digest, and how many versions of it were built."""
+    """A file of the selected world: its digest, and the number of built versions."""
 
     file: str
     digest: str
@@ -54,7 +54,7 @@ class StageRow(Result):
 
 
 class RepairRow(Result):
-    """A fault of one build: `mended` if the selected world's last build does not have it, in `builds` it was seen."""
+    """A fault of a build: `mended` if the selected world lacks it; `builds` lists the builds that had it."""
 
     gate: str
     kind: str
@@ -63,14 +63,14 @@ class RepairRow(Result):
 
 
 class GenerationRun(Result):
-    """What came of a theme.
+    """The outcome of a theme.
 
     Attributes:
-        source: who named the theme, `given` or `proposed`; `reviewed` by nobody, a `model` or a `person`.
-        gates: all gates on the selected world; empty while it is not judged, or nothing was built.
-        admitted: None while it is not judged.
+        source: origin of the theme, `given` or `proposed`; `reviewed`: empty, `model` or `person`.
+        gates: all gates on the selected world; empty until it is judged, or if none was built.
+        admitted: None until it is judged.
         first_failed: the first gate that rejected it; empty if none did.
-        tokens: of the author's model; None where unknown, as `cost_usd`.
+        tokens: tokens of the author's model; None if unknown, like `cost_usd`.
     """
 
     world: str
@@ -88,7 +88,7 @@ class GenerationRun(Result):
 
 
 class Share(Result):
-    """`hits` of `of`, with the interval of the share (Wilson, 95%); None of nothing, and where nothing is ranked."""
+    """`hits` of `of`, with the interval of the share (Wilson, 95%); None if `of` is 0 or nothing is ranked."""
 
     hits: int
     of: int
@@ -96,17 +96,17 @@ class Share(Result):
 
 
 class YieldRow(Result):
-    """A row of table 2: themes that passed, each phase among those that passed the phases before.
+    """A row of table 2: themes that passed each phase, among those that passed the previous phases.
 
     Attributes:
-        group: what the row is of.
+        group: the group of themes.
         execution: built, described and executed.
-        levels: distinct, solvable, with bounds that hold.
-        reliability: rewards are sound, and tell players apart.
-        novel: no copy of the library, and hides what it says it hides; the paper has no such phase.
+        levels: distinct, solvable, with valid upper bounds.
+        reliability: rewards are sound and tell players apart.
+        novel: not a copy from the library, and hides the variables it declares hidden; the paper lacks this phase.
         overall: admitted among all themes.
-        cost_usd: mean US dollars a theme; None where unknown.
-        builds: mean builds a theme.
+        cost_usd: mean US dollars per theme; None if unknown.
+        builds: mean builds per theme.
     """
 
     group: str
@@ -120,7 +120,7 @@ class YieldRow(Result):
 
 
 class FaultRow(Result):
-    """A kind of fault: in how many worlds builds showed it, how many of these mended it, how many ended with it at the gates."""
+    """A kind of fault: the number of worlds whose builds had it, that fixed it, and that ended with it at the gates."""
 
     gate: str
     kind: str
@@ -134,8 +134,8 @@ class GenerationSuite(Result):
     """The yield of a suite.
 
     Attributes:
-        authors: a row for each author, and for all together where there are several.
-        sources: a row for each source of themes.
+        authors: a row per author, and one for all if there are several.
+        sources: a row per source of themes.
         faults: kinds of faults, most worlds first.
     """
 

@@ -1,4 +1,4 @@
-"""What a configuration says of world generation beside the general sections."""
+"""Configuration sections of world generation, in addition to the general ones."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from typing import Annotated, ClassVar
 
 from pydantic import AliasChoices, Field
 
-from heredity.bounds import Cases, Count
+from heredity._core.bounds import Cases, Count
 from heredity.configuration.config import Config
 from heredity.configuration.sections import EVERY_KEY, BudgetSection, Section, ViewsSection
 
 MOST_REPAIRS = 40
-"""Builds of a run where nothing else is said."""
+"""Default number of builds per run."""
 
 
 class BuildBudgetSection(BudgetSection):
-    """`[budget]`: what an author may spend.
+    """`[budget]`: the author's budget.
 
     Attributes:
-        episodes: builds of the whole run, 40 by default; `builds` is another name for it.
+        episodes: builds of the whole run, 40 by default; alias `builds`.
         max_per_submit: 1: a submission is a build.
         train_cases: 1: every build meets the same gates from the same seed.
     """
@@ -28,17 +28,17 @@ class BuildBudgetSection(BudgetSection):
     train_cases: Cases = 1
 
     def agree(self, config: Config) -> None:
-        """Refuse what a build has no use for."""
+        """Reject settings that builds do not use."""
         for key in ("min_per_submit", "max_per_submit", "train_cases"):
             if getattr(self, key) != 1:
-                raise ValueError(f"budget.{key} is {getattr(self, key)}; a submission is one build, so leave it out")
+                raise ValueError(f"budget.{key} is {getattr(self, key)}; a submission is always one build: remove it")
 
 
 class GateViewsSection(ViewsSection):
-    """`[views]`: how often the last world meets all gates.
+    """`[views]`: final runs of all gates.
 
     Attributes:
-        heldout: from how many hidden seeds; it is admitted if nothing is found from any.
+        heldout: number of hidden seeds; a world is admitted if none has findings.
     """
 
     indifferent: ClassVar[tuple[str, ...]] = EVERY_KEY
@@ -47,10 +47,10 @@ class GateViewsSection(ViewsSection):
 
 
 class GenerationSection(Section):
-    """`[generation]`: what becomes of worlds.
+    """`[generation]`: handling of worlds.
 
     Attributes:
-        library: whether admitted worlds are written into `library/` of the suite's folder.
+        library: True to write admitted worlds into `library/` in the suite's folder.
     """
 
     indifferent: ClassVar[tuple[str, ...]] = EVERY_KEY

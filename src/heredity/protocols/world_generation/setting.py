@@ -1,41 +1,79 @@
-"""How a run of world generation is set up: an author, builds, and gates that it never sees."""
+"""Setup of world-generation runs: an author, builds, and hidden gates."""
 
 from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
 
+from heredity._core.errors import ConfigError
+from heredity.agents.terms import Briefing, RunTerms
 from heredity.configuration.config import Cell, Config
-from heredity.errors import ConfigError
 from heredity.experiments.config import slug
 from heredity.experiments.evolvers import build_evolver, check_evolver
-from heredity.judging.views import ViewPlan
+from heredity.kinds.world.themes.taskset import PREFIX
 from heredity.protocols.contract import Needs, RunContext, Setup, SuiteContext
+from heredity.protocols.world_generation import stages
 from heredity.protocols.world_generation.author import WorldAuthor
-from heredity.protocols.world_generation.briefing import BRIEFING
 from heredity.protocols.world_generation.events import RECORD
 from heredity.protocols.world_generation.judge import judge
 from heredity.protocols.world_generation.sections import GenerationSection
-from heredity.worlds.themes.taskset import PREFIX
+from heredity.resources import SourceTree
+from heredity.session.views import ViewPlan
+
+
+def task_text(terms: RunTerms) -> str:
+    """Return the theme in Markdown, for `GET /task` and `TASK.md`."""
+    return terms.taskset.description
+
+
+def agent_text(terms: RunTerms) -> str:
+    """Return `AGENTS.md`: the goal, the budget, how to build, how to read findings, and how to write a world."""
+    digits = "N" * terms.width
+    world, gates = terms.taskset.public["world"], ", ".join(terms.taskset.public["gates"])
+    return f"""# Make a world named `{world}`
+
+`TASK.md` holds a theme. Write a small text world on it as `system/world.yaml`, with `meta.name` `{world}`. Begin with
+`system/design.md`, a page that says what the world is; both are kept with every build.
+
+You may build **{terms.episode_budget} times**. A build makes the levels and executes the gates {gates}:
+
+```sh
+heredity submit --episodes 0
+```
+
+What was found stands in `feedback/submit_{digits}/episodes/ep_{digits}/stdout.txt`; the score is the share of these gates that
+passed. Mend what was found and build again until all of them pass, then end with `heredity finish`. The last of the best builds
+then meets all gates from seeds that nobody knows, with others that tell you nothing: players of different strength, and the worlds
+that there are already. It is admitted if nothing is found.
+
+Nothing but rules is built: no code is run, and `levels.json` is made from the rules. There is no network.
+
+{stages.guide()}"""
+
+
+BRIEFING = Briefing(agent_text, task_text, SourceTree({}))
+
 
 LIBRARY = "library"
-"""The folder of a suite that holds admitted worlds."""
+"""Folder of a suite's admitted worlds."""
 
 
 class GenerationSetting:
     """Implements `heredity.protocols.contract.Setting`."""
 
     def needs(self, config: Config) -> Needs:
-        """Ask for builds alone."""
+        """Request nothing beyond builds."""
         return Needs(episodes=config.budget.episodes or 0)
 
     def check(self, cell: Cell, suite: SuiteContext) -> None:
-        """Check the theme, and that the author has a model to ask."""
+        """Check the theme, and that the author has a model."""
         if not cell.taskset.startswith(PREFIX):
-            raise ConfigError(f"world generation runs on themes, and {cell.taskset} is none; name themes/FILE#NAME")
+            raise ConfigError(
+                f"world generation runs on themes, but {cell.taskset} is not a theme; use themes/FILE#NAME"
+            )
         if cell.evolver.method == WorldAuthor.name and not cell.config.gateway.optimisation:
             raise ConfigError(
-                "the author has no model to ask: set gateway.optimisation, such as offline/world-author to try it, or openai/gpt-5"
+                "the author needs a model; set gateway.optimisation, such as openai/gpt-5, or offline/world-author to try it"
             )
         check_evolver(cell, suite, BRIEFING)
 
@@ -53,7 +91,7 @@ class GenerationSetting:
 
 
 def _shelf(context: RunContext) -> Path:
-    """Return where an admitted world is written; authors and seeds have folders of their own where there are several."""
+    """Return the folder for an admitted world; several authors or seeds get separate folders."""
     cells = context.suite.cells
     several = len({(cell.label, cell.seed) for cell in cells}) > 1
     home = context.suite.folder / LIBRARY

@@ -1,32 +1,32 @@
-"""The stages of a world before it is built, as an author's model is asked for them (AutoEnv, section 3.2, appendix B.7)."""
+"""Prompts for the stages of a world before it is built (AutoEnv, section 3.2, appendix B.7)."""
 
 from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
 
-from heredity.worlds.compose.composed import description_text
-from heredity.worlds.compose.composing import compose
-from heredity.worlds.compose.recipe import Recipe
+from heredity.kinds.world.compose.composed import description_text
+from heredity.kinds.world.compose.composing import compose
+from heredity.kinds.world.compose.recipe import Recipe
 
 REVIEW, DESIGN, THEME = "review.md", "design.md", "theme.md"
-"""Files of the stages; each version of one is kept with the build that it belongs to."""
+"""Files of the stages; each version is kept with its build."""
 PRECISE = "## Theme"
-"""What stands before the precise theme in a review."""
+"""Marker line before the precise theme in a review."""
 _EXAMPLE = 7
-"""Which composed world is shown as an example."""
+"""Name of the composed world shown as an example."""
 
 
 @cache
 def guide() -> str:
-    """Return how a `world.yaml` is written and what the gates ask, with an example."""
+    """Return instructions for writing a `world.yaml` that passes the gates, with an example."""
     text = Path(__file__).with_name("guide.md").read_text(encoding="utf-8")
     example = description_text(compose(Recipe(_EXAMPLE)).description)
     return f"{text}\n## An example\n\nIts texts, rules and goal are not to be repeated.\n\n```yaml\n{example}```\n"
 
 
 def review_request(theme: str) -> str:
-    """Return what a reviewer of a theme is asked."""
+    """Return the prompt for a review of a theme."""
     return f"""Task: review
 
 A small text world is to be made from the theme below, in rules that a program can follow. Review the theme before anybody begins.
@@ -49,7 +49,7 @@ def precise_theme(review: str) -> str:
 
 
 def design_request(theme: str, world: str) -> str:
-    """Return what a designer is asked."""
+    """Return the prompt for a design."""
     return f"""Task: design
 
 Design a small text world named `{world}` on the theme below. Write a page of Markdown with these headings, and be definite:
@@ -64,7 +64,7 @@ The theme:
 
 
 def rules_request(theme: str, design: str, world: str, gates: str, builds: int | None) -> str:
-    """Return what begins the conversation in which the world is written and repaired."""
+    """Return the prompt that starts the conversation in which the world is written and repaired."""
     left = "" if builds is None else f" You have {builds} builds."
     return f"""Task: rules
 

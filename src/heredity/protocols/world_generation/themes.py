@@ -1,4 +1,4 @@
-"""Themes before their runs: proposed in a batch that avoids what there is, reviewed, each reply recorded before it is used."""
+"""Themes before their runs: proposed in a batch without repeats, and reviewed; each reply is recorded before use."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from heredity.errors import ConfigError, RecordError
-from heredity.gateway import Model, Request, Usage
-from heredity.gateway.contract import NOTHING_USED
-from heredity.outside import ANY_SIZE, json_value, read_text
+from heredity._core.errors import ConfigError, RecordError
+from heredity._core.outside import ANY_SIZE, json_value, read_text
+from heredity._core.refusals import reading
+from heredity.kinds.world.themes.theme import Theme, avoided, named
+from heredity.models import Model, Request, Usage
+from heredity.models.contract import NOTHING_USED
 from heredity.protocols.world_generation.stages import precise_theme, review_request
-from heredity.refusals import reading
-from heredity.worlds.themes.theme import Theme, avoided, named
 
 PURPOSE = "optimisation"
 _ROUNDS = 4
-"""How often a model is asked for the themes that are still lacking."""
+"""Maximum requests for missing themes."""
 _LINE = re.compile(r"^\s*(?:[-*]|\d+[.)])\s+(.+?)\s*$", re.MULTILINE)
 _MOST_OTHERS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A review: its whole `text`, and the `theme` made precise, empty where there is none."""
+    """A review: its full `text`, and the `theme` made precise, empty if there is none."""
 
     text: str
     theme: str
@@ -44,14 +44,14 @@ class _Reply(BaseModel):
 
 
 class Preparation:
-    """A model that is asked about themes; what it answered is kept in a file, and is not asked again.
+    """A model for questions about themes; its replies are saved in a file and reused.
 
     Args:
-        model: what is asked.
-        path: the file, a line of JSON for each reply.
+        model: the model.
+        path: the file, one line of JSON per reply.
 
     Attributes:
-        used: what all replies used, those of earlier processes included.
+        used: usage of all replies, earlier processes included.
     """
 
     def __init__(self, model: Model, path: Path) -> None:
@@ -60,19 +60,19 @@ class Preparation:
         self.used: Usage = NOTHING_USED
         lines: list[str] = []
         if path.exists():
-            with reading(path, "text", "remove it, and its questions are asked again"):
+            with reading(path, "text", "delete it to ask its questions again"):
                 lines = read_text(path, ANY_SIZE).split("\n")
         for line in lines:
-            with suppress(ValueError):  # cut off by a kill, or no reply; asked again
+            with suppress(ValueError):  # Truncated by a kill, or not a reply; ask again.
                 reply = _Reply.model_validate(json_value(line))
                 self._kept[reply.key], self.used = reply.text, self.used + reply.usage
 
     async def text(self, key: str, prompt: str) -> str:
-        """Return what was answered under a key, or ask.
+        """Return the saved reply for a key, or ask the model.
 
         Raises:
-            ProviderError: if the model gives no answer.
-            RecordError: if the answer cannot be kept.
+            ProviderError: if the model fails to answer.
+            RecordError: if the reply cannot be saved.
         """
         if key not in self._kept:
             reply = await self._model.reply(Request.of(prompt, purpose=PURPOSE))
@@ -83,20 +83,20 @@ class Preparation:
                     file.flush()
                     os.fsync(file.fileno())
             except OSError as error:
-                raise RecordError(f"{self._path} cannot be written: {error.strerror}; make room, and go on") from error
+                raise RecordError(f"{self._path} cannot be written: {error.strerror}; make room and retry") from error
             self._kept[key], self.used = reply.text, self.used + reply.usage
         return self._kept[key]
 
     async def proposed(self, count: int, others: Collection[str], taken: Collection[str] = ()) -> dict[str, Theme]:
-        """Return so many new themes, by name.
+        """Return new themes, by name.
 
         Args:
-            count: how many.
-            others: themes and worlds that they must not repeat.
-            taken: names that are taken.
+            count: number of themes.
+            others: themes and worlds to avoid.
+            taken: names already in use.
 
         Raises:
-            ConfigError: if the model does not come up with as many after several rounds.
+            ConfigError: if the model proposes too few after several requests.
         """
         themes: dict[str, Theme] = {}
         for number in range(_ROUNDS):
@@ -110,8 +110,8 @@ class Preparation:
             if len(themes) == count:
                 return {name: theme.model_copy(update={"source": "proposed"}) for name, theme in themes.items()}
         raise ConfigError(
-            f"{self._model.name} proposed {len(themes)} themes of {count} that are new, asked {_ROUNDS} times; ask for fewer, or "
-            "give some"
+            f"{self._model.name} proposed only {len(themes)} new themes of {count} in {_ROUNDS} requests; request fewer or "
+            "pass some"
         )
 
     async def reviewed(self, name: str, theme: Theme) -> Review:
@@ -135,10 +135,10 @@ What there is already:
 
 
 def with_review(theme: Theme, text: str, by: str) -> Theme:
-    """Return a theme as a review left it; where it says nothing else, nobody has made it precise.
+    """Return a reviewed theme; unless stated otherwise, it was not made precise.
 
     Raises:
-        ConfigError: if what the review left is no theme.
+        ConfigError: if the reviewed text is not a theme.
     """
     if not text.strip():
         return theme

@@ -1,4 +1,4 @@
-"""Files into a container and out of it as tar archives: what an engine's own copying does not do for folders in memory."""
+"""Transfer of files into and out of a container as tar archives, which works for folders in memory, unlike an engine's `cp`."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ import tarfile
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from heredity.errors import CandidateError
+from heredity._core.errors import CandidateError
 
 MOST_BYTES = 1 << 30
-"""Most bytes of an archive, and of what is unpacked of it."""
+"""Size limit of an archive, and of its unpacked content, in bytes."""
 
 
 def packed(source: Path, name: str, file: IO[bytes]) -> None:
-    """Write an archive of a file, under a name, or of a folder's content; everything in it belongs to root."""
+    """Write an archive of a file, under a name, or of a folder's content; all of it belongs to root."""
     with tarfile.open(fileobj=file, mode="w") as tar:
         tar.add(source, arcname="." if source.is_dir() else name, filter=_of_root)
 
 
 def unpacked(file: IO[bytes], target: Path, what: str, *, folder: bool) -> None:
-    """Unpack what a container gave: files and folders only, and nothing outside of the target.
+    """Unpack a container's archive: files and folders only, and only inside the target.
 
     Args:
-        file: the archive, which whatever runs in the container may have written.
+        file: the archive, which programs in the container may have written.
         target: a folder, or the path of the only file.
-        what: where it comes from, for messages.
-        folder: which of both.
+        what: its source, for messages.
+        folder: whether the target is a folder.
 
     Raises:
-        CandidateError: if it is no archive, is too large, holds no such file, or names a place outside of the target.
+        CandidateError: if it is not an archive, is too large, lacks the file, or names a path outside the target.
     """
     try:
         with tarfile.open(fileobj=file, mode="r:") as tar:
@@ -54,7 +54,7 @@ def unpacked(file: IO[bytes], target: Path, what: str, *, folder: bool) -> None:
 
 
 def _files_and_folders(tar: tarfile.TarFile) -> list[tarfile.TarInfo]:
-    """Return what may be unpacked; a second name of a file counts as a file of its own."""
+    """Return the members to unpack; a hard link counts as a separate file."""
     members: list[tarfile.TarInfo] = []
     files: dict[str, tarfile.TarInfo] = {}
     for member in tar:
@@ -67,10 +67,10 @@ def _files_and_folders(tar: tarfile.TarFile) -> list[tarfile.TarInfo]:
 
 
 def _put(tar: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> None:
-    # Not `extractall(filter="data")`, which Python has from 3.11.4 on; nothing but files and folders comes here.
+    # Not `extractall(filter="data")`, which requires Python 3.11.4; only files and folders get here.
     name = PurePosixPath(member.name)
     if name.is_absolute() or ".." in name.parts:
-        raise ValueError(f"{member.name[:80]!r} is no place in it")
+        raise ValueError(f"{member.name[:80]!r} leads out of it")
     path = target / name
     if member.isdir():
         path.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Container tasks without containers: a bubblewrap sandbox with a private, writable root beside the host's read-only `/usr`."""
+"""Container tasks without containers: a bubblewrap sandbox with a private, writable root and the host's read-only `/usr`."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, cast
 
-from heredity.errors import CandidateError, ConfigError, HostError, IsolationError
-from heredity.outside import resolved
+from heredity._core.errors import CandidateError, ConfigError, HostError, IsolationError
+from heredity._core.outside import resolved
 from heredity.sandbox.bubblewrap_root import (
     LINKED,
     available,
@@ -39,27 +39,27 @@ from heredity.sandbox.containers.contract import (
     Settled,
     verifiers_variables,
 )
+from heredity.sandbox.containers.task import ContainerTask
 from heredity.sandbox.process_groups import bounded
-from heredity.tasks.containers import ContainerTask
 
 FIRST_PROCESS = Path(__file__).parent / "first_process.py"
 """The script that is the first process of a sandbox."""
 
 LOGS = "/logs/verifier"
-"""Where the verifier leaves its reward."""
+"""Folder for the verifier's reward."""
 
 TESTS = "/tests"
-"""Where the verifier's files are."""
+"""Folder of the verifier's files."""
 
 PYTHON = FIRST_PROCESS.parent / "guard"
-"""What every Python of a verifier reads first."""
+"""Folder that every Python of a verifier reads first."""
 
 _PACKING = FIRST_PROCESS.with_name("packing.py")
 _INSIDE = f"{GUARD}/first_process.py"
 _LEFT_OUT = (GUARD, "etc/ld.so.preload", *LINKED)
 _VERIFIERS = (LOGS, TESTS)
 CLOSED = (*_VERIFIERS, GUARD, "/proc", "/sys")
-"""Where no link of an agent may lead when its work is verified: other files are there than those of its own disk."""
+"""Forbidden targets of an agent's links during verification, which hold other files then."""
 
 _LOGS_BYTES = 64 << 20
 _SLACK_BYTES = 64 << 20
@@ -71,7 +71,7 @@ _HOSTS = b"127.0.0.1 localhost\n::1 localhost\n"
 
 
 def system_path() -> str:
-    """Return the PATH of every sandbox: read-only folders all of them."""
+    """Return the PATH of every sandbox, made of read-only folders."""
     folders = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
     return ":".join((str(interpreter().parent), *folders))
 
@@ -79,15 +79,15 @@ def system_path() -> str:
 class BubblewrapSandbox:
     """A sandbox whose disk is one bounded file system in memory.
 
-    Commands run as a user who is root by name, without capabilities, network, further namespaces, or anything of the
-    host but its programs. A command whose caller is cancelled is ended; a transfer that is cancelled ends the sandbox.
+    Commands run as a user who is nominally root, without capabilities, network, further namespaces, or host files
+    other than programs. Cancelling a command's caller ends the command; cancelling a transfer ends the sandbox.
 
     Args:
-        task: bounds what it may use.
-        image: what its disk begins as; one without a name is empty.
-        phase: what it is for.
-        limits: bound it likewise.
-        folder: where the image that `settle` makes is written.
+        task: limits its resources.
+        image: its initial content; an image without a name is empty.
+        phase: its purpose.
+        limits: further limits.
+        folder: destination of the image made by `settle`.
     """
 
     def __init__(self, task: ContainerTask, image: Image, phase: Phase, limits: ContainerLimits, folder: Path) -> None:
@@ -110,7 +110,7 @@ class BubblewrapSandbox:
 
         Raises:
             IsolationError: if bubblewrap does not work here.
-            CandidateError: if the image cannot be restored: what an agent left stands in its own way.
+            CandidateError: if the image cannot be restored because its files obstruct each other.
         """
         reason = await asyncio.to_thread(available)
         if reason is not None:
@@ -145,16 +145,16 @@ class BubblewrapSandbox:
             try:
                 return ExecResult(**await asyncio.shield(answering))
             except asyncio.CancelledError:
-                # Whoever waits no longer may still want to see what the command has done by now.
+                # A caller that stops waiting may still want the command's effects so far.
                 writer.write(_message({"do": "interrupt"}))
                 await answering
                 raise
 
     async def upload(self, source: Path, target: str, *, mode: int | None = None) -> None:
-        """Put a file at a path, or a folder's content into a folder.
+        """Copy a file to a path, or a folder's content into a folder.
 
         Raises:
-            CandidateError: if there is no room for it, or something is in its way.
+            CandidateError: if the space does not suffice, or something blocks the target.
         """
         with tempfile.TemporaryFile() as file:
             folder = await asyncio.to_thread(_pack_host, source, target, file, mode)
@@ -165,7 +165,7 @@ class BubblewrapSandbox:
         """Fetch a file to a path, or a folder's content into a folder: files and folders only, no links.
 
         Raises:
-            CandidateError: if there is nothing there, or too much.
+            CandidateError: if the source does not exist or is too large.
         """
         with tempfile.TemporaryFile() as file:
             packed = await self._pack(source, (), file)
@@ -173,10 +173,10 @@ class BubblewrapSandbox:
             await asyncio.to_thread(_unpack_host, file, target, folder=packed["folder"])
 
     async def settle(self) -> Settled:
-        """End every process in it and keep what is on its disk; only `stop` may follow.
+        """End all of its processes and save its disk; only `stop` may follow.
 
         Raises:
-            CandidateError: if there is too much to be kept.
+            CandidateError: if the content exceeds the limits.
         """
         reply = await self._ask(do="quiet")
         mine, closed = ((LOGS,), ()) if self._phase.building else (_VERIFIERS, CLOSED)
@@ -193,11 +193,11 @@ class BubblewrapSandbox:
         return Settled(replace(self._image, name=name), tuple(reply["ended"]), discarded, full, reply["exceeded"])
 
     async def quiet(self) -> None:
-        """End every process in it."""
+        """End all of its processes."""
         await self._ask(do="quiet")
 
     async def stop(self) -> None:
-        """End everything in it, and forget it."""
+        """End all of its processes, and remove it."""
         streams, self._streams = self._streams, None
         if streams is not None:
             streams[1].close()
@@ -236,11 +236,11 @@ class BubblewrapSandbox:
     def _arguments(self, channel: int, files: Sequence[int]) -> list[str]:
         seccomp, passwd, group, hosts = map(str, files)
         disk = self._disk + (_SLACK_BYTES if self._phase.verifying else 0)
-        # The first process ends them all once there are too many; the kernel starts none far beyond that.
+        # The first process ends them all above the limit; the kernel starts none far beyond that.
         arguments = [*bounded(2 * self._limits.processes), bwrap(), *isolate(0), "--seccomp", seccomp]
         arguments += ["--size", str(disk), "--tmpfs", "/", *system_view()]
         arguments += [*proc_view(), "--dev", "/dev", "--size", str(_LOGS_BYTES), "--tmpfs", "/dev/shm"]
-        # Only the root may be written to, and what is bounded beside it.
+        # Only the root and further bounded mounts are writable.
         arguments += ["--remount-ro", "/dev", *etc_view(), *interpreter_view()]
         for descriptor, name in ((passwd, "passwd"), (group, "group"), (hosts, "hosts")):
             arguments += ["--ro-bind-data", descriptor, f"/etc/{name}"]
@@ -269,7 +269,7 @@ class BubblewrapSandbox:
     async def _pack(
         self, root: str, left_out: Sequence[str], archive: IO[bytes], closed: Sequence[str] = ()
     ) -> dict[str, Any]:
-        # An archive has a head of 512 bytes and up to as much of padding for each file.
+        # An archive has a header of 512 bytes and up to as much padding for each file.
         most = 2 * self._disk + 2048 * self._limits.files
         request = {"do": "pack", "root": root, "left_out": list(left_out), "closed": list(closed), "most_bytes": most}
         async with self._exchange({**request, "most_files": self._limits.files}) as (reader, _):
@@ -293,7 +293,7 @@ class BubblewrapSandbox:
                 yield self._streams
             except (asyncio.IncompleteReadError, ConnectionError) as error:
                 await self.stop()
-                raise HostError("the sandbox ended by itself; try again") from error
+                raise HostError("the sandbox ended unexpectedly; try again") from error
             except asyncio.CancelledError:
                 if request["do"] != "exec":
                     await self.stop()
@@ -318,7 +318,7 @@ def _inherited(stack: contextlib.ExitStack, text: bytes) -> int:
 
 
 def _pack_host(source: Path, target: str, file: IO[bytes], mode: int | None) -> str:
-    """Pack a file or a folder's content of the host; return the sandbox's folder where it belongs."""
+    """Pack a file or a folder's content of the host; return its destination folder in the sandbox."""
     if not source.exists():
         raise ConfigError(f"{source} does not exist, and is to be put into a sandbox; correct the path")
 
@@ -342,7 +342,7 @@ def _pack_host(source: Path, target: str, file: IO[bytes], mode: int | None) -> 
 
 
 def _unpack_host(file: IO[bytes], target: Path, *, folder: bool) -> None:
-    """Write what a sandbox's archive has: its paths are checked, and nothing but files and folders is made."""
+    """Write the content of a sandbox's archive: paths are checked, and only files and folders are created."""
     with tarfile.open(fileobj=file, mode="r") as archive:
         members = [member for member in archive if member.isreg() or member.isdir()]
         if folder:

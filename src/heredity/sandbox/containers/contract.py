@@ -1,4 +1,4 @@
-"""Sandboxes for container tasks: what runs commands in a task's environment, and what makes such environments."""
+"""Sandboxes for container tasks: interfaces for running commands in a task's environment, and for making environments."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from heredity.errors import ConfigError
-from heredity.tasks.containers import ContainerTask
+from heredity._core.errors import ConfigError
+from heredity.sandbox.containers.task import ContainerTask
 
 AGENT_S = 3600.0
-"""Wall seconds for an agent where the task sets no bound."""
+"""Default wall seconds for an agent."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContainerLimits:
-    """What one environment may use; a task that asks for less gets less, one that asks for more does not get more.
+    """Upper limits of one environment; a task may lower them, but not raise them.
 
     Attributes:
         memory_bytes: memory of all processes together.
-        disk_bytes: size of everything that is written, in memory.
-        processes: most processes at once.
-        files: most files, folders and links that an environment may have when it is kept.
-        output_bytes: how much of stdout and of stderr of a command is kept, half from its beginning and half from its end.
+        disk_bytes: size of all written files, in memory.
+        processes: simultaneous processes.
+        files: files, folders and links in a saved environment.
+        output_bytes: bytes kept of a command's stdout and of its stderr, half from the start and half from the end.
     """
 
     memory_bytes: int = 2 << 30
@@ -38,23 +38,23 @@ class ContainerLimits:
                 raise ConfigError(f"{name} is {getattr(self, name)}; expected 1 or more")
 
     def memory(self, task: ContainerTask) -> int:
-        """Return the bytes of memory for a task."""
+        """Return the memory limit of a task, in bytes."""
         return min(self.memory_bytes, (task.environment.memory_mb or 1 << 20) << 20)
 
     def disk(self, task: ContainerTask) -> int:
-        """Return the bytes of disk for a task."""
+        """Return the disk limit of a task, in bytes."""
         return min(self.disk_bytes, (task.environment.storage_mb or 1 << 20) << 20)
 
 
 @dataclass(frozen=True, slots=True)
 class ExecResult:
-    """How a command ended.
+    """Result of a command.
 
     Attributes:
         code: its exit code; 128 + N when signal N ended it.
-        stdout: what it printed, with a note in the middle where it was too much.
+        stdout: its output, with a note in the middle if it was cut.
         stderr: likewise.
-        reason: `"exited"`, `"timeout"`, `"memory"` or `"processes"` (ended for using too much), `"not_started"`.
+        reason: `"exited"`, `"timeout"`, `"memory"` or `"processes"` (ended for exceeding a limit), `"not_started"`.
         seconds: wall time.
     """
 
@@ -67,12 +67,12 @@ class ExecResult:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """An environment at rest, from which sandboxes start.
+    """A saved environment, from which sandboxes start.
 
     Attributes:
-        name: what its backend knows it by.
+        name: its name in its backend.
         env: variables of every command.
-        workdir: where commands start.
+        workdir: initial folder of commands.
     """
 
     name: str
@@ -82,15 +82,15 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What was found when everything in a sandbox was ended.
+    """State of a sandbox after all of its processes were ended.
 
     Attributes:
-        image: what is left on its disk.
+        image: the content of its disk.
         processes: command lines of the processes that were still running.
-        discarded: what lay where the verifier's own files go, links to there or to the kernel's files, pipes, sockets and devices;
-            none of it is in the image.
-        disk_full: whether the disk had no room left.
-        exceeded: the last bound that ended its processes, `"memory"` or `"processes"`, or nothing.
+        discarded: files in place of the verifier's, links to there or to the kernel's files, pipes, sockets and
+            devices; the image contains none of them.
+        disk_full: whether the disk was full.
+        exceeded: the last limit that ended its processes, `"memory"` or `"processes"`; empty for none.
     """
 
     image: Image
@@ -102,13 +102,13 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """What a sandbox is for.
+    """Purpose of a sandbox.
 
     Attributes:
-        building: whether an image is made in it: what it has at `/tests` then is the image's.
-        verifying: whether it is the verifier's: `/logs/verifier` and its home are then fresh mounts, and nothing that an image
-            or an agent says makes a program load other code than its own (`verifiers_variables`).
-        env: variables beyond the image's.
+        building: it makes an image, whose `/tests` is then the image's.
+        verifying: it runs the verifier. `/logs/verifier` and its home are then fresh mounts, and neither the image
+            nor the agent can make a program load foreign code (`verifiers_variables`).
+        env: variables in addition to the image's.
     """
 
     building: bool = False
@@ -123,10 +123,12 @@ HIJACKING = (
     *("PYTEST_PLUGINS", "PERL5OPT", "PERL5LIB", "RUBYOPT", "RUBYLIB", "NODE_OPTIONS", "NODE_PATH", "JAVA_TOOL_OPTIONS"),
     *("GIT_DIR", "GIT_EXTERNAL_DIFF", "GIT_SSH_COMMAND", "GIT_EXEC_PATH", "EDITOR", "VISUAL", "PAGER"),
 )
-"""Variables that make a program load or start others. An image's own do not reach the verifier; those of `verifier.env` do."""
+"""Variables that make a program load or start others. The image's do not reach the verifier; those of `verifier.env`
+do.
+"""
 
 GUARD = "/run/heredity"
-"""Where a sandbox keeps what is its own: nothing there is in any image."""
+"""Folder for a sandbox's own files, which are never part of an image."""
 
 HOME = f"{GUARD}/home"
 """The verifier's home."""
@@ -135,13 +137,13 @@ _GIT = ("core.hooksPath=/dev/null", "core.fsmonitor=false", "core.pager=cat", "s
 
 
 def verifiers_variables(image: Mapping[str, str], own: Mapping[str, str], system: str) -> dict[str, str]:
-    """Return the variables of a verifier: clean, but for what its task gives it.
+    """Return a verifier's variables: a clean set, plus those of its task.
 
-    Python finds its own modules and packages first, and the folder it works in last (`guard/sitecustomize.py`).
+    Python finds its standard modules and packages first, and the working folder last (`guard/sitecustomize.py`).
 
     Args:
-        image: those of its image.
-        own: those that its task gives it.
+        image: variables of its image.
+        own: variables of its task.
         system: PATH of folders that an agent cannot write to.
     """
     variables = {name: value for name, value in {**image, **own}.items() if name in own or name not in HIJACKING}
@@ -164,13 +166,13 @@ def verifiers_variables(image: Mapping[str, str], own: Mapping[str, str], system
 
 
 class ContainerSandbox(Protocol):
-    """An environment in which commands run. One command runs at a time; what it leaves running goes on."""
+    """A running environment for commands. One command runs at a time; its background processes continue."""
 
     async def start(self) -> None:
-        """Make it ready for commands.
+        """Prepare it for commands.
 
         Raises:
-            IsolationError: if this machine cannot.
+            IsolationError: if this machine cannot isolate it.
             CandidateError: if the image cannot be restored.
         """
         ...
@@ -186,10 +188,10 @@ class ContainerSandbox(Protocol):
         ...
 
     async def upload(self, source: Path, target: str, *, mode: int | None = None) -> None:
-        """Put a file at a path, or a folder's content into a folder.
+        """Copy a file to a path, or a folder's content into a folder.
 
         Raises:
-            CandidateError: if there is no room for it, or something is in its way.
+            CandidateError: if the space does not suffice, or something blocks the target.
         """
         ...
 
@@ -197,27 +199,27 @@ class ContainerSandbox(Protocol):
         """Fetch a file to a path, or a folder's content into a folder: files and folders only, no links.
 
         Raises:
-            CandidateError: if there is nothing there, or too much.
+            CandidateError: if the source does not exist or is too large.
         """
         ...
 
     async def quiet(self) -> None:
-        """End every process in it."""
+        """End all of its processes."""
         ...
 
     async def stop(self) -> None:
-        """End everything in it, and forget it."""
+        """End all of its processes, and remove it."""
         ...
 
 
 class KeptSandbox(ContainerSandbox, Protocol):
-    """A sandbox whose content can be kept."""
+    """A sandbox whose content can be saved."""
 
     async def settle(self) -> Settled:
-        """End every process in it and keep what is on its disk; only `stop` may follow.
+        """End all of its processes and save its disk; only `stop` may follow.
 
         Raises:
-            CandidateError: if there is too much to be kept.
+            CandidateError: if the content exceeds the limits.
         """
         ...
 
@@ -226,22 +228,22 @@ class Backend(Protocol):
     """Makes environments of tasks."""
 
     async def build(self, task: ContainerTask) -> Image:
-        """Return a task's environment as its agent finds it; the same one for the same task.
+        """Return a task's environment in its initial state; the same one for the same task.
 
         Raises:
-            ConfigError: if the task cannot be run by this backend; the message says why.
+            ConfigError: if this backend cannot run the task; the message says why.
             IsolationError: if this machine cannot isolate it.
         """
         ...
 
     def sandbox(self, task: ContainerTask, image: Image, phase: Phase) -> KeptSandbox:
-        """Return a sandbox, not yet started, that begins from an image."""
+        """Return a sandbox of an image, not yet started."""
         ...
 
     async def discard(self, image: Image) -> None:
-        """Forget an image that a sandbox left."""
+        """Remove an image saved by a sandbox."""
         ...
 
     async def close(self) -> None:
-        """Forget all images."""
+        """Remove all images."""
         ...

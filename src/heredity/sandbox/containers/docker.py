@@ -1,4 +1,4 @@
-"""Container tasks in containers, where Docker or Podman answers. The engine's own command line is all that is needed."""
+"""Container tasks in containers of Docker or Podman. Only the engine's command line is needed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
-from heredity.errors import CandidateError, ConfigError, HostError, IsolationError
+from heredity._core.errors import CandidateError, ConfigError, HostError, IsolationError
 from heredity.sandbox.containers.archives import MOST_BYTES, packed, unpacked
 from heredity.sandbox.containers.bubblewrap import CLOSED, LOGS, PYTHON, TESTS
 from heredity.sandbox.containers.contract import (
@@ -31,10 +31,10 @@ from heredity.sandbox.containers.contract import (
     verifiers_variables,
 )
 from heredity.sandbox.containers.replay import host_free
-from heredity.tasks.containers import ContainerTask
+from heredity.sandbox.containers.task import ContainerTask
 
 ENGINES = ("docker", "podman")
-"""What is looked for, in this order."""
+"""Supported engines, in order of preference."""
 
 _TIMED_OUT = 124
 _KILLED = 137
@@ -56,13 +56,13 @@ while IFS= read -r p; do
   rm -f -- "$p" && printf '%s\\n' "$p"
 done
 """
-"""Of the paths that it reads, removes links to where the verifier's files or the kernel's are, pipes, sockets and devices."""
+"""Removes, from the paths that it reads, links to the verifier's or the kernel's files, pipes, sockets and devices."""
 
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def engine() -> str:
-    """Return the engine that answers.
+    """Return the first engine that answers.
 
     Raises:
         ConfigError: if none does.
@@ -114,10 +114,10 @@ class DockerSandbox:
 
     Args:
         engine: the engine's command.
-        task: bounds what it may use.
-        image: what it begins from.
-        phase: what it is for.
-        limits: bound it likewise.
+        task: limits its resources.
+        image: its initial content.
+        phase: its purpose.
+        limits: further limits.
     """
 
     def __init__(self, engine: str, task: ContainerTask, image: Image, phase: Phase, limits: ContainerLimits) -> None:
@@ -158,7 +158,7 @@ class DockerSandbox:
         variables = {**self._image.env, **self._phase.env, **(env or {})}
         clean: list[str] = []
         if self._phase.verifying:
-            # Of the image itself the engine takes variables too.
+            # The engine takes variables from the image too.
             clean = ["env", *(f"--unset={name}" for name in HIJACKING if name not in self._phase.env)]
             variables = verifiers_variables(variables, {**self._phase.env, **(env or {})}, _SYSTEM_PATH)
         words = ["exec", *(word for name, value in variables.items() for word in ("--env", f"{name}={value}"))]
@@ -177,7 +177,7 @@ class DockerSandbox:
         return ExecResult(output.code, _bounded(output.stdout, most), _bounded(output.stderr, most), reason, seconds)
 
     async def upload(self, source: Path, target: str, *, mode: int | None = None) -> None:
-        """Put a file at a path, or a folder's content into a folder.
+        """Copy a file to a path, or a folder's content into a folder.
 
         Raises:
             CandidateError: if the engine refuses.
@@ -200,7 +200,7 @@ class DockerSandbox:
         """Fetch a file to a path, or a folder's content into a folder: files and folders only, no links.
 
         Raises:
-            CandidateError: if there is nothing there.
+            CandidateError: if the source does not exist.
         """
         quoted = shlex.quote(source)
         kind = await self.exec(f"test ! -L {quoted} && (test -f {quoted} || test -d {quoted})", workdir="/")
@@ -220,19 +220,19 @@ class DockerSandbox:
     async def _piped(self, command: str, *, stdin: IO[bytes] | None = None, stdout: IO[bytes] | None = None) -> _Output:
         """Run a command of ours as root, with an archive as its input or its output.
 
-        The engine's `cp` does not reach what is mounted in memory, as the folders of a verifier are.
+        The engine's `cp` does not reach mounts in memory, such as the folders of a verifier.
         """
         words = (*(("--interactive",) if stdin else ()), "--user", "0", "--workdir", "/", self._name)
-        # What an image sets of the shell and of the loader is not for what runs as root.
+        # The image's settings of the shell and the loader must not affect commands of root.
         clean = ("env", *(f"--unset={name}" for name in HIJACKING), f"PATH={_SYSTEM_PATH}")
         bounded = (*clean, "timeout", "--signal", "KILL", str(_STEP_S), "bash", "-o", "pipefail", "-c", command)
         return await _run(self._engine, "exec", *words, *bounded, seconds=2 * _STEP_S, stdin=stdin, stdout=stdout)
 
     async def settle(self) -> Settled:
-        """End every process in it and keep what is on its disk; only `stop` may follow.
+        """End all of its processes and save its disk; only `stop` may follow.
 
         Raises:
-            CandidateError: if the engine cannot keep it.
+            CandidateError: if the engine cannot save it.
         """
         top = await _run(self._engine, "top", self._name, "-eo", "args")
         running = tuple(line.strip() for line in top.stdout.splitlines()[1:] if "sleep infinity" not in line)
@@ -247,10 +247,10 @@ class DockerSandbox:
         return Settled(replace(self._image, name=name), running, (*listing.stdout.splitlines(), *unlinked))
 
     async def _unlink(self) -> list[str]:
-        """Remove what `_UNLINK` names from what has changed since the image; return it.
+        """Remove the files named by `_UNLINK` among those changed since the image; return them.
 
         Raises:
-            CandidateError: if that is not possible.
+            CandidateError: if that fails.
         """
         changed = await _run(self._engine, "diff", self._name)
         paths = [line[2:] for line in changed.stdout.splitlines() if line.startswith(("A ", "C "))]
@@ -265,22 +265,22 @@ class DockerSandbox:
             return removed.read().decode("utf-8", "replace").splitlines()[:_MOST_LISTED]
 
     async def quiet(self) -> None:
-        """End every process in it but the one that keeps it."""
+        """End all of its processes except the one that keeps it running."""
         await self.exec(_QUIET, workdir="/")
 
     async def stop(self) -> None:
-        """End everything in it, and forget it."""
+        """End all of its processes, and remove it."""
         await _run(self._engine, "rm", "--force", "--volumes", self._name)
 
 
 class DockerBackend:
     """Makes environments of tasks with Docker or Podman; each is built once and kept until `close`.
 
-    Storage is not bounded, as most engines cannot. Compose files, several steps and servers of tools are refused.
+    Storage is not limited, because most engines cannot. Compose files, several steps and tool servers are refused.
 
     Args:
         engine: the engine's command.
-        limits: what one environment may use.
+        limits: limits of one environment.
     """
 
     def __init__(self, engine: str, limits: ContainerLimits | None = None) -> None:
@@ -288,10 +288,10 @@ class DockerBackend:
         self._turn, self._built = asyncio.Lock(), dict[str, Image]()
 
     async def build(self, task: ContainerTask) -> Image:
-        """Return a task's environment as its agent finds it; the same one for the same task.
+        """Return a task's environment in its initial state; the same one for the same task.
 
         Raises:
-            ConfigError: if it cannot be built; the message has the engine's own words.
+            ConfigError: if it cannot be built; the message quotes the engine.
         """
         environment = task.environment
         if task.steps or task.compose_file or environment.mcp_servers or environment.gpus or environment.os != "linux":
@@ -324,15 +324,15 @@ class DockerBackend:
         return output.stdout.strip() or "/"
 
     def sandbox(self, task: ContainerTask, image: Image, phase: Phase) -> DockerSandbox:
-        """Return a sandbox, not yet started, that begins from an image."""
+        """Return a sandbox of an image, not yet started."""
         return DockerSandbox(self._engine, task, image, phase, self.limits)
 
     async def discard(self, image: Image) -> None:
-        """Forget an image that a sandbox left."""
+        """Remove an image saved by a sandbox."""
         await _run(self._engine, "image", "rm", "--force", image.name)
 
     async def close(self) -> None:
-        """Forget all images that were built here; those that were pulled stay."""
+        """Remove all images built here; pulled ones stay."""
         for image in self._built.values():
             if image.name.startswith("heredity-task:"):
                 await self.discard(image)
@@ -345,5 +345,5 @@ def _bounded(text: str, most: int) -> str:
 
 
 def open_docker() -> DockerBackend:
-    """Return the backend of the engine that answers; raises ConfigError if none does."""
+    """Return the backend of the first engine that answers; raises ConfigError if none does."""
     return DockerBackend(engine())

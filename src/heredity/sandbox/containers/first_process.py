@@ -1,11 +1,11 @@
-"""The first process of a container task's sandbox. Standard library only, and `packing.py` beside it.
+"""The first process of a container task's sandbox. Standard library only, with `packing.py` in the same folder.
 
     first_process.py DESCRIPTOR MEMORY PROCESSES FILE_BYTES
 
-It does what the host asks over that socket, one request after the other: run a command, unpack or pack an archive, end every
-other process. A message is its length in four bytes and JSON; an archive is chunks, each with its length, the last one empty.
-Commands get none of its descriptors, and cannot trace it. It watches the memory and the number of all processes together, and
-ends them when there is too much: the kernel's own limits are for each process. It takes every other process with it.
+It serves the host's requests over that socket, one at a time: run a command, unpack or pack an archive, end every
+other process. A message is its length in four bytes and JSON; an archive is chunks, each with its length, the last
+one empty. Commands inherit none of its descriptors, and cannot trace it. It watches the total memory and number of
+all processes, and ends them above the limits: the kernel's limits are per process. Every other process ends with it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-# Started with -I, which leaves the script's own folder out. Commands may write to it, so that nothing is imported from there later.
+# Started with -I, which leaves the script's own folder out. Commands may write to it, so nothing is imported from there
+# later.
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(__file__))
 
@@ -50,7 +51,7 @@ class _Channel:
         self._file = self.socket.makefile("rb")
 
     def request(self) -> dict[str, Any] | None:
-        """Return the next message, or None when the host is gone."""
+        """Return the next message, or None once the host is gone."""
         size = self._file.read(4)
         return json.loads(self._file.read(int.from_bytes(size, "big"))) if len(size) == 4 else None
 
@@ -60,7 +61,7 @@ class _Channel:
         self.socket.sendall(len(data).to_bytes(4, "big") + data)
 
     def chunks(self) -> Iterator[bytes]:
-        """Yield what the host sends, up to its empty chunk."""
+        """Yield the host's chunks, up to the empty one."""
         while size := int.from_bytes(self._file.read(4), "big"):
             yield self._file.read(size)
 
@@ -70,7 +71,7 @@ class _Channel:
 
 
 class _Reading(io.RawIOBase):
-    """An archive that arrives in chunks."""
+    """An archive received in chunks."""
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks, self._rest = chunks, b""
@@ -90,7 +91,7 @@ class _Reading(io.RawIOBase):
 
 
 class _Writing(io.RawIOBase):
-    """An archive that leaves in chunks, up to a bound."""
+    """An archive sent in chunks, up to a limit."""
 
     def __init__(self, channel: _Channel, most: int) -> None:
         self._channel, self._most, self._size = channel, most, 0
@@ -108,7 +109,7 @@ class _Writing(io.RawIOBase):
 
 
 class _Output:
-    """What a command says: its beginning and its end, up to a bound."""
+    """A command's output: its start and its end, up to a limit."""
 
     def __init__(self, most: int) -> None:
         self._half, self._head, self._tail, self.size = most // 2, bytearray(), bytearray(), 0
@@ -130,8 +131,8 @@ class FirstProcess:
 
     Args:
         channel: the socket to the host.
-        memory: bytes that all processes together may use, and each for its data.
-        processes: most processes at once.
+        memory: memory limit of all processes together, and of each one's data, in bytes.
+        processes: limit on simultaneous processes.
         file_bytes: size of the largest file.
     """
 
@@ -152,7 +153,7 @@ class FirstProcess:
             if request is None:
                 return
             if request["do"] == "interrupt":
-                continue  # What was to be interrupted has ended in the meantime, and was answered.
+                continue  # The command to interrupt has ended and was answered meanwhile.
             self._channel.answer(getattr(self, f"_do_{request['do']}")(request))
 
     def _do_exec(self, asked: dict[str, Any]) -> dict[str, Any]:
@@ -176,7 +177,7 @@ class FirstProcess:
         return {"code": code, "stdout": texts[0], "stderr": texts[1], "reason": reason, "seconds": seconds}
 
     def _follow(self, child: subprocess.Popen[bytes], seconds: float, most: int) -> tuple[int, bool, list[_Output]]:
-        """Wait for a command, reading what it says; what it leaves running does not keep it from having ended."""
+        """Wait for a command, reading its output; background processes do not delay its end."""
         assert child.stdout is not None
         assert child.stderr is not None
         outputs = {child.stdout.fileno(): _Output(most), child.stderr.fileno(): _Output(most)}
@@ -187,7 +188,7 @@ class FirstProcess:
         while code is None:
             ready, _, _ = select.select([*outputs, *host, ending], [], [], _TICK_S)
             if self._channel.socket in ready:
-                # It is waiting for the answer: it says nothing now but that it no longer wants to wait.
+                # The host waits for the answer: its only possible message is an interrupt.
                 host, deadline = [], 0.0
                 self._channel.request()
             for descriptor in outputs.keys() & ready:
@@ -200,7 +201,7 @@ class FirstProcess:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(child.pid, signal.SIGKILL)
         for descriptor, output in outputs.items():
-            # Bounded: what the command left running may go on writing.
+            # Limited: background processes may continue writing.
             for _ in range(_DRAIN):
                 _read(descriptor, output)
         os.close(ending)
@@ -221,7 +222,7 @@ class FirstProcess:
             resource.setrlimit(kind, (bound, bound))
 
     def _watch(self) -> None:
-        """End every other process if together they use more than they may."""
+        """End every other process if together they exceed a limit."""
         if time.monotonic() - self._watched < _TICK_S:
             return
         self._watched, others = time.monotonic(), _others()
@@ -234,7 +235,7 @@ class FirstProcess:
         _end_others()
 
     def _reap(self, waited: int) -> int | None:
-        """Take leave of every process that has ended; return the exit code of `waited` if it is one of them."""
+        """Reap all processes that have ended; return the exit code of `waited` if it is one of them."""
         code = None
         with contextlib.suppress(ChildProcessError):
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
@@ -247,10 +248,10 @@ class FirstProcess:
         try:
             os.makedirs(asked["target"], exist_ok=True)
             with tarfile.open(fileobj=_Reading(chunks), mode="r|", errorlevel=1) as archive:
-                # Nothing here is more trusted than the archive: the sandbox is what confines it.
+                # The archive is as trusted as this process: the sandbox confines both.
                 archive.extraction_filter = lambda member, _path: member
                 archive.extractall(asked["target"])
-                if self._own_links is None:  # the image: nobody has worked here yet
+                if self._own_links is None:  # the image: no agent has worked here yet
                     self._own_links = {f"/{m.name}": m.linkname for m in archive.getmembers() if m.issym()}
         except (OSError, tarfile.TarError) as error:
             return {"error": str(error)}
@@ -271,13 +272,13 @@ class FirstProcess:
         except (OSError, tarfile.TarError, TooMuchError) as caught:
             error = str(caught)
         except RecursionError:
-            # Whoever made the folders is to blame, and not this machine, as where this process ended of it.
+            # The creator of the folders is at fault, not this machine, which it would be if this process died of it.
             error = "its folders stand too deep in each other"
         self._channel.send_chunk(b"")
         return {"error": error, "found": paths, "folder": folder}
 
     def _do_quiet(self, _asked: dict[str, Any]) -> dict[str, Any]:
-        # What has ended and only waits to be reaped has no command line.
+        # A zombie has no command line.
         commands = list(filter(None, map(_command, _others())))
         _end_others()
         while True:
@@ -325,7 +326,7 @@ def _end_others() -> None:
 
 def main() -> None:
     """Serve the host until it is gone."""
-    # What cannot be dumped cannot be traced or read through /proc either, by a process of the same user.
+    # A process of the same user can neither trace a non-dumpable process nor read it through /proc.
     ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     descriptor, *bounds = map(int, sys.argv[1:])

@@ -1,4 +1,4 @@
-"""Packing what is on a sandbox's disk. Part of its first process: standard library only; imports nothing of Heredity."""
+"""Packing of a sandbox's disk. Part of its first process: standard library only; imports nothing of Heredity."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ _SPECIAL = {stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket"}
 
 
 class TooMuchError(Exception):
-    """What is to be packed exceeds its bounds."""
+    """The files to pack exceed the limits."""
 
 
 class Links:
-    """Knows which links lead to a place that is another one, or has other files, where the verifier runs.
+    """Detects links to places that differ, or hold other files, where the verifier runs.
 
     Args:
-        closed: such places; none if every link may stay.
-        own: links of the image, path to target, which may stay whatever they lead to.
+        closed: such places; empty if every link may stay.
+        own: links of the image, path to target, which may stay whatever their target.
     """
 
     def __init__(self, closed: list[str], own: dict[str, str]) -> None:
         self.closed, self._own, self._steps = set(closed), own, 0
 
     def broken(self, path: str) -> str:
-        """Return the target of a link that must not stay, and nothing for another."""
+        """Return the target of a link that must not stay; empty for others."""
         if not self.closed:
             return ""
         target = os.readlink(path)
         return target if self._own.get(path) != target and self._leaves(path) else ""
 
     def _leaves(self, path: str) -> bool:
-        """Follow a link as the kernel would, whether or not anything is there yet."""
+        """Follow a link as the kernel would, whether or not its target exists yet."""
         rest, reached, links = path.split("/")[::-1], "", 0
         while rest and links <= _MOST_LINKS:
             name = rest.pop()
@@ -60,7 +60,7 @@ class Links:
 
 
 class Packing:
-    """Puts a folder into an archive: one file system, no links followed, what must not be kept left out and listed."""
+    """Puts a folder into an archive: one file system, links not followed, forbidden files left out and listed."""
 
     def __init__(self, root: str, left_out: list[str], most_files: int, paths: list[str], links: Links) -> None:
         self._root, self._left_out, self._most = root, {path.strip("/") for path in left_out}, most_files
@@ -112,7 +112,7 @@ class Packing:
         if self._count > self._most:
             raise TooMuchError(f"it has more than {self._most} files")
         member = archive.gettarinfo(path, name)
-        if member.islnk() and self._root != "/":  # a second name of a file is fetched as a file of its own
+        if member.islnk() and self._root != "/":  # a hard link is fetched as a separate file
             member.type, member.linkname, member.size = tarfile.REGTYPE, "", os.lstat(path).st_size
         member.uid = member.gid = 0
         member.uname = member.gname = ""
@@ -125,7 +125,7 @@ class Packing:
 
 @contextlib.contextmanager
 def _owner_may(path: str, bits: int) -> Generator[None]:
-    """Let the owner do something with a file for a while; there are no capabilities here that would allow it anyway."""
+    """Grant the owner some permissions of a file for a while; without capabilities the owner needs them."""
     mode = stat.S_IMODE(os.lstat(path).st_mode)
     if mode & bits == bits or os.path.islink(path):
         yield

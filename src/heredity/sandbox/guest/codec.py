@@ -1,9 +1,9 @@
 """Observations and actions as packed bytes, by the JSON description of their space.
 
-A space is *fixed* when every value has the same size: Box, Discrete, MultiDiscrete, MultiBinary, and Dict and Tuple of
-those. A fixed value is the concatenation of its leaves. A text in an observation is sent once and from then on by its
-number, so that a space with texts is fixed too. Other observations travel pickled (from the trusted side to the untrusted
-one only); actions that are not fixed travel as JSON.
+A space is *fixed* when every value has the same size: Box, Discrete, MultiDiscrete, MultiBinary, and Dict and Tuple
+of those. A fixed value is the concatenation of its leaves. A text in an observation is sent once and by its number
+from then on, so that a space with texts is fixed too. Other observations are pickled (only from the trusted side to
+the untrusted one); actions that are not fixed are sent as JSON.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class Leaf:
 
     @property
     def name(self) -> str:
-        """The path as text, such as `"obs/image"` without its first part."""
+        """The path as text, without its first part, such as `"obs/image"`."""
         return "/".join(str(p) for p in self.path)
 
 
 def leaves_of(space: Description, path: Path = ()) -> list[Leaf] | None:
-    """Return the fixed leaves of a described space in order, or None if some part has no fixed size."""
+    """Return the fixed leaves of a described space in order, or None if a part has no fixed size."""
     kind = space["type"]
     if kind == "Discrete":
         return [Leaf(path, kind, np.dtype(np.int64), ())]
@@ -73,7 +73,7 @@ class Codec:
         nbytes: size of one encoded value; 0 if not fixed.
         single: whether the value is one bare leaf (an array, an integer or a text), not a container.
         texts: every text seen so far, by number; both ends keep the same list.
-        fresh: texts the other end has not been told yet.
+        fresh: texts not yet sent to the other end.
     """
 
     def __init__(self, space: Description, *, texts: bool = True) -> None:
@@ -99,7 +99,7 @@ class Codec:
         return leaf if leaf is not None and leaf.kind not in ("Discrete", TEXT) and leaf.shape else None
 
     def encode_exact(self, value: Any) -> bytes | None:
-        """Encode a value whose leaves have exactly the described types and shapes; None if they have not."""
+        """Encode a value whose leaves have exactly the described types and shapes; None for others."""
         if self.leaves is None:
             return None
         if self.single:
@@ -136,7 +136,7 @@ class Codec:
         return arrays
 
     def coerce(self, value: Any) -> bytes:
-        """Turn what a policy returned into bytes, accepting what numpy converts without loss of shape.
+        """Encode a policy's return value, accepting conversions by numpy without loss of shape.
 
         Raises:
             InvalidValueError: with a message for the policy's author.
@@ -235,7 +235,7 @@ def pickle_values(values: Sequence[Any]) -> bytes:
 
 
 def unpickle_values(data: bytes | bytearray | memoryview) -> list[Any]:
-    """Decode what `pickle_values` gave; the guest alone calls this, on bytes from the host."""
+    """Decode the bytes of `pickle_values`; only the guest calls this, on bytes from the host."""
     values: list[Any] = pickle.loads(data)
     return values
 

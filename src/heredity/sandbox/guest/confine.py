@@ -1,7 +1,7 @@
 """Confinement of a policy worker: descriptors, resource limits, capabilities, Landlock, seccomp.
 
-The order matters: everything that needs a right is done before the right is given up, and seccomp comes last. See
-docs/isolation.md for what each layer keeps out.
+The order matters: everything that needs a right is done before the right is dropped, and seccomp comes last.
+docs/isolation.md describes the purpose of each layer.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _FILE_ONLY = _FS_EXECUTE | _FS_WRITE | _FS_READ_FILE | _FS_TRUNCATE
 
 
 class ConfinementError(OSError):
-    """A layer of the confinement could not be put in place."""
+    """A layer of the confinement could not be applied."""
 
 
 def _check(result: int, what: str) -> int:
@@ -77,9 +77,9 @@ def mount_scratch(path: str, size: int, slots: int = 1) -> None:
     """Make the host's files read-only, and mount memory-backed folders in `path`, in this mount namespace alone.
 
     Args:
-        path: folder in which `0`, `1`, … are made, one for each worker that may run at a time.
-        size: bytes each of them can hold.
-        slots: how many.
+        path: folder in which `0`, `1`, … are made, one for each simultaneous worker.
+        size: size of each of them, in bytes.
+        slots: their number.
     """
     attributes = struct.pack("<QQQQ", _MOUNT_ATTR_RDONLY, 0, 0, 0)
     sealed = _LIBC.syscall(_MOUNT_SETATTR, _AT_FDCWD, b"/", _AT_RECURSIVE, attributes, len(attributes))
@@ -93,7 +93,7 @@ def mount_scratch(path: str, size: int, slots: int = 1) -> None:
 
 
 def _open_high(path: str) -> int:
-    """Open a path for Landlock on a descriptor out of the way of those a worker is given."""
+    """Open a path for Landlock on a descriptor away from those a worker gets."""
     fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
     high = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 200)
     os.close(fd)
@@ -101,14 +101,14 @@ def _open_high(path: str) -> int:
 
 
 class Confinement:
-    """What every worker of one zygote shares: the folders it may read, the seccomp program, limits.
+    """Common settings of the workers of one zygote: readable folders, the seccomp program, limits.
 
-    Landlock is applied twice, and what both allow is allowed. The zygote gives up everything but the fine list (`readable`),
-    once; each worker then keeps of that only the few folders in `coarse`, its program and its scratch folder. So a worker
-    costs a dozen rules instead of hundreds.
+    Landlock is applied twice; access needs both. The zygote drops everything but the fine list (`readable`), once;
+    each worker then keeps only the few folders in `coarse`, its program and its scratch folder. So a worker costs a
+    dozen rules instead of hundreds.
 
     Args:
-        readable: every file and folder that a worker may read: the interpreter's library, allow-listed packages.
+        readable: all files and folders a worker may read: the interpreter's library, allow-listed packages.
         coarse: a few folders that contain them, but no program, scratch folder or other secret.
         roots: folders that hold the programs and the scratch folders of all workers.
         seccomp: the filter as BPF instructions (8 bytes each); None leaves seccomp out (unsafe).
@@ -158,11 +158,11 @@ class Confinement:
         """Set the resource limits of this process.
 
         Args:
-            memory: address space in bytes, on top of what is mapped now.
-            file_size: largest file that may be written, in bytes.
-            cpu_s: processor seconds; a backstop, wall limits are the host's.
-            user: for a zygote that runs as root, a number that no other process has as its real user. The kernel counts
-                threads by real user and exempts root, so without it a worker could start as many as there are.
+            memory: address space in bytes, in addition to current mappings.
+            file_size: size limit of a file, in bytes.
+            cpu_s: CPU seconds; a backstop, because the host enforces wall limits.
+            user: for a zygote that runs as root, a unique number as its real user. The kernel counts threads by real
+                user and exempts root, so without it a worker could start any number.
         """
         if os.geteuid() == 0:
             with contextlib.suppress(OSError):  # a container may not have this number
@@ -177,11 +177,11 @@ class Confinement:
             (resource.RLIMIT_MSGQUEUE, 0),
         ):
             resource.setrlimit(what, (value, value))
-        # At the hard limit the kernel sends SIGKILL; the second before leaves room for the signal that says why.
+        # At the hard limit the kernel sends SIGKILL; the extra second leaves room for the signal that gives the reason.
         resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))
 
     def close_over(self, keep: int) -> None:
-        """Close every descriptor from `keep` on, but those that `enter` needs."""
+        """Close every descriptor from `keep` on, except those needed by `enter`."""
         needed = sorted(fd for fd, _ in self._coarse)
         start = keep
         for fd in needed:
@@ -190,7 +190,7 @@ class Confinement:
         os.closerange(start, start + 4096)
 
     def enter(self, program: str, scratch: str) -> None:
-        """Give up every right but reading the program and its libraries, and writing to `scratch`."""
+        """Drop every right except reading the program and its libraries, and writing to `scratch`."""
         _check(_LIBC.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "PR_SET_NO_NEW_PRIVS")
         _check(_LIBC.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0), "PR_SET_DUMPABLE")
         if self._abi:

@@ -1,4 +1,4 @@
-"""Coroutines without sockets: an event loop that knows timers and threads, since descriptors cannot be waited for here."""
+"""Coroutines without sockets: an event loop with timers and threads, since descriptors cannot be waited for here."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class _Waiting:
-    """Waits as a selector does, for nothing but time and calls from other threads."""
+    """Waits like a selector, but only for time and calls from other threads."""
 
     def __init__(self) -> None:
         self.called = threading.Event()
@@ -20,8 +20,8 @@ class _Waiting:
 
 
 def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """Return what a coroutine returns, or raise what it raises."""
-    import asyncio  # it takes longer to import than most programs run
+    """Run a coroutine; return its result, or raise its exception."""
+    import asyncio  # importing it takes longer than most programs run
 
     class Loop(asyncio.BaseEventLoop):
         def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""What an untrusted program's exception is reported as: one line, and the frames that its author wrote."""
+"""Report of an untrusted program's exception: one line, and its author's frames."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def message_of(error: BaseException) -> str:
 
 
 def traceback_of(error: BaseException, folder: str) -> str:
-    """Format the author's frames, with paths relative to `folder`: neither this folder's nor the import machinery's."""
+    """Format the author's frames, with paths relative to `folder`, leaving out this folder's and the import machinery's."""
     try:
         whole: traceback.TracebackException | None = traceback.TracebackException.from_exception(error)
         link = whole
@@ -41,7 +41,7 @@ def traceback_of(error: BaseException, folder: str) -> str:
 
 
 def out_of_memory(error: BaseException) -> bool:
-    """Return whether memory has run out; a source that nests too deeply for the compiler raises the same error."""
+    """Return whether memory ran out; a source nested too deeply for the compiler raises the same error."""
     if not isinstance(error, MemoryError):
         return False
     names = [frame.f_code.co_name for frame, _ in traceback.walk_tb(error.__traceback__)]
@@ -49,7 +49,7 @@ def out_of_memory(error: BaseException) -> bool:
 
 
 def chain(error: BaseException) -> Iterator[BaseException]:
-    """Return an exception and what it was raised from, each once."""
+    """Return an exception and its causes, each once."""
     seen: set[int] = set()
     link: BaseException | None = error
     while link is not None and id(link) not in seen:

@@ -1,4 +1,4 @@
-"""Frames on a pipe: a little-endian 32-bit length, then the payload; the first payload byte says what it is."""
+"""Frames on a pipe: a little-endian 32-bit length, then the payload, whose first byte is its type."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ HEADER = struct.Struct("<I")
 CHUNK = 1 << 16
 
 LIVED_ON = 256
-"""Exit status of a worker that closed its pipe and did not end: no process has it."""
+"""Exit status of a worker that closed its pipe and survived: no process returns it."""
 
 # Host to guest.
 STEP = b"S"
@@ -19,20 +19,21 @@ STEP = b"S"
 """
 
 REQUEST = b"Q"
-"""To a program. JSON: {"function": "module:name", "arguments": {...}, "keep": bool}, or for an object that was kept
-{"method": name, "arguments": {...}}."""
+"""To a program. JSON: {"function": "module:name", "arguments": {...}, "keep": bool}, or for a kept object {"method":
+name, "arguments": {...}}.
+"""
 ANSWER = b"N"
-"""To a program that asked. JSON: {"value": ...} or {"error": text}."""
+"""To a program that called a service. JSON: {"value": ...} or {"error": text}."""
 
 # Guest to host.
 UNCONFINED = b"U"
 """Text: confinement failed, and the program was not loaded."""
 CONFINED = b"C"
-"""Every layer is in place; what fails from here on is the program's fault. From a program: its process id in its own namespace."""
+"""Every layer is in place; later failures are the program's fault. From a program: its process id in its namespace."""
 READY = b"R"
 """JSON: {"failure": null | {...}, "act": [file, line, name], "failures": {position: {...}}, "out": {...}}."""
 ACTIONS = b"A"
-"""The actions of all positions asked for, in order."""
+"""The actions of all requested positions, in order."""
 MIXED = b"M"
 """size:u32, JSON {"failures": {position: {...}}, "out": {position: [stdout, stderr]}}, then the other positions' actions."""
 LOADED = b"L"
@@ -40,7 +41,7 @@ LOADED = b"L"
 ASK = b"K"
 """JSON {"service": name, "value": ...}: a program waits for an answer."""
 RESULT = b"V"
-"""size:u32, JSON {"failure": null | {"category", "message", "traceback"}}, then what was returned, as JSON."""
+"""size:u32, JSON {"failure": null | {"category", "message", "traceback"}}, then the return value, as JSON."""
 
 
 def read_frame(fd: int) -> bytearray:

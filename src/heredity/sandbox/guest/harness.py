@@ -1,6 +1,6 @@
 """The loop inside a policy worker: load the program, construct one policy per episode, answer observations with actions.
 
-Runs after confinement, in the same process as the untrusted program; nothing it says is trusted by the host.
+Runs after confinement, in the same process as the untrusted program; the host trusts none of its output.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class DeniedImportError(ModuleNotFoundError):
 
 
 class DeniedFinder:
-    """Last on the import path: whatever is still not found is not available to programs."""
+    """Last on the import path: modules not found before it are unavailable to programs."""
 
     def __init__(self, allowed: list[str]) -> None:
         self.allowed = allowed
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
-        """Refuse a top-level module with a message that says what may be imported."""
+        """Refuse a top-level module with a message that lists the allowed ones."""
         if path is None and "." not in name:
             raise DeniedImportError(
                 f"{name!r} is not available to programs; use the standard library, {', '.join(self.allowed)} "
@@ -46,7 +46,7 @@ class DeniedFinder:
 
 
 class Output(io.TextIOBase):
-    """Stands in for stdout or stderr: keeps what the current episode prints, up to a limit."""
+    """Replaces stdout or stderr: keeps the current episode's output, up to a limit."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -55,11 +55,11 @@ class Output(io.TextIOBase):
         self.sizes: dict[int, int] = {}
 
     def writable(self) -> bool:
-        """Return True: this is where print goes."""
+        """Return True, as print requires."""
         return True
 
     def write(self, text: str) -> int:
-        """Keep `text`, cut at the limit of the current episode."""
+        """Keep `text`, cut at the current episode's limit."""
         size = self.sizes.get(self.current, 0)
         part = text[: max(0, self.limit - size)]
         if part:
@@ -68,14 +68,14 @@ class Output(io.TextIOBase):
         return len(text)
 
     def take(self) -> dict[int, str]:
-        """Return what was printed since the last call, by position."""
+        """Return the output since the last call, by position."""
         taken = {position: "".join(parts) for position, parts in self.kept.items()}
         self.kept.clear()
         return taken
 
 
 class Context(Mapping[str, Any]):
-    """What `make_policy(context)` is given: the same values as keys and as attributes."""
+    """Argument of `make_policy(context)`: the same values as keys and as attributes."""
 
     def __init__(self, **values: Any) -> None:
         self.__dict__.update(values)
@@ -158,7 +158,7 @@ class Harness:
         self.acts[position] = act
         code = getattr(getattr(act, "__func__", act), "__code__", None)
         if code is not None:
-            self.act_at = [self._shown(code.co_filename), code.co_firstlineno, code.co_name]
+            self.act_at = [self._relative_path(code.co_filename), code.co_firstlineno, code.co_name]
 
     def serve(self) -> None:
         """Answer observations with actions until the host closes the pipe; raise EOFError then."""
@@ -188,7 +188,7 @@ class Harness:
                 frames.write_frame(response, frames.ACTIONS + data)
 
     def _observed(self, frame: bytearray, at: int, count: int) -> Any:
-        """Return the observations of a frame, one for each position; `at` is where it says how they are sent."""
+        """Return the observations of a frame, one for each position; `at` is the place of their encoding."""
         how, at = frame[at], at + 1
         if how == 1:
             return codecs.unpickle_values(memoryview(frame)[at:])
@@ -200,7 +200,7 @@ class Harness:
         return [self.observations.decode(frame, at + i * size) for i in range(count)]
 
     def _packed(self, action: Any) -> Any:
-        """Return an action as it is sent: bytes, or for a discrete space an integer."""
+        """Encode an action: bytes, or for a discrete space an integer."""
         plain = self.plain_action
         if (
             plain is not None
@@ -218,7 +218,7 @@ class Harness:
         return size + 4
 
     def news(self) -> dict[str, Any]:
-        """Return, and forget, what has failed and what was printed since the last call."""
+        """Return and clear the failures and output since the last call."""
         out, err = self.stdout.take(), self.stderr.take()
         news = {
             "failures": dict(self.failures),
@@ -237,16 +237,16 @@ class Harness:
         return problem(category, failures.message_of(error), failures.traceback_of(error, self.folder))
 
     def act_location(self) -> str:
-        """Return where `act` is defined, in a traceback's manner."""
+        """Return the location of `act`, in the form of a traceback."""
         file, line, name = self.act_at
         return f'  File "{file}", line {line}, in {name}\n'
 
-    def _shown(self, path: str) -> str:
+    def _relative_path(self, path: str) -> str:
         return path.removeprefix(self.folder + "/")
 
 
 def rehearse() -> None:
-    """Play one step of a policy that does nothing, so that a process in reserve has its memory in place before its order."""
+    """Play one step of a no-op policy, so that a reserve process has its memory in place before its order."""
     request, response = os.pipe(), os.pipe()
     box = {"type": "Box", "low": -1.0, "high": 1.0, "shape": [4], "dtype": "float32"}
     order = {"output": 0, "obs": box, "action": {"type": "Discrete", "n": 2}, "episodes": [[0, 0]]}
@@ -264,7 +264,7 @@ def rehearse() -> None:
 
 
 def problem(category: str, message: str, text: str = "") -> dict[str, Any]:
-    """Return a failure as the host expects it."""
+    """Return a failure in the host's format."""
     return {"category": category, "message": message, "traceback": text}
 
 

@@ -1,14 +1,13 @@
-"""What harness programs are written with: typed messages, middleware around the model and the tools, and the plumbing.
+"""Library for harness programs: typed messages, middleware around the model and the tools, and their connection.
 
     from heredity_harness import Harness, Message
 
     def solve(problem, host):
-        harness = Harness(host, __file__)
-        messages = [Message("system", host["system"]), Message("user", host["question"])]
-        ...
+        harness = Harness(host, __file__) messages = [Message("system", host["system"]), Message("user",
+        host["question"])] ...
 
-It runs in the sandbox, in the process of the untrusted program: it protects nobody, but finds mistakes at once and names
-them. The host checks everything again.
+It runs in the sandbox, in the process of the untrusted program: it offers no protection, but detects mistakes early
+and names them. The host checks everything again.
 """
 
 from __future__ import annotations
@@ -31,13 +30,13 @@ _SHOWN = 120
 
 
 class ContractError(Exception):
-    """A part of a harness does not keep to the contract.
+    """A part of a harness violates the contract.
 
     Attributes:
         part: the file.
         hook: the hook in it, or `""`.
-        given: what it gave or did.
-        expected: what it should.
+        given: its value or action.
+        expected: the required one.
     """
 
     def __init__(self, part: str, hook: str, given: str, expected: str) -> None:
@@ -47,14 +46,14 @@ class ContractError(Exception):
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A wish to have a tool called.
+    """A request to call a tool.
 
     Attributes:
-        id: names the call; the tool's message answers under the same id.
+        id: identifies the call; the tool's message answers under the same id.
         name: the tool.
         arguments: by name; empty where `malformed` is not.
-        malformed: what the model wrote where that is no JSON object.
-        written: the arguments as the model wrote them; its own words are what it is shown again.
+        malformed: the model's text where it is not a JSON object.
+        written: the arguments as the model wrote them, as shown to it again.
     """
 
     id: str
@@ -68,7 +67,7 @@ class ToolCall:
 
     @property
     def text(self) -> str:
-        """The arguments as text, as the model wrote them unless they were changed."""
+        """The arguments as text, as written by the model unless they were changed."""
         if self.malformed or (self.written and _arguments(self.written) == self.arguments):
             return self.malformed or self.written
         return json.dumps(self.arguments, ensure_ascii=False)
@@ -76,7 +75,7 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class Message:
-    """One message of a conversation; `tool_call_id` says which call a message of the role `"tool"` answers."""
+    """One message of a conversation; `tool_call_id` names the call answered by a message of the role `"tool"`."""
 
     role: str
     content: str = ""
@@ -95,7 +94,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a model answered: `finish` is `"stop"`, `"length"`, `"tool_calls"` or `"refusal"`."""
+    """A model's answer: `finish` is `"stop"`, `"length"`, `"tool_calls"` or `"refusal"`."""
 
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
@@ -112,34 +111,34 @@ class Reply:
 
 
 class Middleware:
-    """What stands between the loop and the model and the tools, one object for each rollout; these hooks change nothing."""
+    """Hooks between the loop and the model and the tools, one object for each rollout; by default they change nothing."""
 
     def before_model(self, messages: list[Message]) -> list[Message]:
-        """Return what the model is shown of the conversation; the loop's own list stays as it is."""
+        """Return the conversation to show to the model; the loop's list stays as it is."""
         return messages
 
     def after_model(self, reply: Reply) -> Reply:
-        """Return the reply that the loop gets."""
+        """Return the reply for the loop."""
         return reply
 
     def before_tool(self, call: ToolCall) -> ToolCall | str:
-        """Return the call to be made; a text is the result instead, and the tool is not called."""
+        """Return the call to make; a text is the result instead, and the tool is not called."""
         return call
 
     def after_tool(self, call: ToolCall, result: str) -> str:
-        """Return the result that the loop gets."""
+        """Return the result for the loop."""
         return result
 
 
 class Harness:
-    """The plumbing of one rollout.
+    """Connection of one rollout's loop, middleware and host.
 
     Args:
-        host: what `solve` was given.
-        file: `__file__` of the program; the middleware is in `middleware/` beside it.
+        host: the argument of `solve`.
+        file: `__file__` of the program; the middleware is in `middleware/` next to it.
 
     Attributes:
-        tools: what the model may call, `{"name", "description", "parameters"}`.
+        tools: the model's tools, `{"name", "description", "parameters"}`.
         middleware: the objects, by file, in the order in which they run.
 
     Raises:
@@ -151,10 +150,10 @@ class Harness:
         self.middleware = load_middleware(os.path.dirname(os.path.abspath(file)))
 
     def model(self, messages: Sequence[Message]) -> Reply:
-        """Ask the model, through the middleware.
+        """Call the model, through the middleware.
 
         Raises:
-            ContractError: if a hook does not return what it should.
+            ContractError: if a hook returns an invalid value.
         """
         shown = checked_messages("the loop", "", list(messages))
         for part, middleware in self.middleware.items():
@@ -167,10 +166,10 @@ class Harness:
         return reply
 
     def tool(self, call: ToolCall) -> Message:
-        """Call a tool, through the middleware, and return the message with its result; what goes wrong with it is a result too.
+        """Call a tool, through the middleware, and return the message with its result; errors are results too.
 
         Raises:
-            ContractError: if a hook does not return what it should.
+            ContractError: if a hook returns an invalid value.
         """
         asked: ToolCall | str = call
         for part, middleware in self.middleware.items():
@@ -194,15 +193,15 @@ class Harness:
 
 
 def shell(command: str) -> str:
-    """Run a command in the task's container and return what it printed and its exit code; for tools and middleware."""
+    """Run a command in the task's container and return its output and its exit code; for tools and middleware."""
     return str(_ask("shell", {"command": command}))
 
 
 def probe(file: str) -> None:
-    """Load a program's middleware and call every hook with samples of what it will be given.
+    """Load a program's middleware and call every hook with sample arguments.
 
     Raises:
-        ContractError: for the first thing that is wrong.
+        ContractError: for the first violation.
     """
     call = ToolCall("call-1", "shell", {"command": "ls"})
     asked = [Message("system", "You work with a shell."), Message("user", "List the files.")]
@@ -225,8 +224,8 @@ def load_middleware(folder: str) -> dict[str, Middleware]:
     """Return the middleware of a program, by file and in the order of the files' names.
 
     Raises:
-        ContractError: if a file cannot be imported, has not exactly one subclass of `Middleware`, or one with hooks that do
-            not exist or take other arguments.
+        ContractError: if a file cannot be imported, has not exactly one subclass of `Middleware`, or one with unknown
+            hooks or wrong parameters.
     """
     path = os.path.join(folder, "middleware")
     names = sorted(n for n in os.listdir(path) if n.endswith(".py")) if os.path.isdir(path) else []
@@ -242,14 +241,14 @@ def run_hook(part: str, middleware: Middleware, hook: str, *given: Any) -> Any:
     try:
         return getattr(middleware, hook)(*given)
     except Exception as error:
-        raise ContractError(part, hook, f"raised {_shown_error(error)}", _RETURNS[hook]) from error
+        raise ContractError(part, hook, f"raised {_format_error(error)}", _RETURNS[hook]) from error
 
 
 def checked(part: str, hook: str, value: Any, *kinds: type) -> Any:
-    """Return what a hook gave.
+    """Return a hook's value.
 
     Raises:
-        ContractError: if it is of another kind.
+        ContractError: if it has another type.
     """
     if not isinstance(value, kinds):
         raise ContractError(part, hook, f"returned {_kind(value)}", _RETURNS[hook])
@@ -257,10 +256,10 @@ def checked(part: str, hook: str, value: Any, *kinds: type) -> Any:
 
 
 def checked_messages(part: str, hook: str, value: Any) -> list[Message]:
-    """Return messages that a model can be shown.
+    """Return messages that can be sent to a model.
 
     Raises:
-        ContractError: if they are none, or a tool's result does not follow its call.
+        ContractError: if they are invalid, or a tool's result does not follow its call.
     """
     expected = _RETURNS["before_model"]
     if not isinstance(value, list) or not value:
@@ -305,7 +304,7 @@ def _load(part: str, path: str) -> Middleware:
         classes = [c for c in own if issubclass(c, Middleware) and not c.__name__.startswith("_")]
         made = [c() for c in classes]
     except Exception as error:
-        raise ContractError(part, "", f"raised {_shown_error(error)} when it was loaded", expected) from error
+        raise ContractError(part, "", f"raised {_format_error(error)} when it was loaded", expected) from error
     if len(made) != 1:
         raise ContractError(part, "", f"has {len(made)} such classes", expected)
     _check_hooks(part, made[0])
@@ -369,5 +368,5 @@ def _kind(value: object) -> str:
     return "None" if value is None else f"a {type(value).__name__} ({value!r:.60})"
 
 
-def _shown_error(error: BaseException) -> str:
+def _format_error(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"[:_SHOWN]

@@ -1,6 +1,6 @@
-"""The loop inside a program worker: import a module, call its function, and where it is kept the methods of what that gave.
+"""The loop inside a program worker: imports a module, calls its function, and the methods of a kept result.
 
-Runs after confinement, in the same process as the untrusted program; nothing it says is trusted by the host.
+Runs after confinement, in the same process as the untrusted program; the host trusts none of its output.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ _RESERVE = 1 << 20
 
 
 class ServiceError(Exception):
-    """What was asked of the host could not be done; the message says why."""
+    """The host could not serve a request; the message says why."""
 
 
 class _Bounded(io.RawIOBase):
-    """Stands in for stdout or stderr: what is written goes to a descriptor up to a limit, and beyond it nowhere."""
+    """Replaces stdout or stderr: writes to a descriptor up to a limit, and discards the rest."""
 
     def __init__(self, descriptor: int, limit: int) -> None:
         self.descriptor, self.limit, self.left = descriptor, limit, limit
 
     def writable(self) -> bool:
-        """Return True: this is where print goes."""
+        """Return True, as print requires."""
         return True
 
     def fileno(self) -> int:
-        """Return the descriptor, which takes what is written past this object too."""
+        """Return the descriptor, which also takes writes that bypass this object."""
         return self.descriptor
 
     def write(self, data: Any) -> int:
-        """Write what the limit leaves of `data`, and say that it was all written."""
+        """Write `data` up to the limit, and report all of it as written."""
         size = len(data)
         if self.left > 0:
             kept = bytes(memoryview(data)[: self.left])
@@ -61,9 +61,9 @@ class ProgramLoop:
 
     Args:
         request: descriptor of requests and answers.
-        response: descriptor for what the program asks and gives.
-        order: `program` (its folder), `output` (bytes kept of stdout and of stderr for each call), `result` (most bytes
-            of what it returns), `ask` (most bytes of one request for a service).
+        response: descriptor for the program's requests and results.
+        order: `program` (its folder), `output` (bytes kept of stdout and of stderr for each call), `result` (size
+            limit of a return value, in bytes), `ask` (size limit of a service request, in bytes).
     """
 
     def __init__(self, request: int, response: int, order: Mapping[str, Any]) -> None:
@@ -92,14 +92,14 @@ class ProgramLoop:
             self.serve(json.loads(frame[frames.HEADER.size + 1 :]))
 
     def ask(self, service: str, value: Any = None) -> Any:
-        """Have the host do something, and return what it gives; waits for it, from whichever thread.
+        """Request a service of the host, and wait for its result; works from any thread.
 
         Args:
             service: its name.
-            value: what it is asked for, JSON values.
+            value: the request, JSON values.
 
         Raises:
-            ServiceError: if it cannot be done, or what is asked is no JSON, too large, or asked while no call is going on.
+            ServiceError: if it cannot be served, or the request is not JSON, too large, or made outside a call.
         """
         try:
             data = _encode({"service": service, "value": value})
@@ -122,7 +122,7 @@ class ProgramLoop:
         for raw in self.printed:
             raw.left = raw.limit
         self.busy = True
-        # Given up when memory has run out, so that there is some to say so with.
+        # Freed when memory has run out, to make room for the report.
         reserve: bytearray | None = bytearray(_RESERVE)
         value, failure = b"", None
         try:
@@ -146,7 +146,7 @@ class ProgramLoop:
         if "method" in request:
             return _attribute(self.kept, request["method"], "the program's object")
         module_name, _, path = request["function"].partition(":")
-        # A program may have modules that are named like those this process has imported already.
+        # A program may have modules with the names of modules already imported by this process.
         sys.modules.pop(module_name, None)
         target: Any = importlib.import_module(module_name)
         for name in path.split("."):
@@ -174,7 +174,7 @@ class ProgramLoop:
 
 
 def rehearse() -> None:
-    """Do what a call does, so that a process in reserve has its memory in place before its order."""
+    """Make a sample call, so that a reserve process has its memory in place before its order."""
     request, response = os.pipe(), os.pipe()
     loop = ProgramLoop(request[0], response[1], {"output": 0, "result": 0, "ask": 0, "program": "/"})
     harness.seed(0)
@@ -186,7 +186,7 @@ def rehearse() -> None:
 
 
 class _MissingError(Exception):
-    """There is no such function."""
+    """The function does not exist."""
 
 
 def _attribute(owner: Any, name: str, what: str) -> Any:

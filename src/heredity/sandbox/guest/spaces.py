@@ -16,7 +16,7 @@ import numpy as np
 
 
 def load_space_classes(package_folder: str) -> types.ModuleType:
-    """Import `gymnasium.spaces` alone, and leave a `gymnasium` module that can import nothing more."""
+    """Import only `gymnasium.spaces`, and leave a `gymnasium` module that cannot import anything else."""
     package = types.ModuleType("gymnasium")
     package.__path__ = [package_folder]
     sys.modules["gymnasium"] = package
@@ -36,7 +36,7 @@ def load_space_classes(package_folder: str) -> types.ModuleType:
 
 
 def _seed_lazily(base: Any, seeding: types.ModuleType) -> None:
-    """Have spaces make their generator when it is first used, from the seed that `fresh` left: most policies never do."""
+    """Let spaces make their generator on first use, from the seed set by `fresh`: most policies never use it."""
 
     def np_random(space: Any) -> Any:
         if space._np_random is None:
@@ -47,7 +47,7 @@ def _seed_lazily(base: Any, seeding: types.ModuleType) -> None:
 
 
 def _read_like_json(spaces: types.ModuleType) -> None:
-    """Let spaces be read by the keys of their JSON description too, `space["high"]`: older policies expect a dictionary."""
+    """Make spaces readable by the keys of their JSON description too, `space["high"]`: older policies expect a dictionary."""
     for kind in {
         spaces.Space,
         *(c for c in vars(spaces).values() if isinstance(c, type) and issubclass(c, spaces.Space)),
@@ -77,7 +77,7 @@ def _item_getter(own: Callable[[Any, Any], Any] | None) -> Callable[[Any, Any], 
 
 
 def fresh(space: Any, seed: int) -> Any:
-    """Return a copy of a space, sharing its bounds, that will draw from `seed` when it is asked to draw."""
+    """Return a copy of a space, sharing its bounds, that draws from `seed` on demand."""
     mine = copy.copy(space)
     mine._np_random, mine._np_random_seed, mine._later_seed = None, None, seed
     parts = getattr(space, "spaces", None)
@@ -89,7 +89,7 @@ def fresh(space: Any, seed: int) -> Any:
 
 
 def build_space(description: Mapping[str, Any]) -> Any:
-    """Build the space that a description names; what has no class of its own becomes a plain `Space`."""
+    """Build a space from its description; one without a class becomes a plain `Space`."""
     space = _build(description)
     space.description = dict(description)
     return space

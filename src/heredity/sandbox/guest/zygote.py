@@ -1,8 +1,9 @@
-"""The warm parent of confined workers: an isolated interpreter with numpy loaded, and nothing else worth having.
+"""The warm parent of confined workers: an isolated interpreter with numpy loaded, and no secrets.
 
-Started by its path with `python -P -s -S -B` and five variables of its own. It reads its settings from the control socket,
-leaves the host's namespaces, and then forks one confined worker per order. Its `main` says what its workers are for:
-`"policy"` plays episodes (`harness.py`), `"program"` runs functions (`program.py`). It never runs a line of an untrusted program.
+Started by its path with `python -P -s -S -B` and five environment variables. It reads its settings from the control
+socket, leaves the host's namespaces, and then forks one confined worker per order. Its `main` sets the purpose of its
+workers: `"policy"` plays episodes (`harness.py`), `"program"` runs functions (`program.py`). It never runs a line of
+an untrusted program.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ FIRST_USER = 1 << 30
 REQUEST, RESPONSE = 3, 4
 """The descriptors of a worker's two pipes."""
 ENDING_S = 0.5
-"""How long a worker that has closed its pipe may take to end by itself."""
+"""Seconds for a worker that has closed its pipe to end."""
 GUEST_MODULES = ("codec", "confine", "coroutines", "failures", "frames", "harness", "program", "spaces")
-"""Forgotten by name in a worker, so that a program may have modules of these names."""
+"""Removed by name in a worker, so that a program may have modules of these names."""
 
 
 class Zygote:
-    """Forks workers on orders from the control socket and ends them when told to."""
+    """Forks workers on orders from the control socket and ends them on request."""
 
     def __init__(self, control: socket.socket, settings: dict[str, Any]) -> None:
         import confine
@@ -85,7 +86,7 @@ class Zygote:
         try:
             import confine
 
-            # Outside a namespace of its own nothing else ends it with the zygote: neither the kernel, nor the end of its
+            # Outside a separate namespace nothing else ends it with the zygote: neither the kernel, nor the end of its
             # link as long as it holds both ends.
             ours.close()
             confine.die_with_parent()
@@ -149,7 +150,7 @@ class Zygote:
         import frames
 
         pid, scratch = self.workers.pop(worker)
-        # Whoever closed its pipe is on its way out, unless it lives on without it.
+        # A worker that closed its pipe is about to end, unless it survives without it.
         deadline = time.monotonic() + (ENDING_S if closed else 0.0)
         ended, status = os.waitpid(pid, os.WNOHANG)
         while not ended and time.monotonic() < deadline:
@@ -167,7 +168,7 @@ class Zygote:
 
 
 def empty(folder: str) -> None:
-    """Remove everything in `folder`, however deep it is nested: no recursion, and no paths that grow. Changes the folder."""
+    """Remove everything in `folder` at any depth: without recursion, and without growing paths. Changes the folder."""
     os.chdir(folder)
     above: list[str] = []
     left = [_remove_files()]

@@ -1,8 +1,8 @@
-"""Drift: whether a team that evolves across tasks still solves what it solved before (canaries), and the way back if it does not.
+"""Drift: checks that a team evolving across tasks still solves what it solved before (canaries), and reverts it if not.
 
-`canaries.jsonl` has a line for each earlier task that was solved, with the right answer; the history beside the store a line for
-each task and each check. A canary that is lost is tried again with the versions of earlier tasks: if those solve it, later tasks
-begin from them again, else it is not the edits that lost it, and they stay.
+`canaries.jsonl` has a line for each solved earlier task, with the right answer; the history next to the store has a
+line for each task and each check. A lost canary is re-attempted with the versions of earlier tasks. If those solve
+it, later tasks start from them again; otherwise the edits did not cause the loss, and they stay.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from heredity.errors import ConfigError, RecordError
-from heredity.ids import digest_json
-from heredity.outside import json_value, read_text
-from heredity.refusals import quoted, reading
+from heredity._core.errors import ConfigError, RecordError
+from heredity._core.ids import digest_json
+from heredity._core.outside import json_value, read_text
+from heredity._core.refusals import quoted, reading
 from heredity.resources import Candidate
 from heredity.team.evolution.lineage import Lineage
 from heredity.team.evolution.trials import Case
@@ -25,11 +25,11 @@ Attempt = Callable[[Candidate, Case], Awaitable[float]]
 """Attempts a canary with a team; returns its score, 1 for solved."""
 
 _EARLIER = 5
-"""How many earlier teams are tried when a canary is lost."""
+"""Number of earlier teams tried when a canary is lost."""
 
 
 def read_canaries(path: Path) -> list[Case]:
-    """Return the earlier tasks that a file holds; none where there is no file.
+    """Return the earlier tasks in a file; empty if the file does not exist.
 
     Raises:
         ConfigError: if a line has no task or no answer.
@@ -38,7 +38,7 @@ def read_canaries(path: Path) -> list[Case]:
 
 
 def add_canary(path: Path, task: str, answer: str) -> None:
-    """Add a task that was solved, once.
+    """Add a solved task, once.
 
     Raises:
         RecordError: if the file cannot be written.
@@ -54,7 +54,7 @@ def read_history(path: Path) -> list[dict[str, Any]]:
 
 
 def history_of(store: Path) -> Path:
-    """Return the file beside a store that holds the history."""
+    """Return the history file next to a store."""
     return store.with_suffix(".history.jsonl")
 
 
@@ -66,15 +66,15 @@ async def after_task(
     attempt: Attempt,
     used: Callable[[], Mapping[str, Any]],
 ) -> None:
-    """Put a task into the history, and check the canaries if it is time; a task that is there already is not put there again.
+    """Add a task to the history, once, and check the canaries if a check is due.
 
     Args:
         lineage: the team's versions.
-        done: what is known of the task; `task` names it.
+        done: the task's entry; `task` names it.
         canaries: earlier tasks.
         every: tasks between checks; 0 for none.
         attempt: attempts a canary.
-        used: says what these attempts used.
+        used: returns the usage of these attempts.
     """
     path = history_of(lineage.store.path)
     history = read_history(path)
@@ -92,7 +92,7 @@ async def after_task(
 
 
 def checks_after(store: Path, task: str) -> list[dict[str, Any]]:
-    """Return the checks that were made after a task and before the next one, in order; `task` is the name of its folder."""
+    """Return the checks made after a task and before the next one, in order; `task` is the name of its folder."""
     checks: list[dict[str, Any]] = []
     own = False
     for line in read_history(history_of(store)):
@@ -106,7 +106,7 @@ def checks_after(store: Path, task: str) -> list[dict[str, Any]]:
 async def _check(
     lineage: Lineage, canaries: Sequence[Case], history: Sequence[Mapping[str, Any]], attempt: Attempt
 ) -> dict[str, Any]:
-    """Attempt all canaries with the team as it is, and go back to an earlier one that solves what this one has lost."""
+    """Attempt all canaries with the current team, and revert to an earlier one that solves the lost ones."""
     versions = lineage.heads()
     team = lineage.candidate(versions)
     solved = [case.key for case in canaries if await attempt(team, case) == 1.0]
@@ -123,7 +123,7 @@ async def _check(
 
 
 def _earlier(history: Sequence[Mapping[str, Any]], now: Mapping[str, str]) -> list[dict[str, str]]:
-    """Return the teams of earlier tasks and checks, the newest first, without the present one."""
+    """Return the teams of earlier tasks and checks, newest first, without the current one."""
     teams: dict[str, dict[str, str]] = {}
     for line in reversed(history):
         versions: dict[str, str] = dict(line["versions"])
@@ -134,7 +134,7 @@ def _earlier(history: Sequence[Mapping[str, Any]], now: Mapping[str, str]) -> li
 
 def _case(where: str, line: Mapping[str, Any]) -> Case:
     if not isinstance(line.get("task"), str) or not isinstance(line.get("answer"), str):
-        raise ConfigError(f'{where} is no canary; write an object with "task" and "answer", both texts')
+        raise ConfigError(f'{where} is not a canary; write an object with "task" and "answer", both texts')
     body = {"task": line["task"]}
     return Case(f"canary.{digest_json([body, line['answer']])[:12]}", "task", "", body, line["answer"])
 
@@ -152,14 +152,14 @@ def _lines(path: Path) -> list[dict[str, Any]]:
             raise ConfigError(f"{path}, line {number} is not JSON: {error}; correct the line, or remove it") from error
         if not isinstance(value, dict):
             raise ConfigError(
-                f"{path}, line {number} is no JSON object: {quoted(text)}; correct the line, or remove it"
+                f"{path}, line {number} is not a JSON object: {quoted(text)}; correct the line, or remove it"
             )
         lines.append(cast("dict[str, Any]", value))
     return lines
 
 
 def _append(path: Path, line: Mapping[str, Any]) -> None:
-    """Add a line with one write that is synced: others may add to the file meanwhile, and a kill leaves it whole or not there."""
+    """Add a line with one synced write: others may append meanwhile, and a kill leaves the line whole or absent."""
     try:
         ended = not path.exists() or path.read_bytes()[-1:] in (b"", b"\n")
         with path.open("ab") as file:

@@ -1,55 +1,145 @@
-"""Evolution between the rounds of a task: failures are found, attributed, mended, and what is committed is used from then on.
+"""Evolution between the rounds of a task: finds failures, attributes them, fixes them, and uses committed edits from then on.
 
-Everything follows from what is on record - messages, effects, decisions - and from the task's seed, so a team that goes on after
-a kill comes to the same versions without proposing or trying anything again.
+Everything follows from the record - messages, effects, decisions - and from the task's seed, so a team resumed after
+a kill reaches the same versions without repeating proposals or attempts.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from heredity.actors.contract import Programs
-from heredity.errors import ConfigError, HeredityError
-from heredity.evolution.contract import Decision, EvolverContext
-from heredity.evolution.operators.dialogue import Steps
-from heredity.evolution.registry import METHODS, method
-from heredity.gateway import Model
-from heredity.ids import digest_json
+from heredity._core.errors import ConfigError, HeredityError
+from heredity._core.ids import digest_json
+from heredity._core.spans import watching
+from heredity.engine.actor import Programs
+from heredity.methods.contract import Decision, EvolverContext
+from heredity.methods.operators.dialogue import Steps
+from heredity.methods.registry import METHODS, method
+from heredity.models import Model
 from heredity.resources import Candidate, SourceTree
 from heredity.resources.assembly import changed_parts
 from heredity.resources.building import PROMPT
-from heredity.spans import watching
 from heredity.tasks import TasksetInfo
 from heredity.team.agent import Numbered, RecordedModel, SubAgent
 from heredity.team.bus import NOBODYS, Bus, describe
 from heredity.team.design import TEAM, AgentDesign, EvolutionDesign, TeamParts, read_team
-from heredity.team.evolution.attribution import Attributed, planner_failure, round_failures, well_done
+from heredity.team.evolution.failures import Failure, FailureKind, failures, score
 from heredity.team.evolution.generation import contracts_failure
 from heredity.team.evolution.session import FailureSession
-from heredity.team.evolution.trials import PROPOSAL, Case, Staff, Trials
+from heredity.team.evolution.trials import PROPOSAL, Case, Staff, Trials, handled_by, plan_failures
 from heredity.team.messages import Message
 from heredity.team.participant import Context, Participant
-from heredity.team.plan import Plan
+from heredity.team.plan import Plan, State
 from heredity.team.planning import INSTRUCTIONS, ModelPlanner, Revision
+from heredity.team.record import Record
 from heredity.team.team import PLANNER
 
+_DESIGN = frozenset({FailureKind.MISSING_CAPABILITY, FailureKind.BUDGET})
+
+
+@dataclass(frozen=True)
+class Attributed:
+    """A failed step.
+
+    Attributes:
+        case: the step, as a case to re-attempt.
+        score: its score, in [0, 1].
+        failures: its failures.
+    """
+
+    case: Case
+    score: float
+    failures: tuple[Failure, ...]
+
+    def parts(self, team: TeamParts) -> list[str]:
+        """Return the names of the parts to which its failures are attributed.
+
+        A failing tool of the team is itself at fault. A missing capability and an exhausted budget are also
+        attributed to the design, and everything else to the agent's prompt and memories.
+        """
+        tools = [f"tool/{failure.tool}" for failure in self.failures if failure.tool]
+        if tools:
+            return list(dict.fromkeys(tools))
+        design = [TEAM] if any(failure.kind in _DESIGN for failure in self.failures) else []
+        if self.case.agent == PLANNER:
+            return [f"prompt/{PLANNER}", *design]
+        agent = team.design.agents.get(self.case.agent)
+        if agent is None:
+            return design
+        own = [name for name in team.candidate.parts if name.startswith("memory/")]
+        memories = own if agent.memories is None else [f"memory/{name}" for name in agent.memories]
+        return [f"prompt/{self.case.agent}", *memories, *design]
+
+
+async def round_failures(
+    plan: Plan, number: int, planner_id: str, record: Record, agent: Callable[[str], SubAgent], context: Context
+) -> list[Attributed]:
+    """Return the steps of a round with failures that an edit could fix."""
+    failures_found: list[Attributed] = []
+    over = plan.rounds[-1].ended if plan.rounds else ()
+    # In the order of the plan, not of completion, which differs in a resumed team.
+    for step in [step for step in plan.steps if step.id in over]:
+        request = record.messages.get(f"{planner_id}.round{number}.{step.id}")
+        result = record.result(request.id) if request else None
+        if request is None or result is None or result.outcome is None:
+            continue
+        answer = result.value.get("answer", "") if isinstance(result.value, Mapping) else ""
+        handled = await handled_by(
+            agent(step.agent), context, record.effects_of(request.id), request.body, result.outcome
+        )
+        handled = replace(handled, error=result.error, answer=str(answer))
+        wrong = failures(handled)
+        if wrong:
+            case = Case(f"round{number}.{step.id}", "step", step.agent, request.body)
+            failures_found.append(Attributed(case, score(handled, wrong), tuple(wrong)))
+    return failures_found
+
+
+def planner_failure(replies: Sequence[str], before: Plan, agents: Mapping[str, str], number: int) -> Attributed | None:
+    """Return the fault in a planner's first reply of a round."""
+    problem = plan_failures(replies, before, agents)
+    if not problem:
+        return None
+    kind = FailureKind.MISSING_CAPABILITY if "there is no agent" in problem else FailureKind.WRONG_FORMAT
+    case = Case(f"round{number}.plan", "plan", PLANNER, {"task": before.task, "plan": before})
+    return Attributed(case, 0.5, (Failure(kind, problem),))
+
+
+def well_done(plan: Plan, failed: Attributed, most: int, planner_id: str, record: Record) -> list[Case]:
+    """Return the agent's latest successful steps, as cases that must stay successful."""
+    order = [step.id for step in plan.steps]
+    ended = [(n, own) for n, its_round in enumerate(plan.rounds, 1) for own in sorted(its_round.ended, key=order.index)]
+    cases: list[Case] = []
+    for number, step_id in ended:
+        step = next((step for step in plan.steps if step.id == step_id), None)
+        request = record.messages.get(f"{planner_id}.round{number}.{step_id}")
+        key = f"round{number}.{step_id}"
+        if step is None or request is None or step.state is not State.DONE or key == failed.case.key:
+            continue
+        if step.agent == failed.case.agent:
+            cases.append(Case(key, "step", step.agent, request.body))
+    return cases[-most:] if most else []
+
+
 Kept = Callable[[Decision, Candidate, Candidate], Mapping[str, str]]
-"""Puts a decision into the lineage: the decision, the team as it was, the team that it is about; returns versions by part."""
+"""Stores a decision in the lineage: takes the decision, the previous team and the proposed team; returns versions by
+part.
+"""
 
 
 @dataclass
 class _Task:
-    """How far the evolution of a task has come.
+    """Evolution state of a task.
 
     Attributes:
-        context: of the planner's message, on whose record everything goes.
-        left: attempts that may still be made.
-        round: rounds that are over; `before`: the plan that the planner was shown last.
-        planned: what the planner replied since the last round was over.
-        decided: how many decisions are on record.
+        context: the context of the planner's message, which records everything.
+        left: remaining attempts.
+        round: finished rounds; `before`: the plan last shown to the planner.
+        planned: the planner's replies since the last round ended.
+        decided: number of recorded decisions.
     """
 
     context: Context
@@ -61,13 +151,13 @@ class _Task:
 
     @property
     def id(self) -> str:
-        """The planner's message."""
+        """Id of the planner's message."""
         assert self.context.message is not None
         return self.context.message.id
 
 
 UNUSABLE = "no edit: the optimizer's replies could not be used"
-"""What is on record of a failure for which the optimizer proposed nothing that could be read."""
+"""Recorded result of a failure for which the optimizer's proposals could not be read."""
 
 NO_EVOLUTION = EvolutionDesign(attempts=0)
 
@@ -81,16 +171,16 @@ class Evolving:
     """A team that may change while it works.
 
     Attributes:
-        team: what it is made of now.
-        staff: how its agents are made.
-        settings: how it evolves; with `attempts = 0` it stays as it is.
+        team: its current parts.
+        staff: makes its agents.
+        settings: the evolution settings; with `attempts = 0` it does not change.
         optimizer: the model that proposes edits.
-        programs: runs the contract tests of tools; None where there is no sandbox.
-        keep: puts decisions into a lineage.
-        canaries: earlier tasks that were solved.
-        seed: of the optimizers' draws.
-        trials: attempts what shows whether an edit helps; there from `join` on.
-        made: what was decided in this task, in order.
+        programs: runs the contract tests of tools; None without a sandbox.
+        keep: stores decisions in a lineage.
+        canaries: solved earlier tasks.
+        seed: seed of the optimizers' draws.
+        trials: attempts cases to test edits; set by `join`.
+        made: decisions of this task, in order.
     """
 
     team: TeamParts
@@ -107,23 +197,23 @@ class Evolving:
     _one: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def join(self, bus: Bus) -> None:
-        """Take part in a team, for trials of edits."""
+        """Join a team, for trials of edits."""
         self.trials = Trials(self.staff, bus)
         if self.settings.attempts:
             self.trials.join()
 
     @property
     def attempted(self) -> int:
-        """How many attempts were charged."""
+        """Number of attempts charged."""
         return sum(self.settings.attempts - task.left for task in self._tasks.values())
 
     def decisions(self, task_id: str) -> list[dict[str, Any]]:
-        """Return what was decided in a task, in order, from the record: also of a task that was over before this process began."""
+        """Return a task's decisions, in order, from the record, including tasks that ended before this process started."""
         done = self.trials.bus.record.effects_of(task_id)
         return [dict(value) for name, value in done if name.startswith("decision-")]
 
     def handler(self, name: str) -> Callable[[Message, Context], Awaitable[Any]]:
-        """Return what does the steps of an agent: each with what the team is made of when it begins."""
+        """Return the handler of an agent's steps; each step uses the team's parts at its start."""
 
         async def reply_to(message: Message, context: Context) -> Any:
             return await self.agent(name)(message, context)
@@ -131,16 +221,16 @@ class Evolving:
         return reply_to
 
     def agent(self, name: str) -> SubAgent:
-        """Return an agent as it is now."""
+        """Return an agent in its current form."""
         return self.staff.agent(self.team, name)
 
     async def revise(self, plan: Plan, agents: Mapping[str, str], context: Context) -> Revision:
-        """Plan, with the planner's message as it is now (`heredity.team.planning.Planner`)."""
+        """Plan with the planner's current message (`heredity.team.planning.Planner`)."""
         heard = self._task(context, plan).planned.append
         return await ModelPlanner(self.staff.planner, self.team.planner, heard).revise(plan, agents, context)
 
     async def between(self, plan: Plan, context: Context) -> None:
-        """Look at a round that is over, and improve the team where it failed in a way that an edit could mend."""
+        """Examine a finished round, and improve the team where it failed in a way that an edit could fix."""
         if not self.settings.attempts or context.message is None:
             return
         task = self._task(context, plan)
@@ -163,7 +253,7 @@ class Evolving:
         return self._tasks.setdefault(context.message.id, _Task(context, self.settings.attempts, Plan(plan.task)))
 
     async def _failed(self, plan: Plan, task: _Task) -> list[Attributed]:
-        """Return what failed in the last round, one entry for each scope, the worst first."""
+        """Return the failures of the last round, one entry for each scope, the worst first."""
         record = self.trials.bus.record
         failures_found = await round_failures(plan, task.round, task.id, record, self.agent, task.context)
         planned, task.planned = task.planned, []
@@ -178,7 +268,7 @@ class Evolving:
         return list(chosen.values())
 
     def _scope(self, failed: Attributed) -> frozenset[str]:
-        """Return the parts that may be edited to mend a failure."""
+        """Return the parts that may be edited to fix a failure."""
         parts = {*self.team.candidate.parts, f"prompt/{PLANNER}"}
         return frozenset(
             name
@@ -187,7 +277,7 @@ class Evolving:
         )
 
     async def _mend(self, failed: Attributed, plan: Plan, task: _Task) -> None:
-        """Let the optimizer mend a failure, if it fails again when it is tried again."""
+        """Let the optimizer fix a failure, if it recurs when re-attempted."""
         settings, trials, base, scope = self.settings, self.trials, self._base, self._scope(failed)
         about = {"step": failed.case.key, "failures": [f"{f.kind}: {f.detail}" for f in failed.failures]}
         task.left -= 1
@@ -222,7 +312,7 @@ class Evolving:
             await self._become(session.accepted)
 
     async def _become(self, team: TeamParts) -> None:
-        """Work on as another team: who is new in it takes part, who is not in it any more leaves."""
+        """Switch to another team: register new agents and remove old ones."""
         before, bus = self.team.design.agents, self.trials.bus
         self.team = team
         for name in before.keys() | team.design.agents.keys():
@@ -265,7 +355,7 @@ class Evolving:
         before: Candidate | None = None,
         whole: Candidate | None = None,
     ) -> None:
-        """Put on record what came of a failure or of a proposal, and a version for each part that was to change."""
+        """Record the result of a failure or a proposal, and a version for each part that was to change."""
         task.decided += 1
 
         async def put() -> dict[str, Any]:
@@ -278,13 +368,13 @@ class Evolving:
 
         self.made.append(dict(await task.context.once(f"decision-{task.decided}", put)))
 
-    # Tools and skills that agents wrote.
+    # Tools and skills written by agents.
 
     async def _take_in(self, task: _Task) -> None:
-        """Take what agents wrote in the last round into the team: what passes its tests and costs no canary."""
+        """Add the tools and skills written in the last round to the team, if they pass their tests and lose no canary."""
         messages = self.trials.bus.record.messages
         own = f"{task.id}.round{task.round}."
-        # Of this round alone: a team that goes on has those of later ones on record.
+        # Of this round alone: the record of a resumed team also has those of later rounds.
         proposals = [m for key, m in messages.items() if m.kind == PROPOSAL and key.startswith(own)]
         for message in sorted(proposals, key=lambda m: m.id):
             await self._consider(message, task)
@@ -308,7 +398,7 @@ class Evolving:
         self.team = self.team if wrong else team
 
     async def _lost(self, base: TeamParts, team: TeamParts, task: _Task) -> str:
-        """Return the first canary that a team loses and its base solves."""
+        """Return the first canary that the base solves and a team loses."""
         for case in self.canaries:
             if task.left < _FEWEST:
                 return "too few attempts are left to try the canaries"
@@ -321,7 +411,7 @@ class Evolving:
 
 
 def _granted(team: TeamParts, agent: str, tool: str) -> SourceTree:
-    """Return the design in which an agent has a tool: whoever has all has it anyway."""
+    """Return the design in which an agent has a tool; an agent with all tools already has it."""
     design = team.design
     own: AgentDesign | None = design.agents.get(agent)
     if own is None:
@@ -333,7 +423,7 @@ def _granted(team: TeamParts, agent: str, tool: str) -> SourceTree:
 
 
 def _options(settings: EvolutionDesign, scope: frozenset[str], cases: int) -> dict[str, Any]:
-    """Return a method's options: those of the team, and of the loop those that the method has."""
+    """Return a method's options: the team's, and those of the loop that the method has."""
     options = getattr(METHODS.load(settings.optimizer), "options_model", None)
     fields = set(options.model_fields) if options is not None else set[str]()
     loop: dict[str, Any] = {
@@ -351,14 +441,14 @@ def check_optimizer(settings: EvolutionDesign) -> None:
     """Check that a method can work inside of a team.
 
     Raises:
-        UnknownNameError: if there is no such method, or it has no such option.
-        ConfigError: if it is none that edits prompts and weighs each edit.
+        UnknownNameError: if the method does not exist, or lacks an option.
+        ConfigError: if it does not edit prompts and weigh each edit.
     """
     method(settings.optimizer, _options(settings, frozenset({f"prompt/{PLANNER}"}), 1))
 
 
 _FEWEST = 2
-"""Attempts that a comparison needs: one of each side."""
+"""Attempts needed for a comparison: one on each side."""
 
 _INFO = TasksetInfo(
     name="team",

@@ -1,8 +1,8 @@
-"""What went wrong in a step that an edit could mend, told from its trace alone (Autogenesis, section 3.2.3: reflect).
+"""Finds failures of a step that an edit could fix, from its trace alone (Autogenesis, section 3.2.3: reflect).
 
-A trace is what is on record of the handling of a message: the model's replies, what programs and tools gave. Six classes are
-told apart: a tool that fails, what is not in the form that was asked for, a capability that nobody has, a loop, a claim without a
-source, a budget that is used up. Each is attributed to the resources that may be edited to mend it.
+A trace is the record of handling a message: the model's replies and the results of programs and tools. There are six
+classes: a failing tool, output in the wrong format, a missing capability, a loop, a claim without a source, an
+exhausted budget. Each is attributed to the resources that may be edited to fix it.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from heredity.actors.calling import check_arguments
-from heredity.actors.react import has_action, loads, parse_action
-from heredity.errors import ConfigError
-from heredity.gateway import Reply, ToolSpec
+from heredity._core.errors import ConfigError
+from heredity.engine.calling import check_arguments
+from heredity.engine.react import has_action, loads, parse_action
+from heredity.models import Reply, ToolSpec
 from heredity.team.agent import shortened
 from heredity.team.messages import Outcome
 
 Trace = Sequence[tuple[str, Any]]
-"""What was done while a message was handled: names of effects and what they gave, in order."""
+"""Effects of handling a message: names and values, in order."""
 
 _REPEATED = 3
 _URL = re.compile(r"https?://[^\s<>()\[\]\"'`]+")
@@ -33,7 +33,7 @@ _ERROR_LINE = re.compile(r"^error: ", re.MULTILINE)
 
 
 class FailureKind(StrEnum):
-    """What kind of failure an edit could mend."""
+    """Class of a failure that an edit could fix."""
 
     TOOL_ERROR = "tool error"
     WRONG_FORMAT = "wrong format"
@@ -49,8 +49,8 @@ class Failure:
 
     Attributes:
         kind: its class.
-        detail: what happened, in one line.
-        tool: the candidate's own tool that failed; `""` for none.
+        detail: description in one line.
+        tool: the candidate's failing tool; `""` for none.
     """
 
     kind: FailureKind
@@ -60,14 +60,14 @@ class Failure:
 
 @dataclass(frozen=True)
 class Handled:
-    """A step as it went.
+    """The course of a step.
 
     Attributes:
-        body: what was asked.
-        outcome, error, answer: how it ended.
-        trace: what was done.
-        specs: the tools that its agent had, by name.
-        programs: the agent's own tools, by the first letters of their programs' digest.
+        body: the request.
+        outcome, error, answer: the result.
+        trace: the effects.
+        specs: its agent's tools, by name.
+        programs: the agent's tool programs, by the first letters of their digest.
     """
 
     body: Mapping[str, Any]
@@ -80,7 +80,7 @@ class Handled:
 
 
 def failures(handled: Handled) -> list[Failure]:
-    """Return what went wrong in a step, what ended it first; nothing if it went well."""
+    """Return a step's failures, starting with the one that ended it; empty if it went well."""
     replies = [Reply.from_json(value) for name, value in handled.trace if name.startswith("model-")]
     calls = [call for reply in replies for call in _calls(reply)]
     repeated = Counter(calls)
@@ -101,14 +101,14 @@ def failures(handled: Handled) -> list[Failure]:
 
 
 def score(handled: Handled, failures_found: Sequence[Failure]) -> float:
-    """Return how well a step went: 1 with an answer and without a failure, 0.5 with both, 0 without an answer."""
+    """Score a step: 1 with an answer and without a failure, 0.5 with both, 0 without an answer."""
     if handled.outcome is not Outcome.OK:
         return 0.0
     return 0.5 if failures_found else 1.0
 
 
 def transcript(handled: Handled, chars: int = 6000) -> str:
-    """Return what was said and done in a step, in order and shortened, for an optimizer."""
+    """Return the messages and effects of a step, in order and shortened, for an optimizer."""
     lines: list[str] = []
     for name, value in handled.trace:
         if name.startswith("model-"):
@@ -128,7 +128,7 @@ def _calls(reply: Reply) -> list[tuple[str, str]]:
 
 
 def _ending(handled: Handled, looped: Sequence[str]) -> list[Failure]:
-    """Return what a step without an answer ended with; failures that no edit mends are none."""
+    """Return the failure that ended a step without an answer; failures that no edit can fix are left out."""
     if handled.outcome is Outcome.TIMED_OUT:
         return [Failure(FailureKind.BUDGET, handled.error)]
     status = handled.error.removeprefix("AgentFailedError: ").partition(":")[0]
@@ -172,7 +172,7 @@ def _of_effect(name: str, value: Any, handled: Handled) -> Failure | None:
 
 
 def _unsupported(handled: Handled) -> list[Failure]:
-    """Return sources that an answer names and that nothing which its agent was shown has."""
+    """Return the sources named in an answer that were not shown to its agent."""
     shown = json.dumps(dict(handled.body), ensure_ascii=False)
     for name, value in handled.trace:
         if not name.startswith("model-") and not _text(value).startswith("error"):

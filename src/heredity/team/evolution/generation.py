@@ -1,11 +1,12 @@
-"""Tools and skills that agents write: candidates, tested by their contract in the sandbox (Autogenesis, section 4).
+"""Tools and skills written by agents: candidates, tested by their contract in the sandbox (Autogenesis, section 4).
 
-A tool is a program with a description, the schema of its arguments and tests of its contract, `contract.json` beside `tool.py`:
+A tool is a program with a description, the schema of its arguments and contract tests, `contract.json` next to
+`tool.py`:
 
     [{"arguments": {"n": 3}, "returns": 9}, {"arguments": {"n": -1}, "fails": true}]
 
-Whoever edits it later has to pass the tests that it had before, too. A skill is a SKILL.md, a text that agents may read. What an
-agent has written is part of the team from the next round on, if it passes; what does not is kept as a version that was refused.
+A later edit has to pass the earlier tests, too. A skill is a SKILL.md, a text for agents to read. Tools and skills
+that pass join the team in the next round; the others are stored as refused versions.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from heredity.actors.contract import Programs, ProvidedTool
-from heredity.actors.tools import read_tool
-from heredity.errors import ConfigError
-from heredity.gateway import ToolSpec
-from heredity.ids import digest_json
-from heredity.outside import json_value
+from heredity._core.errors import ConfigError
+from heredity._core.ids import digest_json
+from heredity._core.outside import json_value
+from heredity.engine.actor import Programs, ProvidedTool
+from heredity.engine.tools import read_tool
+from heredity.models import ToolSpec
 from heredity.resources import SourceTree
 from heredity.resources.assembly import draft_of, files_of, part_of
 from heredity.resources.building import SKILL, check
@@ -73,10 +74,10 @@ async def _proposed(context: Context, name: str, part: SourceTree, wrong: str) -
 
 
 def tool_part(arguments: Mapping[str, Any]) -> tuple[str, SourceTree]:
-    """Return the part that a proposal of a tool makes, with its name.
+    """Return a proposed tool as a part, with its name.
 
     Raises:
-        ConfigError: if it can be no tool, or its tests are none; the message says why.
+        ConfigError: if it is not a valid tool, or its tests are invalid; the message says why.
     """
     name = str(arguments["name"])
     contract = json.dumps(arguments["tests"], indent=1, ensure_ascii=False)
@@ -90,10 +91,10 @@ def tool_part(arguments: Mapping[str, Any]) -> tuple[str, SourceTree]:
 
 
 def skill_part(text: str) -> tuple[str, SourceTree]:
-    """Return the part that a SKILL.md makes, with its name.
+    """Return a SKILL.md as a part, with its name.
 
     Raises:
-        ConfigError: if it is none, see `heredity.resources.contracts.read_contract`.
+        ConfigError: if it is invalid, see `heredity.resources.contracts.read_contract`.
     """
     contract = read_contract(text, where=SKILL)
     if not contract.text:
@@ -107,7 +108,7 @@ def tests_of(part: SourceTree, label: str) -> list[dict[str, Any]]:
     """Return the tests of a tool's contract; none if it has no `contract.json`.
 
     Raises:
-        ConfigError: if they are no list of 1 to 20 objects with `arguments` and either `returns` or `fails`.
+        ConfigError: if they are not a list of 1 to 20 objects with `arguments` and either `returns` or `fails`.
     """
     if CONTRACT not in part:
         return []
@@ -131,7 +132,7 @@ async def contract_failure(programs: Programs, label: str, part: SourceTree, *co
     """Run the tests of contracts on a tool, in the sandbox, and return the first that fails; `""` if none does.
 
     Raises:
-        ConfigError: if a contract is none.
+        ConfigError: if a contract is invalid.
         HostError: if the sandbox fails.
     """
     tests = [test for contract in contracts for test in tests_of(contract, label)]
@@ -150,7 +151,7 @@ async def contract_failure(programs: Programs, label: str, part: SourceTree, *co
 
 
 async def contracts_failure(programs: Programs, team: TeamParts, base: TeamParts) -> str:
-    """Return the first test that a tool of a team fails which differs from the base's: its own tests, and those it had before."""
+    """Return the first failing test of a team's tools that differ from the base: their new tests and the earlier ones."""
     for name, part in team.candidate.parts.items():
         before = base.candidate.parts.get(name)
         if name.startswith("tool/") and part != before:
@@ -161,7 +162,7 @@ async def contracts_failure(programs: Programs, team: TeamParts, base: TeamParts
 
 
 def _equal(value: Any, expected: Any) -> bool:
-    """Return whether JSON values are equal, numbers up to rounding."""
+    """Return whether JSON values are equal, with numbers compared up to rounding."""
     if isinstance(value, bool) or isinstance(expected, bool):
         return value is expected
     if isinstance(value, int | float) and isinstance(expected, int | float):

@@ -1,8 +1,8 @@
-"""The versions of a team: what it began with, what was committed, what was refused, and the way back (Autogenesis, section 3.1).
+"""Versions of a team: the initial one, committed and refused ones, and restoring them (Autogenesis, section 3.1).
 
-They are kept in a store of resources. What a team.toml says is a version like any other; where a person changes it, that becomes
-the newest one. Edits that are committed across tasks move the heads that later tasks begin from; those of one task alone move a
-branch of its own; refused ones move none. `heredity resources` lists, compares and restores all of them.
+They are stored in a store of resources. The team.toml is a version like any other; a person's change of it becomes
+the newest one. Edits committed across tasks move the heads from which later tasks start; edits for one task move a
+separate branch; refused ones move nothing. `heredity resources` lists, compares and restores all of them.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from heredity.errors import DamagedRecordError, UnknownNameError
-from heredity.evolution.contract import Decision
+from heredity._core.errors import DamagedRecordError, UnknownNameError
+from heredity.methods.contract import Decision
 from heredity.resources import Candidate, SourceTree
 from heredity.resources.assembly import changed_parts, draft_of, part_of
 from heredity.resources.store import Store
@@ -23,7 +23,7 @@ from heredity.resources.versions import MAIN, Number, Version
 from heredity.team.team import write_whole
 
 CONFIGURED = "as configured"
-"""The note of versions that a person has written."""
+"""The note of versions written by a person."""
 
 _FILE = "team.json"
 _REASON = 3000
@@ -33,9 +33,9 @@ class Lineage:
     """The versions of one team.
 
     Args:
-        path: the store; made if it is not there.
+        path: the store; created if missing.
         session: the task's name, for notes and for its branch.
-        across: whether what is committed is for later tasks too.
+        across: apply commits to later tasks too.
     """
 
     def __init__(self, path: Path, session: str, *, across: bool) -> None:
@@ -50,11 +50,11 @@ class Lineage:
         self.store.close()
 
     def start(self, configured: Candidate, folder: Path) -> Candidate:
-        """Return what a task's team begins with, the same whenever the task is resumed.
+        """Return the initial team of a task, the same whenever the task is resumed.
 
         Args:
-            configured: what the team.toml says.
-            folder: of the task; `team.json` in it says which versions.
+            configured: the team of the team.toml.
+            folder: the task's folder; its `team.json` holds the versions.
 
         Raises:
             DamagedRecordError: if the file is damaged.
@@ -70,14 +70,14 @@ class Lineage:
         return self.candidate(numbers)
 
     def heads(self) -> dict[str, str]:
-        """Return the version of each part from which the next task begins."""
+        """Return the version of each part from which the next task starts."""
         return {f"{v.type}/{v.name}": str(v.number) for v in self.store.list()}
 
     def candidate(self, numbers: Mapping[str, str]) -> Candidate:
-        """Return the team of some versions.
+        """Return the team with the given versions.
 
         Raises:
-            UnknownNameError: if there is none of that number.
+            UnknownNameError: if a number does not exist.
         """
         parts: dict[str, SourceTree] = {}
         for name, number in numbers.items():
@@ -86,7 +86,7 @@ class Lineage:
         return Candidate(parts)
 
     def keep(self, decision: Decision, before: Candidate, whole: Candidate) -> dict[str, str]:
-        """Add a version for each part that differs, and move heads to them if they were committed; done twice, it is done once."""
+        """Add a version for each changed part, and move heads to committed ones; idempotent."""
         verdict = "committed" if decision.accepted else "refused"
         note = f"{self._session}: {verdict}: {decision.reason}"[:_REASON]
         versions: dict[str, str] = {}
@@ -104,7 +104,7 @@ class Lineage:
         return versions
 
     def restore(self, numbers: Mapping[str, str]) -> dict[str, str]:
-        """Let later tasks begin from earlier versions; returns what changed. Nothing is lost: the others stay in the lineage."""
+        """Make earlier versions the heads for later tasks; return the changes. Nothing is lost: the others stay in the lineage."""
         heads, moved = self.heads(), dict[str, str]()
         with self.store.transaction():
             for name in heads.keys() | numbers.keys():
@@ -118,7 +118,7 @@ class Lineage:
         return moved
 
     def _bring(self, name: str, part: SourceTree) -> None:
-        """Make what a person has written the head, if it is new: what evolved from it stays the head otherwise."""
+        """Make a person's new version the head; an unchanged one leaves the evolved head."""
         draft = draft_of(name, part, CONFIGURED)
         versions = self._versions(name)
         if not versions:

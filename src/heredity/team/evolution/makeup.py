@@ -1,12 +1,12 @@
-"""What a team.toml says, as a candidate: so the teams that people write and those that evolve are made of the same."""
+"""A team.toml as a candidate, so that configured and evolved teams have the same parts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from heredity.actors.parts import Parts, read_parts
-from heredity.errors import ConfigError
+from heredity._core.errors import ConfigError
+from heredity.engine.parts import Parts, read_parts
 from heredity.resources import Candidate, SourceTree
 from heredity.resources.building import PROMPT
 from heredity.team.design import TEAM, AgentDesign, TeamDesign, TeamParts
@@ -22,9 +22,9 @@ class Makeup:
     """A team as it is configured.
 
     Attributes:
-        candidate: what may evolve: prompts, tools, memories, the design.
-        rest: of each agent, what stays as it is: its other prompts, its own program, its way of calling tools.
-        offered: names of the tools that the team provides to any of its agents.
+        candidate: the parts that may evolve: prompts, tools, memories, the design.
+        rest: fixed parts by agent: its other prompts, its program, its way of calling tools.
+        offered: names of the tools that the team provides to its agents.
     """
 
     candidate: Candidate
@@ -32,7 +32,7 @@ class Makeup:
     offered: frozenset[str]
 
     def parts(self, team: TeamParts, name: str) -> Parts:
-        """Return the parts of an agent of a team that evolved from this one."""
+        """Return the parts of an agent of an evolved team."""
         own, rest = team.of_agent(name), self.rest.get(name, Parts())
         return replace(rest, prompts={**rest.prompts, **own.prompts}, memories=own.memories, tools=own.tools)
 
@@ -42,7 +42,7 @@ def makeup(settings: TeamSettings, candidate_of: Callable[[AgentSection], Candid
 
     Args:
         settings: the team.
-        candidate_of: what an agent is made of.
+        candidate_of: returns an agent's parts.
 
     Raises:
         ConfigError: if two agents have different tools or memories of one name, or a part cannot be built.

@@ -1,8 +1,8 @@
-"""A session over one failure: what any method of the loop may learn from, and where its commits are weighed (Autogenesis, E.3.4).
+"""A session over one failure: gives any method of the loop its training tasks, and weighs its commits (Autogenesis, E.3.4).
 
-Its train tasks are the failed step, steps of the same agent that went well, and earlier tasks that were solved (canaries). What
-evolves is the part of the team that the failure is attributed to; an edit is put into the whole team before it is tried. So
-every optimizer works inside of a team as it does in a run, through the same loop and the same gate.
+Its train tasks are the failed step, successful steps of the same agent, and solved earlier tasks (canaries). The
+parts to which the failure is attributed evolve; an edit is put into the whole team before it is tried. So every
+optimizer works inside a team as it does in a run, through the same loop and the same gate.
 """
 
 from __future__ import annotations
@@ -12,34 +12,34 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from heredity.errors import BudgetError, ConfigError
-from heredity.evolution.contract import Batch, Budget, Decision, Feedback, Outcome, Trial
-from heredity.ids import digest_json
+from heredity._core.errors import BudgetError, ConfigError
+from heredity._core.ids import digest_json
+from heredity.engine.trajectory import Failure, Trajectory
+from heredity.methods.contract import Batch, Budget, Decision, Feedback, Outcome, Trial
 from heredity.resources import Candidate
 from heredity.results.status import FailureSource, Status
-from heredity.rollouts.trajectory import Failure, Trajectory
 from heredity.team.design import TeamParts
 from heredity.team.evolution.trials import Case, Trials
 from heredity.team.participant import Context
 
 Tested = Callable[[TeamParts], Awaitable[str]]
-"""Tests the contracts of a team's tools; returns what is wrong, `""` if nothing is."""
+"""Tests the contracts of a team's tools; returns the first problem, or `""`."""
 
 
 @dataclass
 class FailureSession:
-    """Implements `heredity.evolution.contract.SessionContract`.
+    """Implements `heredity.methods.contract.SessionContract`.
 
     Attributes:
         trials: attempts cases.
-        context: of the planner's message, on whose record everything goes.
-        base: the team as it is.
+        context: the context of the planner's message, which records everything.
+        base: the current team.
         scope: names of the parts that may change.
         cases: the train tasks.
         tested: tests the contracts of tools.
-        keep: puts a decision on record: the decision, the whole team it is about.
-        left: attempts that may still be made.
-        accepted: the team that was committed last; None while none was.
+        keep: records a decision and the whole team it concerns.
+        left: remaining attempts.
+        accepted: the team committed last; None if none was.
     """
 
     trials: Trials
@@ -61,23 +61,23 @@ class FailureSession:
 
     @property
     def initial(self) -> Candidate:
-        """What may change, as it is."""
+        """The current state of the parts in scope."""
         return Candidate({name: tree for name, tree in self.base.candidate.parts.items() if name in self.scope})
 
     async def submit(self, trials: Sequence[Trial], key: str) -> list[Feedback]:
         """Attempt the cases (see `SessionContract.submit`)."""
         charge = sum(len(trial.tasks) * trial.repeats for trial in trials)
         if charge > self.left:
-            raise BudgetError(f"{charge} attempts are asked for, and {self.left} are left to this task's evolution")
+            raise BudgetError(f"{charge} attempts are requested, but this task's evolution has {self.left} left")
         self.left -= charge
         return [await self._feedback(trial) for trial in trials]
 
     def remaining(self) -> Budget:
-        """Return what is left."""
+        """Return the remaining budget."""
         return Budget(episodes=self.left)
 
     async def commit(self, decision: Decision, candidate: Candidate | None = None) -> Decision:
-        """Weigh once more what the gate lets pass: what has no evidence, or mends nothing, is refused."""
+        """Check an edit again after the gate: one without evidence, or without a fix, is refused."""
         if not decision.baseline:
             return decision
         assert candidate is not None
@@ -110,7 +110,7 @@ class FailureSession:
         return Feedback(number, digest, Status.OK, tuple(outcomes))
 
     async def _checked(self, candidate: Candidate) -> tuple[TeamParts | None, str]:
-        """Return the whole team, or why there is none: it cannot be built, or a tool of it breaks its contract."""
+        """Return the whole team, or the reason it is invalid: it cannot be built, or one of its tools breaks its contract."""
         try:
             team = self.trials.team(self.whole(candidate))
             wrong = await self.tested(team)
@@ -119,7 +119,7 @@ class FailureSession:
         return (None, wrong) if wrong else (team, "")
 
     def _repeat(self, team: TeamParts, case: Case) -> int:
-        """Number the attempts of a team at a case: the first is answered from the record where another round made it."""
+        """Number the attempts of a team at a case: an attempt made in another round is answered from the record."""
         key = (team.candidate.digest, case.key)
         self._attempted[key] = self._attempted.get(key, -1) + 1
         return self._attempted[key]

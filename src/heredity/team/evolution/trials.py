@@ -1,7 +1,7 @@
-"""Trials: attempts of edited teams at what went wrong, at what went well, and at earlier tasks - the evidence of a commit.
+"""Trials: attempts of edited teams at failed steps, successful steps and earlier tasks, as evidence for a commit.
 
-Each is a request on the team's bus, so it is on record like everything else: a team that goes on after a kill attempts nothing
-again, and a trial that is asked for twice, by another round or another method, is made once.
+Each is a request on the team's bus, and so recorded like everything else: a team resumed after a kill repeats no
+attempt, and a trial requested twice, by another round or another method, is made once.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from heredity.actors.contract import ProvidedTool
-from heredity.actors.tools import specs_of
-from heredity.errors import HeredityError
-from heredity.gateway import Model, Reply
-from heredity.gateway.contract import NOTHING_USED, Usage
-from heredity.ids import digest_json
+from heredity._core.errors import HeredityError
+from heredity._core.ids import digest_json
+from heredity.engine.actor import ProvidedTool
+from heredity.engine.questions.extract import final_text, marked_answers
+from heredity.engine.questions.gaia_rule import matches
+from heredity.engine.tools import specs_of
+from heredity.models import Model, Reply
+from heredity.models.contract import NOTHING_USED, Usage
 from heredity.resources import Candidate
-from heredity.tasks.questions.extract import final_text, marked_answers
-from heredity.tasks.questions.gaia_rule import matches
 from heredity.team.agent import AgentFailedError, SubAgent, TeamTool
 from heredity.team.bus import NOBODYS, Bus, describe
 from heredity.team.debate import Debate
@@ -35,7 +35,7 @@ from heredity.team.record import Record, open_record
 from heredity.team.team import PLANNER
 
 NAME = "evolution"
-"""The participant that makes trials; no agent is called so."""
+"""The participant that makes trials; no agent has this name."""
 
 TRIAL = "trial"
 PROPOSAL = "proposal"
@@ -46,11 +46,11 @@ class Case:
     """Something to attempt.
 
     Attributes:
-        key: names it among the cases of a team.
+        key: its name among the team's cases.
         kind: a step of an agent, a revision of the planner, or a whole earlier task.
-        agent: who did the step.
-        body: the step as it was asked; `plan`, which was to be revised; of a task, `task` and perhaps `files`.
-        answer: of an earlier task, the right answer.
+        agent: the agent that did the step.
+        body: the step's request; `plan`, the plan to revise; for a task, `task` and optionally `files`.
+        answer: for an earlier task, the right answer.
     """
 
     key: str
@@ -62,17 +62,17 @@ class Case:
 
 @dataclass(frozen=True)
 class Staff:
-    """How a team's agents are made.
+    """Makes a team's agents.
 
     Attributes:
-        agent: makes an agent of a team that is given.
+        agent: makes an agent of a given team.
         planner: the model that plans.
         offered: names of the tools that the team provides.
-        rounds: most rounds of an earlier task that is attempted again.
-        step_seconds, task_seconds: how long a step and an earlier task may take.
-        debate: plans in the place of a model, where the team debates.
-        records: the folder in which attempts at earlier tasks are on record, so that what was asked before a kill is not asked
-            again; None where they are kept in memory alone.
+        rounds: limit on the rounds of a re-attempted earlier task.
+        step_seconds, task_seconds: time limits of a step and of an earlier task.
+        debate: plans in place of a model, where the team debates.
+        records: the folder for records of attempts at earlier tasks, so that model calls made before a kill are not
+            repeated; None keeps them in memory.
     """
 
     agent: Callable[[TeamParts, str], SubAgent]
@@ -92,7 +92,7 @@ class Trials:
     Attributes:
         staff: makes agents.
         bus: the team's.
-        teams: what was attempted or may be, by the digest of the candidate.
+        teams: teams to attempt with, by the candidate's digest.
         cases: by their keys.
     """
 
@@ -102,22 +102,22 @@ class Trials:
     cases: dict[str, Case] = field(default_factory=dict[str, Case])
 
     def join(self) -> None:
-        """Take part in the team."""
+        """Join the team."""
         accepted = frozenset({TRIAL, PROPOSAL})
         self.bus.register(Participant(NAME, self._handle, "tries edits", accepted, concurrency=4, capacity=256))
 
     def team(self, candidate: Candidate) -> TeamParts:
-        """Return the team that a candidate describes.
+        """Return a candidate's team.
 
         Raises:
-            ConfigError: if it describes none.
+            ConfigError: if it does not describe one.
         """
         if candidate.digest not in self.teams:
             self.teams[candidate.digest] = read_team(candidate, self.staff.offered)
         return self.teams[candidate.digest]
 
     async def attempt(self, context: Context, team: TeamParts, case: Case, repeat: int = 0) -> dict[str, Any]:
-        """Attempt a case: `score` in [0, 1], `answer`, `detail`, `transcript`, `usage`; raises what is nobody's fault."""
+        """Attempt a case: `score` in [0, 1], `answer`, `detail`, `transcript`, `usage`; raises failures outside the team."""
         self.cases[case.key] = case
         body = {"candidate": team.candidate.digest, "case": case.key, "repeat": repeat}
         timeout = self.staff.task_seconds if case.kind == "task" else self.staff.step_seconds
@@ -197,16 +197,16 @@ class Trials:
 
 
 async def solved(team: TeamParts, staff: Staff, body: Mapping[str, Any], name: str) -> tuple[Message, int, Usage]:
-    """Let a team do a task apart: nothing of it is kept but its record, and tools that leave something behind do nothing.
+    """Let a team do a task in isolation: only its record is kept, and tools with lasting effects are no-ops.
 
     Args:
-        team: what it is made of.
-        staff: how its agents are made.
+        team: the team.
+        staff: makes its agents.
         body: the task.
-        name: of its record below `staff.records`; one that was interrupted goes on where it was.
+        name: the name of its record below `staff.records`; an interrupted one resumes.
 
     Returns:
-        What came of it, how often models were asked, and what that used.
+        The result, the number of model calls, and their usage.
     """
     described = {name: agent.description for name, agent in team.design.agents.items()}
     planner = staff.debate or ModelPlanner(staff.planner, team.planner)
@@ -223,7 +223,7 @@ async def solved(team: TeamParts, staff: Staff, body: Mapping[str, Any], name: s
 
 
 def used_in(record: Record) -> tuple[int, Usage]:
-    """Return how often models were asked by what is on record, evolution's own calls among them, and what that used."""
+    """Return the number of model calls in a record, including evolution's, and their usage."""
     names = {effect: effect.rpartition("#")[2] for effect in record.effects}
     asked = [e for e, n in names.items() if n.startswith("model-") or (n.startswith("evolution-") and "-model-" in n)]
     usage = sum((Reply.from_json(record.effects[effect]).usage for effect in asked), NOTHING_USED)
@@ -231,7 +231,7 @@ def used_in(record: Record) -> tuple[int, Usage]:
 
 
 def is_right(reply: str, reference: str) -> bool:
-    """Return whether what a team says is the right answer by GAIA's rule: all of it, or what stands where answers stand."""
+    """Return whether a team's reply is right by GAIA's rule: the whole reply, or its final answer."""
     text = final_text(reply)
     return any(matches(answer, reference) for answer in (text, *marked_answers(text)[:1]))
 
@@ -239,7 +239,7 @@ def is_right(reply: str, reference: str) -> bool:
 async def handled_by(
     agent: SubAgent, context: Context, trace: list[tuple[str, Any]], body: Mapping[str, Any], outcome: Outcome
 ) -> Handled:
-    """Return a step as it went, with what its agent could do."""
+    """Return the course of a step, with its agent's tools."""
     parts = agent.solver.parts
     specs = {tool.tool.spec.name: tool.tool.spec for tool in agent.tools(context)}
     specs |= {spec.name: spec for spec in specs_of(parts.tools)}
@@ -250,7 +250,7 @@ async def handled_by(
 
 
 def plan_failures(replies: Iterable[str], plan: Plan, agents: Mapping[str, str]) -> str:
-    """Return what was wrong with the first reply of a planner that could not be carried out; `""` if all could."""
+    """Return the fault in a planner's first invalid reply; `""` if all are valid."""
     for reply in replies:
         try:
             revision = read_revision(reply)

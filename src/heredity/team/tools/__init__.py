@@ -1,1 +1,1 @@
-"""What a team provides to its agents: the shared memory, a corpus to search and read, Python in the sandbox, other agents."""
+"""Tools of a team: the shared memory, a corpus to search and read, Python in the sandbox, other agents."""

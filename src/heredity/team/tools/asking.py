@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from heredity.actors.contract import ProvidedTool
-from heredity.gateway import ToolSpec
-from heredity.ids import digest_json
+from heredity._core.ids import digest_json
+from heredity.engine.actor import ProvidedTool
+from heredity.models import ToolSpec
 from heredity.team.agent import TeamTool
 from heredity.team.participant import Context
 
 
 def tool_name(agent: str) -> str:
-    """Return what the tool is called that asks an agent: models' APIs take letters, digits, `_` and `-`."""
+    """Return the name of the tool that asks an agent: models' APIs take letters, digits, `_` and `-`."""
     return f"ask_{agent.replace('-', '_').replace('.', '_')}"
 
 
 def asking(name: str, description: str, context: Context) -> TeamTool:
-    """Return the tool `ask_NAME`, which gives a task to another participant and returns its answer, or why there is none."""
+    """Return the tool `ask_NAME`, which gives a task to another participant and returns its answer or its failure."""
     schema = {
         "type": "object",
         "properties": {"task": {"type": "string"}},

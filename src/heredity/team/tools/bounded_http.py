@@ -1,4 +1,4 @@
-"""Answers of servers that nobody here has written, bounded in size."""
+"""Size limit on the responses of untrusted servers."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ MOST_BYTES = 32 << 20
 
 
 def bounded_transport(http: ModuleType, most: int = MOST_BYTES) -> Any:
-    """Return a transport whose responses end in an error once they have more bytes than that.
+    """Return a transport whose responses raise an error beyond a number of bytes.
 
     Args:
         http: the package `httpx`, or `httpx2`.
-        most: bytes of one response.
+        most: size limit of one response, in bytes.
     """
 
     class Counted(http.AsyncByteStream):
@@ -34,7 +34,7 @@ def bounded_transport(http: ModuleType, most: int = MOST_BYTES) -> Any:
 
     class Bounded(http.AsyncHTTPTransport):
         async def handle_async_request(self, request: Any) -> Any:
-            # What is packed would be counted as it comes, and could be a thousand times as large afterwards.
+            # A packed response would be counted packed, and could be a thousand times as large unpacked.
             request.headers["accept-encoding"] = "identity"
             response = await super().handle_async_request(request)
             if response.headers.get("content-encoding", "identity").lower() != "identity":

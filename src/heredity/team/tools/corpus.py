@@ -1,7 +1,7 @@
-"""A folder of documents that agents search by words and read in pieces.
+"""A folder of documents for agents to search by words and read in pieces.
 
-What a document says is data: agents are shown it as the result of a tool, with its source and the place in it. Formats other
-than plain text are read in the sandbox.
+A document is data: agents get it as a tool's result, with its source and location. Formats other than plain text are
+read in the sandbox.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from heredity.actors.contract import ProvidedTool
-from heredity.errors import ConfigError, nearest
-from heredity.gateway import ToolSpec
-from heredity.outside import resolved
+from heredity._core.errors import ConfigError, nearest
+from heredity._core.outside import resolved
+from heredity.engine.actor import ProvidedTool
+from heredity.models import ToolSpec
 from heredity.resources.retrieval import scores, words
 from heredity.team.agent import TeamTool
 from heredity.team.tools.documents import ENDINGS, MOST_BYTES, Document, DocumentReader, UnreadableDocumentError
@@ -42,11 +42,11 @@ class Corpus:
 
     @classmethod
     async def load(cls, folder: Path | None, reader: DocumentReader, files: Mapping[str, Path] | None = None) -> Corpus:
-        """Read the documents of a folder, and files by name; links that lead out of the folder are left out.
+        """Read the documents of a folder, and files by name, without links that lead out of the folder.
 
         Raises:
-            ConfigError: if there is no such folder, or it has more than `MOST_DOCUMENTS`.
-            MissingExtraError: if what reads one of them is not installed.
+            ConfigError: if the folder does not exist, or has more than `MOST_DOCUMENTS`.
+            MissingExtraError: if the reader of one of them is not installed.
         """
         paths = [(path, name) for name, path in (files or {}).items()]
         if folder is not None:
@@ -61,7 +61,7 @@ class Corpus:
         return cls(documents)
 
     def joined(self, other: Corpus) -> Corpus:
-        """Return one with the documents of both; where two have one name, the other's."""
+        """Return a corpus with the documents of both; the other's take precedence."""
         corpus = Corpus({})
         corpus.documents = self.documents | other.documents
         corpus._passages = [
@@ -70,9 +70,9 @@ class Corpus:
         return corpus
 
     def search(self, query: str, most: int = 5) -> list[tuple[str, int, str]]:
-        """Return the passages that fit a query best, one for each document: path, position in its text, and the passage."""
+        """Return the best-matching passages, one for each document: path, position in its text, and the passage."""
         passages = self._passages
-        # A path says what a document is about, often better than its text does.
+        # A path often describes a document better than its text.
         fit = scores(query, [f"{name} {piece}" for name, _, piece in passages])
         hits: dict[str, tuple[str, int, str]] = {}
         for index in sorted(range(len(passages)), key=lambda i: -fit[i]):
@@ -82,15 +82,15 @@ class Corpus:
         return list(hits.values())
 
     def read(self, path: str, start: int = 0, part: str = "") -> str:
-        """Return a piece of a document, and where the next one starts.
+        """Return a piece of a document, and the start of the next one.
 
         Args:
-            path: which document.
+            path: the document.
             start: position in its text.
-            part: a page, sheet or slide, such as `page 3`, from where `start` is counted.
+            part: a page, sheet or slide, such as `page 3`, to which `start` is relative.
 
         Raises:
-            ConfigError: if there is no such document, or no such part of it.
+            ConfigError: if the document or the part does not exist.
         """
         document = self.documents.get(path)
         if document is None:
@@ -170,7 +170,7 @@ def _read(path: Path) -> bytes:
 
 
 def _passages(document: Document) -> list[tuple[int, str]]:
-    """Cut a document into passages at the ends of paragraphs, none much longer than `_PASSAGE` or over two pages."""
+    """Cut a document into passages at paragraph ends, none much longer than `_PASSAGE` or spanning two pages."""
     pieces: list[tuple[int, str]] = []
     text, starts = document.text, {at for at, _ in document.marks}
     for match in re.finditer(r"\S.*?(?=\n\s*\n|\Z)", text, re.DOTALL):

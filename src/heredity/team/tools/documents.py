@@ -1,7 +1,7 @@
-"""Documents of every kind as text with places to cite: plain formats are decoded here, all others are read in the sandbox.
+"""Documents as text with citable locations: plain formats are decoded here, all others are read in the sandbox.
 
-PDF by page, XLSX by sheet and cell, PPTX by slide, DOCX, HTML and text by paragraph, CSV and the like by line; of pictures their
-size and the texts kept in them, for models that cannot see. PDF and XLSX need the extra `documents`.
+PDF by page, XLSX by sheet and cell, PPTX by slide, DOCX, HTML and text by paragraph, CSV and the like by line;
+pictures by their size and embedded texts, for models that cannot see. PDF and XLSX need the extra `documents`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from heredity.actors.contract import Programs
-from heredity.errors import CandidateError, MissingExtraError
+from heredity._core.errors import CandidateError, MissingExtraError
+from heredity.engine.actor import Programs
 from heredity.resources import SourceTree
 
 LINES = (".csv", ".tsv", ".json", ".jsonl", ".py", ".toml", ".yaml", ".yml", ".xml")
@@ -28,11 +28,11 @@ PICTURES: Mapping[str, str] = {
     ".gif": "image/gif",
     ".webp": "image/webp",
 }
-"""Endings of pictures, and what models that see are told they are."""
+"""Endings of pictures, and their media types."""
 ENDINGS = (*PLAIN, ".html", ".htm", ".pdf", ".docx", ".xlsx", ".pptx", *PICTURES)
-"""What names of documents that can be read end with."""
+"""Endings of readable documents."""
 MOST_BYTES = 20 << 20
-"""The largest document that is read."""
+"""Size limit of a document, in bytes."""
 
 _NEEDS = {".pdf": "pypdf", ".xlsx": "openpyxl"}
 _SECONDS = 30.0
@@ -49,9 +49,9 @@ class Document:
     """The text of a document.
 
     Attributes:
-        text: what it says; each page, sheet or slide begins with a line such as `[page 3]`.
-        marks: where those begin, in order: position in the text, and label.
-        unit: what its other places are counted in: `"paragraph"` or `"line"`.
+        text: the text; each page, sheet or slide starts with a line such as `[page 3]`.
+        marks: their starts, in order: position in the text, and label.
+        unit: unit of other locations: `"paragraph"` or `"line"`.
     """
 
     text: str
@@ -60,7 +60,7 @@ class Document:
 
     @classmethod
     def of(cls, parts: Iterable[tuple[str, str]], unit: str = "paragraph") -> Document:
-        """Join parts, each with its label; a part without one goes on from what stands before it."""
+        """Join parts, each with its label; a part without one continues the previous one."""
         text, marks = "", list[tuple[int, str]]()
         for label, piece in parts:
             text += "\n\n" if text else ""
@@ -71,7 +71,7 @@ class Document:
         return cls(text, tuple(marks), unit)
 
     def location(self, at: int) -> str:
-        """Return where a position is, for whoever cites it: `page 3`, `sheet Visits, row 12`, `paragraph 7`."""
+        """Return a position as a citable location: `page 3`, `sheet Visits, row 12`, `paragraph 7`."""
         index = bisect.bisect_right(self.marks, (at, "\uffff")) - 1
         if index >= 0:
             label = self.marks[index][1]
@@ -86,16 +86,16 @@ class Document:
         return f"paragraph {max(1, paragraph)}"
 
     def start(self, part: str) -> int | None:
-        """Return where a page, sheet or slide begins, by its label; None if there is none."""
+        """Return the start of a page, sheet or slide by its label; None if it does not exist."""
         wanted = part.strip().lower()
         return next((at for at, label in self.marks if label.lower() == wanted), None)
 
 
 class DocumentReader:
-    """Reads documents of outside.
+    """Reads outside documents.
 
     Args:
-        programs: runs what reads formats other than plain text.
+        programs: runs the readers of formats other than plain text.
     """
 
     def __init__(self, programs: Programs) -> None:
@@ -105,16 +105,16 @@ class DocumentReader:
         self._reader = SourceTree({name: (folder / name).read_bytes() for name in names})
 
     async def text(self, name: str, data: bytes) -> str:
-        """Return what a reader of a document would see. Raises as `read`."""
+        """Return the visible text of a document. Raises as `read`."""
         return (await self.read(name, data)).text
 
     async def read(self, name: str, data: bytes) -> Document:
-        """Return a document as text with its places.
+        """Return a document as text with its locations.
 
         Raises:
-            UnreadableDocumentError: if its format is none that is known or not that of its name, or it is damaged, encrypted, too
-                large or too slow to read.
-            MissingExtraError: if what reads it is not installed.
+            UnreadableDocumentError: if its format is unknown or does not match its name, or it is damaged, encrypted,
+                too large or too slow to read.
+            MissingExtraError: if its reader is not installed.
         """
         ending = Path(name).suffix.lower()
         if len(data) > MOST_BYTES:

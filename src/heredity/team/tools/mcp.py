@@ -3,34 +3,164 @@
     async with McpServer("notes", Stdio(PipedCommand(("python3", "notes.py"), folder))) as server:
         tools = server.tools()          # TeamTools named notes_ADD, …
 
-A server is a program that nobody of the team has written: one that is started by a command runs in the sandbox, without network
-unless that is granted; its schemas are checked, its answers bounded in length and time. What it does wrong, crashing included, is
-a text that says so for the agent that called it; a server that has ended is started again for the next call.
+Servers are untrusted: one started by a command runs in the sandbox, without network unless granted; its schemas are
+checked, its answers bounded in length and time. Its errors, crashes included, become a text for the calling agent;
+the next call restarts a server that has ended.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import re
 import warnings
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from heredity.actors.contract import ProvidedTool
-from heredity.errors import ConfigError, HostError, MissingExtraError, UnknownNameError
-from heredity.gateway import ToolSpec
+from heredity._core.errors import ConfigError, HostError, MissingExtraError, UnknownNameError
+from heredity.engine.actor import ProvidedTool
+from heredity.models import ToolSpec
 from heredity.sandbox.piped import PipedCommand, started
 from heredity.team.agent import TeamTool, shortened
 from heredity.team.tools.bounded_http import bounded_transport
-from heredity.team.tools.mcp_listing import parsed_line, sifted
 
 if TYPE_CHECKING:
     import mcp.types as types
     from mcp import Client
+
+MOST_SCHEMA = 16_384
+_HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+_DATA = frozenset({"const", "default", "enum", "example", "examples"})
+_SHOWN = 200
+
+
+@asynccontextmanager
+async def sifted(streams: Any, refused: dict[str, str]) -> AsyncGenerator[Any]:
+    """Yield the streams of a server, with malformed tools removed from its lists.
+
+    Args:
+        streams: the server's output and input.
+        refused: filled with the removed tools: name to reason.
+    """
+    import anyio
+
+    read, write = streams
+    send, receive = anyio.create_memory_object_stream[Any](16)
+
+    async def pump() -> None:
+        with send, contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            async for message in read:
+                _sift(message, refused)
+                await send.send(message)
+
+    task = asyncio.ensure_future(pump())
+    try:
+        yield receive, write
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        receive.close()
+
+
+def parsed_line(line: bytes) -> Any:
+    """Parse a message of the protocol; half of a surrogate pair in it becomes a question mark.
+
+    Raises:
+        ValueError: if the line is not one.
+    """
+    from mcp.types import jsonrpc_message_adapter
+
+    try:
+        return jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValueError:
+        whole = json.dumps(json.loads(line), ensure_ascii=False).encode("utf-8", "replace")
+        return jsonrpc_message_adapter.validate_json(whole, by_name=False)
+
+
+def _sift(message: Any, refused: dict[str, str]) -> None:
+    result: Any = getattr(getattr(message, "message", None), "result", None)
+    if not isinstance(result, dict) or "content" in result or not isinstance(result.get("tools"), list):
+        return
+    listing, kept = cast("dict[str, Any]", result), list[dict[str, Any]]()
+    for number, tool in enumerate(listing["tools"], 1):
+        if reason := _fault(tool):
+            name = tool.get("name") if isinstance(tool, dict) else None
+            printable = "".join(c if c.isprintable() else " " for c in reason)
+            refused[name[:80] if isinstance(name, str) and name else f"number {number}"] = printable
+        else:
+            kept.append(_well_formed(tool))
+    listing["tools"] = kept
+
+
+def _fault(tool: Any) -> str:
+    """Return the reason a tool cannot be offered; empty if it can."""
+    if not isinstance(tool, dict):
+        return "it is no object"
+    about = cast("dict[str, Any]", tool)
+    if not isinstance(about.get("name"), str) or not about["name"].strip():
+        return "it has no name"
+    if "inputSchema" not in about:
+        return "it has no inputSchema"
+    for key in ("inputSchema", "outputSchema"):
+        schema = about.get(key)
+        if schema is None and key == "outputSchema":
+            continue
+        if not isinstance(schema, dict) or cast("dict[str, Any]", schema).get("type") != "object":
+            return f"its {key} is no schema of an object"
+        if reason := _schema_fault(cast("dict[str, Any]", schema)):
+            return f"its {key} {reason}"
+    return ""
+
+
+def _schema_fault(schema: dict[str, Any]) -> str:
+    from jsonschema.exceptions import SchemaError
+    from jsonschema.validators import validator_for
+    from referencing import Registry, Resource
+    from referencing.jsonschema import DRAFT202012
+
+    try:
+        if len(json.dumps(schema)) > MOST_SCHEMA:
+            return f"is larger than {MOST_SCHEMA} bytes"
+        checker: Any = validator_for(schema)
+        checker.check_schema(schema)
+        resource: Any = Resource.from_contents(schema, default_specification=DRAFT202012)
+        resolver: Any = Registry[Any]().with_resource("", resource).resolver()
+        for reference in _references(schema):
+            resolver.lookup(reference)
+    except SchemaError as error:
+        return f"is no JSON schema: {error.message:.{_SHOWN}}"
+    except RecursionError:
+        return "is nested too deeply"
+    except Exception as error:  # noqa: BLE001 - a reference that leads nowhere, or whatever else it may hold
+        return f"has what cannot be followed: {error!s:.{_SHOWN}}"
+    return ""
+
+
+def _references(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, inner in cast("dict[str, Any]", value).items():
+            if key == "$ref" and isinstance(inner, str):
+                yield inner
+            elif key not in _DATA:
+                yield from _references(inner)
+    elif isinstance(value, list):
+        for inner in cast("list[Any]", value):
+            yield from _references(inner)
+
+
+def _well_formed(tool: dict[str, Any]) -> dict[str, Any]:
+    """Return a tool with the fields in use only, so that its other fields cannot invalidate it."""
+    kept = {key: tool[key] for key in ("name", "inputSchema", "outputSchema") if tool.get(key) is not None}
+    if isinstance(tool.get("description"), str):
+        kept["description"] = tool["description"]
+    if isinstance(hints := tool.get("annotations"), dict):
+        kept["annotations"] = {name: hints[name] for name in _HINTS if isinstance(hints.get(name), bool)}
+    return kept
+
 
 SECONDS = 60.0
 START_SECONDS = 30.0
@@ -41,7 +171,7 @@ _NAME = 64
 _REFUSED = 10
 _HTTP_BYTES = 8 << 20
 _LOST = (-32000, -32600)
-"""Codes by which the package `mcp` says that a connection was closed, or a session ended: the next call opens another."""
+"""Codes of the package `mcp` for a closed connection or an ended session: the next call opens another."""
 
 
 class McpError(HostError):
@@ -49,16 +179,16 @@ class McpError(HostError):
 
 
 class Way(Protocol):
-    """How a server is reached."""
+    """Connection to a server."""
 
     def open(self) -> AbstractAsyncContextManager[Any]:
-        """Return what opens its two streams and yields them, with what is set when it has ended."""
+        """Open the connection; yields its two streams and an event set at its end."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Stdio:
-    """A server that is started in the sandbox and spoken to over its standard input and output."""
+    """A server started in the sandbox, over standard input and output."""
 
     command: PipedCommand
     unsafe: bool = False
@@ -75,7 +205,7 @@ class Stdio:
             write, outgoing = anyio.create_memory_object_stream[Any](16)
 
             async def listen() -> None:
-                # A line that is too long or none of the protocol ends the connection: what follows it could be anything.
+                # A line that is too long or not of the protocol ends the connection: anything could follow it.
                 with incoming:
                     try:
                         while line := await piped.reader.readline():
@@ -110,14 +240,14 @@ class Stdio:
 
 @dataclass(frozen=True, slots=True)
 class Http:
-    """A server at an address, which is sent a token where there is one (streamable HTTP)."""
+    """A server at an address, with an optional token (streamable HTTP)."""
 
     url: str
     token: str = field(default="", repr=False)
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[Any]:
-        """Connect to it; a redirect to elsewhere is not followed."""
+        """Connect to it; redirects to other hosts are not followed."""
         import httpx2
         from mcp.client.streamable_http import streamable_http_client
 
@@ -131,17 +261,17 @@ class Http:
 
 
 class McpServer:
-    """A server of a team; entered with `async with`, which starts it.
+    """A server of a team; `async with` starts it.
 
     Args:
         name: the prefix of its tools.
-        way: how it is reached.
-        only: the tools that are offered; all if empty.
-        descriptions: what models are told of a tool in place of what the server says.
-        seconds: how long a call may take.
+        way: its connection.
+        only: the offered tools; all if empty.
+        descriptions: descriptions of tools for models, replacing the server's.
+        seconds: timeout of a call.
 
     Attributes:
-        refused: tools that it lists and that are not offered: name to reason.
+        refused: listed tools that are not offered: name to reason.
     """
 
     def __init__(
@@ -189,15 +319,15 @@ class McpServer:
         await self.close()
 
     async def close(self) -> None:
-        """End it, until a tool is called again."""
+        """End it until a tool is called again."""
         await self._close()
 
     def another(self, way: Way, *, elsewhere: bool = False) -> McpServer:
-        """Return a server with the same tools that is reached another way, and started when one of them is called first.
+        """Return a server with the same tools over another connection, started when one of them is first called.
 
         Args:
-            way: how it is reached.
-            elsewhere: whether somebody else runs it: that it cannot be reached is then an outage, and no result of a call.
+            way: the connection.
+            elsewhere: it is run by another party, so that an unreachable server is an outage and not a call's result.
         """
         server = McpServer(self.name, way, seconds=self._seconds)
         server._elsewhere = elsewhere
@@ -205,11 +335,11 @@ class McpServer:
         return server
 
     def tools(self, only: str = "") -> list[TeamTool]:
-        """Return its tools, or the one that the server calls `only`.
+        """Return its tools, or the one named `only` by the server.
 
         Raises:
-            UnknownNameError: if it has no such tool.
-            ConfigError: if it has, and the tool is refused.
+            UnknownNameError: if the tool does not exist.
+            ConfigError: if the tool is refused.
         """
         self._check_offered([only] if only else [])
         if only and only not in self._specs:
@@ -229,10 +359,11 @@ class McpServer:
         try:
             client = await self._connected()
             async with asyncio.timeout(self._seconds):
-                return _shown(await client.call_tool(own, arguments))
+                return _format_result(await client.call_tool(own, arguments))
         except TimeoutError:
             if self._calls == 1:
-                # It may hang for good: the next call starts it again. Where others wait for it, their answers say whether it does.
+                # It may hang forever: the next call restarts it. If other calls wait, their answers show whether it
+                # hangs.
                 self._ended.set()
             return f"error: {self.name} gave no answer within {self._seconds:g} s"
         except Exception as error:
@@ -252,7 +383,7 @@ class McpServer:
                 await self._close()
                 ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
                 self._end = asyncio.Event()
-                # A task of its own: what it enters, it leaves, whoever calls in between.
+                # A separate task: contexts it enters are left in it, whoever calls in between.
                 self._owner = asyncio.create_task(self._own(ready, self._end), name=f"mcp {self.name}")
                 client = await asyncio.wait_for(asyncio.shield(ready), START_SECONDS)
                 self._client = client
@@ -277,7 +408,7 @@ class McpServer:
                         wait.cancel()
         except (ConfigError, HostError) as error:
             _fail(ready, error)
-        except Exception as error:  # noqa: BLE001 - as in `_call`
+        except Exception as error:  # noqa: BLE001 - whatever a server does, its tools are refused with a reason
             _fail(ready, McpError(f"mcp.{self.name} cannot be used: {_words(error)}"))
         finally:
             self._client = None
@@ -339,7 +470,7 @@ class McpServer:
 
 
 def installed() -> bool:
-    """Return whether the package that speaks the protocol is installed."""
+    """Return whether the protocol's package is installed."""
     return find_spec("mcp") is not None
 
 
@@ -354,7 +485,7 @@ async def _all_tools(client: Client) -> list[types.Tool]:
             return tools
 
 
-def _shown(result: types.CallToolResult) -> str:
+def _format_result(result: types.CallToolResult) -> str:
     """Return a result as a text of bounded length."""
     pieces: list[str] = []
     for block in result.content:
@@ -378,7 +509,7 @@ def _fail(ready: asyncio.Future[Any], error: Exception) -> None:
 
 
 def _words(error: BaseException) -> str:
-    """Return what went wrong, of a group the first of it, with what the server said last."""
+    """Describe an error (the first of a group), with the last output of the server."""
     while isinstance(error, BaseExceptionGroup) and error.exceptions:
         error = cast("BaseException", error.exceptions[0])
     return str(error) or type(error).__name__

@@ -1,9 +1,9 @@
-"""Which servers of the Model Context Protocol a team has: those of its team.toml, and those that are resources of its agents.
+"""Servers of the Model Context Protocol in a team: those of its team.toml, and those that are resources of its agents.
 
-A section `[mcp.NAME]` is written by whoever runs the team and may grant things: a folder, the network, variables. A resource
+A section `[mcp.NAME]` is written by the team's operator and may grant a folder, the network, variables. A resource
 `tool/NAME` with an `mcp.json` has versions and is evolved like any other, so it grants nothing:
 
-    {"server": "notes", "tools": ["find"], "descriptions": {"find": "…"}}     what is offered of a server of team.toml, and how
+    {"server": "notes", "tools": ["find"], "descriptions": {"find": "…"}}     selection from a server of team.toml
     {"command": ["python3", "server.py"]}                                     a program among the resource's own files
 """
 
@@ -19,14 +19,14 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from heredity._core.engine_folder import EngineFolder
+from heredity._core.errors import ConfigError, UnknownNameError
+from heredity._core.outside import json_value
+from heredity._core.refusals import reading
 from heredity.configuration.tools import McpSection
-from heredity.errors import ConfigError, UnknownNameError
-from heredity.outside import json_value
-from heredity.refusals import reading
 from heredity.resources import Candidate, SourceTree
 from heredity.resources.assembly import candidate_from_folder, files_of
 from heredity.resources.building import MCP
-from heredity.sandbox.engine_folder import EngineFolder
 from heredity.sandbox.isolation import package_folders
 from heredity.sandbox.piped import PipedCommand
 from heredity.team.agent import TeamTool
@@ -39,9 +39,9 @@ class McpResource(BaseModel):
 
     Attributes:
         server: a server of the team.toml; or
-        command: a program of the resource's own files, started among them in the sandbox without network.
-        tools: the tools that are offered; all by default.
-        descriptions: what models are told of a tool, by the server's name for it.
+        command: a program in the resource's files, started in the sandbox without network.
+        tools: the offered tools; all by default.
+        descriptions: descriptions for models, by the server's name of the tool.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -51,7 +51,7 @@ class McpResource(BaseModel):
     descriptions: dict[str, str] = Field(default_factory=dict[str, str])
 
     @model_validator(mode="after")
-    def _one(self) -> McpResource:
+    def _check_one(self) -> McpResource:
         if bool(self.server) == bool(self.command):
             what = "server, command" if self.server else "neither server nor command"
             raise ValueError(f"it has {what}; give either a server of the team.toml, or a command")
@@ -59,28 +59,28 @@ class McpResource(BaseModel):
 
 
 class Servers:
-    """The servers of a team at work; made by `open_servers`."""
+    """The running servers of a team; made by `open_servers`."""
 
     def __init__(self) -> None:
         self.by_name: dict[str, McpServer] = {}
         self.by_agent: dict[str, list[McpServer]] = {}
 
     def named(self, tool: str) -> list[TeamTool]:
-        """Return the tools that an agent means by `"NAME"` or `"NAME.TOOL"`."""
+        """Return the tools of `"NAME"` or `"NAME.TOOL"`."""
         name, _, own = tool.partition(".")
         return self.by_name[name].tools(own)
 
     def of_agent(self, agent: str) -> list[TeamTool]:
-        """Return the tools of the servers that are an agent's own resources."""
+        """Return the tools of an agent's resources that are servers."""
         return [tool for server in self.by_agent.get(agent, ()) for tool in server.tools()]
 
 
 @asynccontextmanager
 async def open_servers(settings: TeamSettings, *, unsafe: bool = False) -> AsyncGenerator[Servers]:
-    """Start every server that an agent of the team uses; all are ended with the block.
+    """Start every server that an agent of the team uses; all end with the block.
 
     Raises:
-        ConfigError: if one is configured wrongly, or has no such tool.
+        ConfigError: if one is misconfigured, or lacks a tool.
         HostError: if one does not answer.
         IsolationError: if one cannot be confined here.
         MissingExtraError: if the package `mcp` is missing.
@@ -110,10 +110,10 @@ async def open_servers(settings: TeamSettings, *, unsafe: bool = False) -> Async
 
 
 def way_of(name: str, section: McpSection, stack: AsyncExitStack, *, unsafe: bool = False) -> Way:
-    """Return how a server of the team.toml is reached.
+    """Return the connection of a server in team.toml.
 
     Raises:
-        ConfigError: if a folder or a variable that it names is not there.
+        ConfigError: if its folder or variable does not exist.
     """
     token, variables = granted(name, section)
     if section.url:
@@ -126,10 +126,10 @@ def way_of(name: str, section: McpSection, stack: AsyncExitStack, *, unsafe: boo
 
 
 def granted(name: str, section: McpSection) -> tuple[str, dict[str, str]]:
-    """Return the token that a server is sent, and the variables that a command is given.
+    """Return the token for a server, and the variables for a command.
 
     Raises:
-        ConfigError: if a folder, a package or a variable that it names is not there.
+        ConfigError: if its folder, package or variable does not exist.
     """
     try:
         package_folders(section.packages)
@@ -142,12 +142,12 @@ def granted(name: str, section: McpSection) -> tuple[str, dict[str, str]]:
 
 
 class OwnWay:
-    """The way to a server that one attempt has for itself: with a copy of the folder that it is granted, gone when it is closed.
+    """Connection to a server started for one attempt, with a copy of its granted folder, removed at the end.
 
     Args:
-        name: what the server is called.
-        section: how it is reached.
-        unsafe: run it with the isolation that works here.
+        name: the server's name.
+        section: its settings.
+        unsafe: run it with the isolation available here.
     """
 
     def __init__(self, name: str, section: McpSection, unsafe: bool = False) -> None:
@@ -157,7 +157,7 @@ class OwnWay:
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[Any]:
-        """Open it (see `Way`); the same copy again where a server that ended is started again."""
+        """Open it (see `Way`); a restarted server gets the same copy."""
         if self._way is None:
             section = self._section
             if section.folder:
@@ -175,7 +175,7 @@ class OwnWay:
 
 
 def servers_of(resources: str) -> dict[str, SourceTree]:
-    """Return the servers among a folder of resources: each tool's own name to its files."""
+    """Return the servers in a folder of resources: each tool's name to its files."""
     parts = candidate_from_folder(Path(resources)).parts if resources else {}
     return {name.partition("/")[2]: part for name, part in parts.items() if name.startswith("tool/") and MCP in part}
 
@@ -188,7 +188,7 @@ def without_servers(candidate: Candidate) -> Candidate:
 
 
 def read_resource(name: str, part: SourceTree) -> McpResource:
-    """Return what the `mcp.json` of `tool/NAME` says.
+    """Read the `mcp.json` of `tool/NAME`.
 
     Raises:
         ConfigError: if it is wrong; the message names the key.

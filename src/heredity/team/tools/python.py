@@ -1,12 +1,12 @@
-"""Python for agents that compute: code that a model has written runs in the sandbox, in a fresh process for each call."""
+"""Python tool of agents: model-written code runs in the sandbox, in a fresh process for each call."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from heredity.actors.contract import Programs, ProvidedTool
-from heredity.gateway import ToolSpec
+from heredity.engine.actor import Programs, ProvidedTool
+from heredity.models import ToolSpec
 from heredity.resources import SourceTree
 from heredity.team.agent import TeamTool
 
@@ -43,7 +43,7 @@ _SPEC = ToolSpec(
 
 
 def python_tool(programs: Programs) -> TeamTool:
-    """Return the tool `python`, which runs code with these programs."""
+    """Return the tool `python`, which runs code in this sandbox."""
 
     async def run(arguments: Mapping[str, Any]) -> str:
         result = await programs.call(_RUNNER, "run_code:run", {"code": arguments["code"]}, seconds=_SECONDS)

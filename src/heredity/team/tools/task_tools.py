@@ -1,10 +1,11 @@
-"""Tools that a configuration gives to single solvers, to teams that are candidates, and to outside agents.
+"""Configured tools for single solvers, candidate teams, and outside agents.
 
     async with open_task_tools(config.tools, programs) as tools:
         runner = SolvingRunner(model, programs=programs, provided=tools)
 
-They are opened once for a run, and each attempt has what could tell another one something for itself: pages of the browser, what
-was fetched, servers of the Model Context Protocol with a copy of their folder. So no attempt leaves anything to a later one.
+They are opened once for a run. Anything that could carry information between attempts is separate for each: browser
+pages, fetched pages, servers of the Model Context Protocol with a copy of their folder. So no attempt leaves anything
+to a later one.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from heredity.actors.contract import Programs, ProvidedTool, ProvidedTools
+from heredity._core.errors import ConfigError, IsolationError, MissingExtraError
 from heredity.configuration.tools import BROWSE, FETCH, PYTHON, READ, SEARCH, SEARCH_WEB, TOOLS, ToolSettings
-from heredity.errors import ConfigError, IsolationError, MissingExtraError
-from heredity.rollouts.kind import TaskTools
+from heredity.engine.actor import Programs, ProvidedTool, ProvidedTools
+from heredity.engine.kind import TaskTools
 from heredity.sandbox.bubblewrap_root import available
 from heredity.tasks import Task
 from heredity.team.tools.corpus import Corpus
@@ -32,29 +33,30 @@ from heredity.team.tools.web.door import WebDoor, open_door
 from heredity.team.tools.web.searching import WebSearch
 
 MOST_CALLS = 500
-"""Calls of all tools together that are answered in one attempt: services that search may cost money."""
+"""Limit on the calls of all tools in one attempt: search services may cost money."""
 
 _NAMED = 20
 _QUESTIONS = "questions.jsonl"
-"""What `heredity sites write` puts beside the pages and documents of a site."""
+"""File written by `heredity sites write` next to the pages and documents of a site."""
 
 
 @asynccontextmanager
 async def open_task_tools(
     given: ToolSettings, programs: Programs, *, unsafe: bool = False
 ) -> AsyncGenerator[TaskTools]:
-    """Open what the tools of a configuration need, and close it afterwards.
+    """Open the resources of a configuration's tools, and close them afterwards.
 
     Args:
-        given: which tools, and what they work on.
-        programs: the sandbox, in which documents and pages are read and code is run.
-        unsafe: start servers with the isolation that works here.
+        given: the tools and their settings.
+        programs: the sandbox, which reads documents and pages and runs code.
+        unsafe: start servers with the isolation available here.
 
     Yields:
-        What gives the tools of a task.
+        The provider of a task's tools.
 
     Raises:
-        ConfigError: if a folder, a variable or the browser is missing, a server has no such tool, or two tools have one name.
+        ConfigError: if a folder, a variable or the browser is missing, a server lacks a tool, or two tools have one
+            name.
         MissingExtraError: if a package that a tool needs is not installed.
         HostError: if a server does not answer.
         IsolationError: if a server or the browser cannot be confined here.
@@ -72,18 +74,18 @@ async def open_task_tools(
 
 
 def task_documents(programs: Programs, folder: Path | None = None) -> TaskTools:
-    """Return what gives the tools `search` and `read` for the documents of a task.
+    """Return the provider of the tools `search` and `read` for a task's documents.
 
-    These are the files that the metadata of the question names under `files`, as those of GAIA do, and nothing else: neither what
-    a question says nor a candidate adds a file. A task without files has no tools.
+    Documents are the files listed under `files` in the question's metadata, as in GAIA, and no others: neither a
+    question's text nor a candidate can add a file. A task without files has no tools.
 
     Args:
-        programs: what reads documents other than plain text, in the sandbox.
-        folder: where files lie whose paths are not absolute; by default the folder of this process.
+        programs: the sandbox, which reads documents other than plain text.
+        folder: base of relative file paths; by default the folder of this process.
 
     Raises:
-        ConfigError: when a task's tools are asked for, if one of its files is not there, or two have one name.
-        MissingExtraError: then, if what reads one of them is not installed.
+        ConfigError: when a task's tools are requested, if one of its files does not exist, or two have one name.
+        MissingExtraError: then, if the reader of one of them is not installed.
     """
     documents = _Documents(Corpus({}), programs, folder)
 
@@ -94,7 +96,7 @@ def task_documents(programs: Programs, folder: Path | None = None) -> TaskTools:
 
 
 def lacking(given: ToolSettings, *, unsafe: bool = False) -> Iterator[tuple[str, Callable[[], object]]]:
-    """Yield what tools need, each with a check that raises what is wrong: nothing is started and nobody asked."""
+    """Yield the requirements of tools, each with a check that raises an error, without starting or contacting anything."""
     folder = given.corpus.folder
     if folder and {SEARCH, READ} & given.used:
         yield "documents", partial(_check_folder, folder)
@@ -110,7 +112,7 @@ def lacking(given: ToolSettings, *, unsafe: bool = False) -> Iterator[tuple[str,
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """What was opened for a run."""
+    """The opened resources of a run."""
 
     given: ToolSettings
     programs: Programs
@@ -120,31 +122,32 @@ class _Opened:
     unsafe: bool
 
     async def of_task(self, task: Task | None) -> ProvidedTools:
-        """Return the tools of an attempt at a task, or of work on none."""
+        """Return the tools of an attempt at a task, or of work without a task."""
         fixed = await self.fixed(task)
         stack = AsyncExitStack()
         for probed, only in self.servers:
             way = OwnWay(probed.name, self.given.mcp[probed.name], self.unsafe)
-            # What is at an address belongs to nobody's attempt; an agent of a whole run is told, and may go on without.
+            # A server at an address is outside every attempt; the agent of a whole run gets the error, and may continue
+            # without.
             server = probed.another(way, elsewhere=bool(task and self.given.mcp[probed.name].url))
             stack.push_async_callback(way.close)
             stack.push_async_callback(server.close)
             fixed += _tools_of(server, only)
 
-        # An outside agent works for hours; an attempt that asks this often is a program that does not stop.
+        # An outside agent works for hours; an attempt with this many calls is a runaway program.
         counted = _Counted(MOST_CALLS if task else None)
 
         def conversation() -> ProvidedTools:
             own = _Conversation()
             close = partial(self.door.close, own)
-            # A second time where its own end was not reached, which is harmless.
+            # Closed a second time if its own end was not reached, which is harmless.
             stack.push_async_callback(close)
             return ProvidedTools([counted(tool) for tool in (*fixed, *self.reaching(own))], conversation, close)
 
         return ProvidedTools(conversation(), conversation, stack.aclose)
 
     async def fixed(self, task: Task | None) -> list[ProvidedTool]:
-        """Return the tools that keep nothing."""
+        """Return the stateless tools."""
         names = self.given.names
         tools = [python_tool(self.programs).tool] if PYTHON in names else []
         if {SEARCH, READ} & set(names):
@@ -152,7 +155,7 @@ class _Opened:
         return tools
 
     def check_names(self) -> None:
-        """Check that no two tools have one name; servers' are made of theirs and what they say."""
+        """Check that tool names are unique; a server's are composed of its name and its tools'."""
         made = [tool for server, only in self.servers for tool in _tools_of(server, only)]
         names = [*TOOLS, *(tool.spec.name for tool in (*made, *self.reaching(_Conversation())))]
         twice = next((name for at, name in enumerate(names) if name in names[:at] and name not in TOOLS), "")
@@ -162,24 +165,24 @@ class _Opened:
             )
 
     def reaching(self, conversation: _Conversation) -> list[ProvidedTool]:
-        """Return the tools that lead to the web."""
+        """Return the web tools."""
         return [
             made.tool for name in self.given.names for made in self.door.tools(name, conversation, sees=self.given.sees)
         ]
 
 
 class _Counted:
-    """Counts the calls of an attempt, and answers no more than there may be.
+    """Counts the calls of an attempt, and stops answering at the limit.
 
     Args:
-        most: how many; None for any number.
+        most: the limit; None for no limit.
     """
 
     def __init__(self, most: int | None) -> None:
         self._left, self._most = most, most
 
     def __call__(self, tool: ProvidedTool) -> ProvidedTool:
-        """Return a tool that is counted."""
+        """Return a tool with counted calls."""
 
         async def run(arguments: Mapping[str, Any]) -> str:
             if self._left is not None:
@@ -192,7 +195,7 @@ class _Counted:
 
 
 class _Conversation:
-    """What tools keep for one conversation: nothing beside what it was told."""
+    """State of tools for one conversation: nothing but the conversation."""
 
     async def keep(self, data: bytes) -> str:
         """Keep nothing."""
@@ -201,7 +204,7 @@ class _Conversation:
 
 
 async def _servers(given: ToolSettings, *, unsafe: bool) -> list[tuple[McpServer, tuple[str, ...]]]:
-    """Return the servers that are named, each once started to see its tools, with those that are named alone."""
+    """Return the named servers, each started once to list its tools, with the tools named individually."""
     servers: list[tuple[McpServer, tuple[str, ...]]] = []
     for name, section in given.servers.items():
         own = OwnWay(name, section, unsafe)
@@ -221,12 +224,12 @@ def _tools_of(server: McpServer, only: Sequence[str]) -> list[ProvidedTool]:
 
 
 class _Documents:
-    """The documents at hand: those of a corpus, and of each task, which are read once.
+    """Available documents: those of a corpus, and of each task, which are read once.
 
     Args:
-        corpus: for all tasks.
-        programs: reads what is no plain text.
-        folder: where files lie whose paths are not absolute; None for the folder of this process.
+        corpus: documents for all tasks.
+        programs: reads formats other than plain text.
+        folder: base of relative file paths; None for the folder of this process.
     """
 
     def __init__(self, corpus: Corpus, programs: Programs, folder: Path | None) -> None:
@@ -234,7 +237,7 @@ class _Documents:
         self._read: dict[tuple[str, ...], Corpus] = {}
 
     async def tools(self, task: Task | None) -> list[ProvidedTool]:
-        """Return the tools of the documents of a task; none where there are none."""
+        """Return the tools of a task's documents; empty without documents."""
         named = tuple(map(str, (task.spec.get("metadata") or {}).get("files", ()))) if task else ()
         corpus = self._corpus.joined(await self._of(named, task.id)) if task and named else self._corpus
         if not corpus.documents:

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
-from heredity.resources import Candidate, SourceTree
-from heredity.resources.candidate import AGENT
-from heredity.results.status import FailureSource, Status
-from heredity.rollouts.contract import Job
-from heredity.rollouts.kind import Candidates, Kind
-from heredity.rollouts.trajectory import Failure, Trajectory
-from heredity.sandbox.limits import Limits
-from heredity.tasks import TasksetInfo
+from heredity import (
+    AGENT,
+    Candidate,
+    Candidates,
+    Failure,
+    FailureSource,
+    Job,
+    Kind,
+    Limits,
+    SourceTree,
+    Status,
+    TasksetInfo,
+    Trajectory,
+)
 
 FILE = "number.txt"
 

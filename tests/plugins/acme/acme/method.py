@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from acme.kind import naming
 from acme.tasks import HIGHEST
-from heredity.evolution import Decision, EvolverContext, SessionContract, Trial
-from heredity.evolution.operators.evaluate import until_closed
-from heredity.evolution.options import MethodOptions, parse_options
+from heredity import Decision, EvolverContext, MethodOptions, Session, Trial, parse_options, until_closed
 
 
 class Options(MethodOptions):
@@ -21,7 +19,7 @@ class Halving:
     name = "halving"
     options_model = Options
 
-    async def evolve(self, session: SessionContract, context: EvolverContext) -> None:
+    async def evolve(self, session: Session, context: EvolverContext) -> None:
         """Name numbers until two are left, and commit the better one."""
         tasks = range(parse_options(Options, self.name, context.options).batch)
         low, high = 0, HIGHEST

@@ -7,25 +7,32 @@ from dataclasses import dataclass
 from functools import partial
 
 from acme.kind import KIND, naming
-from heredity.analysis.contract import CommonMetrics
-from heredity.analysis.evidence import RunEvidence
-from heredity.configuration.config import Cell, Config
-from heredity.configuration.sections import Count, Section
-from heredity.experiments.evolvers import build_evolver
-from heredity.judging.bench import Bench, Evolved, Reference, Verdict, conclude, require, score, score_reference
-from heredity.judging.views import ViewPlan
-from heredity.protocols.contract import Needs, Protocol, RunContext, Setup, SuiteContext
-from heredity.records.events import JUDGING_SELECTED
-from heredity.results.base import Result
-from heredity.results.page import Fact, Facts, Number, Text
-from heredity.results.page import Section as PageSection
-from heredity.results.report import PlainReport
-from heredity.results.run import RunResults
-from heredity.results.suite import SuiteResults
-from heredity.results.words import Words
+from heredity import (
+    JUDGING_SELECTED,
+    Cell,
+    CommonMetrics,
+    Config,
+    ConfigSection,
+    Count,
+    PlainReport,
+    Protocol,
+    ProtocolNeeds,
+    Result,
+    RunContext,
+    RunEvidence,
+    RunResults,
+    Setup,
+    SuiteContext,
+    SuiteResults,
+    ViewPlan,
+    Words,
+    build_evolver,
+    judging,
+    page,
+)
 
 
-class GuessSection(Section):
+class GuessSection(ConfigSection):
     """`[guess]`: how near is near.
 
     Attributes:
@@ -42,25 +49,29 @@ class GuessResults(Result):
     near: float
 
 
-async def judge(near: int, bench: Bench, evolved: Evolved, reference: Reference | None) -> Verdict:
+async def judge(
+    near: int, bench: judging.Bench, evolved: judging.Evolved, reference: judging.Reference | None
+) -> judging.Verdict:
     """Score the last commit on the hidden numbers."""
     commits = [decision for decision in evolved.decisions if decision.accepted]
     digest = commits[-1].candidate if commits else None
     submit_id = next((s.submit_id for s in reversed(evolved.submissions) if s.candidate == digest), None)
     reason = f"the last of {len(commits)} commits, within {near} or not"
     await bench.journal_once(JUDGING_SELECTED.line({"submit_id": submit_id, "candidate": digest, "reason": reason}))
-    heldout = digest and require(await score(bench, bench.view("heldout"), digest, submit_id), "held-out rollouts")
-    scores = await score_reference(bench, reference) if reference else None
-    await conclude(bench, evolved.status)
-    return Verdict(evolved.status, submit_id, digest, reason, {}, heldout or None, scores)
+    heldout = digest and judging.require(
+        await judging.score(bench, bench.view("heldout"), digest, submit_id), "held-out rollouts"
+    )
+    scores = await judging.score_reference(bench, reference) if reference else None
+    await judging.conclude(bench, evolved.status)
+    return judging.Verdict(evolved.status, submit_id, digest, reason, {}, heldout or None, scores)
 
 
 class Setting:
     """How a run is set up."""
 
-    def needs(self, config: Config) -> Needs:
+    def needs(self, config: Config) -> ProtocolNeeds:
         """Ask for rollouts alone."""
-        return Needs(episodes=config.budget.episodes or 0)
+        return ProtocolNeeds(episodes=config.budget.episodes or 0)
 
     def check(self, cell: Cell, suite: SuiteContext) -> None:
         """Find nothing wrong."""
@@ -73,7 +84,7 @@ class Setting:
             evolver=build_evolver(cell, info, context.folder, context.suite.secrets, context.model),
             judge=partial(judge, near),
             views=(ViewPlan("heldout", "heldout", cell.config.views.heldout),),
-            reference=Reference(naming(0), scored.scores, "naming 0"),
+            reference=judging.Reference(naming(0), scored.scores, "naming 0"),
             record={"guess": {"near": near, "kind": KIND.name}},
         )
 
@@ -101,14 +112,19 @@ class Metrics(CommonMetrics):
 class Report(PlainReport):
     """Says how far away a guess was."""
 
-    def run(self, run: RunResults) -> list[PageSection]:
+    def run(self, run: RunResults) -> list[page.Section]:
         """Return a section with the distance."""
         if not isinstance(run.part, GuessResults):
             return []
-        facts = Facts((Fact("Mean distance", Number(run.part.distance)), Fact("Near", Number(run.part.near))))
-        return [PageSection("guess", "How far away", (Text("Of numbers that were never shown."), facts))]
+        facts = page.Facts(
+            (
+                page.Fact("Mean distance", page.Number(run.part.distance)),
+                page.Fact("Near", page.Number(run.part.near)),
+            )
+        )
+        return [page.Section("guess", "How far away", (page.Text("Of numbers that were never shown."), facts))]
 
-    def suite(self, suite: SuiteResults, runs: Sequence[RunResults]) -> list[PageSection]:
+    def suite(self, suite: SuiteResults, runs: Sequence[RunResults]) -> list[page.Section]:
         """Return nothing more."""
         return []
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from heredity.errors import UnknownNameError
-from heredity.ids import generator
-from heredity.tasks import Task, TasksetInfo
+from heredity import Task, TasksetInfo, UnknownNameError, generator
 
 HIGHEST = 100
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from heredity._core.ids import digest_json, generator
 from heredity.analysis.evidence import RunEvidence
 from heredity.analysis.run_results import run_results
-from heredity.ids import digest_json, generator
-from heredity.protocols.harness_evolution.metrics import METRICS
+from heredity.protocols.harness_evolution.protocol import METRICS
 from heredity.records import Blob, Journal
 from heredity.records.blobs import BlobStore
 from heredity.resources import Candidate, SourceTree

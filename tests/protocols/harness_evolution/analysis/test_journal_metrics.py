@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from journals import HarnessJournal, Told
 
-from heredity.protocols.harness_evolution.analysis.journal_metrics import journal_metrics
+from heredity.protocols.harness_evolution.protocol import journal_metrics
 from heredity.protocols.harness_evolution.results import CollapsedView, Gate, GateReason, HarnessRunResults
 
 REASON = "middleware/guard.py: after_model gave None, and a Reply was expected"

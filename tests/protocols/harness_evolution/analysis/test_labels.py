@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from heredity._core.errors import ConfigError
 from heredity.analysis.labels import counts
-from heredity.errors import ConfigError
 from heredity.protocols.harness_evolution.analysis.labels import Rollout, read_rules
 
 FAILED = Rollout(solved=False, status="ok", error="", reason="", transcript="")
@@ -56,8 +56,8 @@ def test_the_first_rule_that_holds_gives_the_label_and_what_was_found(tmp_path: 
         ("", "one or more tables"),
         ("x = 1", "has x; expected"),
         ("[[rule]\n", "is not TOML"),
-        ('[[rule]]\nlabel = "a"\n', "pattern is None; expected a text"),
-        ('[[rule]]\nlabel = "a"\npattern = "("\n', "no regular expression"),
+        ('[[rule]]\nlabel = "a"\n', "pattern is None; expected a string"),
+        ('[[rule]]\nlabel = "a"\npattern = "("\n', "not a regular expression"),
         ('[[rule]]\nlabel = "a"\npattern = "b"\nwhen = "always"\n', "when is 'always'; expected failed"),
         ('[[rule]]\nlabel = "a"\npattern = "b"\nin = ["log"]\n', "expected a list of status"),
         ('[[rule]]\nlabel = "a"\npatern = "b"\n', "did you mean pattern"),

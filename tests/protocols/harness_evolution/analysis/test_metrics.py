@@ -11,8 +11,8 @@ from harness_rows import Row, judged, row, trained
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from heredity._core.errors import ConfigError, UnknownNameError
 from heredity.analysis.paired import compare_paired, holm
-from heredity.errors import ConfigError, UnknownNameError
 from heredity.protocols.harness_evolution.analysis import harness_metrics, rows_of, view_kind
 from heredity.protocols.harness_evolution.task_results import BestValidation, Forgetting, Gain, TaskMetrics
 

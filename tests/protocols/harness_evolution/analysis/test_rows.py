@@ -10,7 +10,7 @@ from harness_rows import judged, row, trained
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.errors import ConfigError, RecordError
+from heredity._core.errors import ConfigError, RecordError
 from heredity.protocols.harness_evolution.analysis import harness_metrics, read_rows, rows, rows_of, write_rows
 
 GOOD = [*trained(1, "a", "b"), *judged("replay", "E_1", {"a": 1.0, "b": None}, 1, cost={"tokens": 3, "other": "x"})]

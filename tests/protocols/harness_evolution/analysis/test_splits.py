@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from heredity.errors import ConfigError
+from heredity._core.errors import ConfigError
 from heredity.protocols.harness_evolution.analysis import inspect_split, read_split, read_task_index
 
 SPLITS = {"train": ["a", "b"], "val": ["c"], "test": ["d"]}

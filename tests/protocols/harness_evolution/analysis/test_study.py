@@ -7,12 +7,10 @@ import pytest
 from journals import HarnessJournal, Told
 
 from heredity.analysis.suite_results import suite_results
-from heredity.protocols.harness_evolution.analysis.study import harness_study
-from heredity.protocols.harness_evolution.metrics import METRICS
-from heredity.protocols.harness_evolution.report import REPORT
+from heredity.pages.report import markdown
+from heredity.pages.report.suite_page import suite_page
+from heredity.protocols.harness_evolution.protocol import METRICS, REPORT, harness_study
 from heredity.protocols.harness_evolution.results import Collapsed, GateCounts, HarnessSuiteResults, SpentPart
-from heredity.reports import markdown
-from heredity.reports.suite_page import suite_page
 from heredity.results.base import MissingBounds, Unknown
 from heredity.results.run import RunResults
 
@@ -76,7 +74,7 @@ def test_what_is_missing_of_one_run_bounds_the_gain_of_the_method() -> None:
     assert all(m.if_missing is None for m in measures if m is not row)
     suite = suite_results((short, second), lambda protocol: METRICS)
     page = markdown.render(suite_page(suite, [short, second], REPORT))
-    assert page.count("with what is missing") >= 1
+    assert page.count("including missing scores") >= 1
 
 
 @pytest.mark.parametrize(("seeds", "told"), [(5, False), (6, True)])

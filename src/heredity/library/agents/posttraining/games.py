@@ -1,6 +1,6 @@
-"""Online rollouts in games: the policy plays with the game's own code, many games in lock-step, and its actions share the outcome.
+"""Online rollouts in games: the policy plays the game's code, many games in lock-step, and all actions of a game share its outcome.
 
-Every task has games of its own; how they are opened stands in its description.md, and here in `openings`.
+Every task has different games; its description.md, and `openings` here, define how to open them.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from workspace import Workspace
 
 
 class Game(Protocol):
-    """A game that is being played."""
+    """A running game."""
 
     done: bool
     reward: float
 
     def prompt(self) -> str:
-        """Return what the policy is asked now."""
+        """Return the current prompt of the policy."""
         ...
 
     def take(self, reply: str) -> None:
-        """Take what it replied."""
+        """Take the reply."""
         ...
 
 
 class Glimpse:
-    """A game of `game.py`, whose observation is the prompt, and whose reply is the action."""
+    """A game of `game.py`: the observation is the prompt, and the reply is the action."""
 
     def __init__(self, game: Any) -> None:
         self._game = game
@@ -51,7 +51,7 @@ class Glimpse:
 
 
 class Dialogue:
-    """A game of the package `env`, asked for with all that has happened, as `env.rollout.play` does."""
+    """A game of the package `env`, prompted with the full history, as in `env.rollout.play`."""
 
     def __init__(self, rollout: Any, episode: Any, instruction: str) -> None:
         self._rollout, self._episode, self._instruction = rollout, episode, instruction
@@ -73,7 +73,7 @@ class Dialogue:
 
 
 def openings(space: Workspace) -> list[Callable[[], Game]]:
-    """Return functions that open the games to practise on; none if the task has none, or none that is known here."""
+    """Return functions that open the practice games; none if the task has none known here."""
     game = space.module("game")
     if game is not None:
         levels = [row["level"] for row in _rows(space.data / "levels.jsonl")]
@@ -88,7 +88,7 @@ def openings(space: Workspace) -> list[Callable[[], Game]]:
 
 
 def _package(folder: Path) -> str:
-    """Import the package in a folder under a name of its own, since several tasks have one each, and return the name."""
+    """Import the package in a folder under a unique name, since several tasks may have one, and return the name."""
     name = f"env_{hashlib.sha256(str(folder).encode()).hexdigest()[:12]}"
     if name not in sys.modules:
         spec = spec_from_file_location(name, folder / "__init__.py", submodule_search_locations=[str(folder)])
@@ -123,10 +123,10 @@ class Games:
     """Games to practise on; a rollout is one game.
 
     Args:
-        games: open them.
-        policy: what plays.
-        limit: most tokens of a reply.
-        seed: of the order of the games.
+        games: functions that open the games.
+        policy: the player.
+        limit: maximum tokens of a reply.
+        seed: seed of the order of the games.
     """
 
     problems = 8
@@ -137,7 +137,7 @@ class Games:
         self._curriculum = Curriculum(len(games), seed)
 
     def play(self, problems: int, group: int, temperature: float) -> list[list[Episode]]:
-        """Return a group of rollouts at each of some games."""
+        """Return a group of rollouts for each of some games."""
         chosen = self._curriculum.choose(problems)
         games = [self._games[i]() for i in chosen for _ in range(group)]
         episodes = [Episode() for _ in games]
@@ -155,9 +155,9 @@ class Games:
 
 
 def rollouts_of(space: Workspace, policy: Policy, seed: int) -> Rollouts:
-    """Return where the policy can try itself: the task's games, or else its questions; of several tasks, all of them.
+    """Return the practice for the policy: the task's games, or else its questions; for several tasks, all of them.
 
-    A reply is as long as the task's longest solution, or as the setting `MAX_TOKENS` says.
+    The maximum reply length is that of the task's longest solution, or the setting `MAX_TOKENS`.
     """
     most, parts = space.setting("MAX_TOKENS", 0), list[Rollouts]()
     for part in space.parts():

@@ -1,8 +1,8 @@
-"""Group relative policy optimisation (DeepSeekMath, section 4): no critic; a rollout is measured against its own group.
+"""Group relative policy optimisation (DeepSeekMath, section 4): no critic; a rollout is compared with its group.
 
-A rollout's advantage is its reward minus the mean of its group, over the group's standard deviation. Every token of the rollout
-gets it, with PPO's clipped ratio. Groups that were all rewarded alike teach nothing and are left out. A penalty for straying
-from the first policy (the estimator r - log r - 1) can be had; it is off by default, since runs are short.
+A rollout's advantage is its reward minus the mean of its group, over the group's standard deviation. Every token of the
+rollout gets it, with PPO's clipped ratio. Groups with equal rewards teach nothing and are skipped. A penalty for
+divergence from the initial policy (the estimator r - log r - 1) is optional and off by default, since runs are short.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ _LOG_EVERY_S = 5.0
 
 @dataclass(frozen=True)
 class Recipe:
-    """How GRPO goes about it.
+    """Hyperparameters of GRPO.
 
     Attributes:
-        problems: problems in a step.
-        group: attempts at each.
-        temperature: of sampling, above 0.
+        problems: problems per step.
+        group: rollouts per problem.
+        temperature: sampling temperature, above 0.
         updates: gradient steps on one set of rollouts.
-        clip: how far the ratio of new to old probability counts.
-        kl: weight of the penalty for straying from the first policy; 0 is none.
+        clip: clipping range of the ratio of new to old probability.
+        kl: weight of the penalty for divergence from the initial policy; 0 for none.
         discount: factor of a reward for every turn of its rollout, above 0, at most 1.
-        batch: most turns that are computed at once.
+        batch: maximum turns computed at once.
     """
 
     problems: int = 16
@@ -79,7 +79,7 @@ def improve(
 def advantages(groups: Sequence[Sequence[Episode]], discount: float = 1.0) -> tuple[list[Turn], list[float]]:
     """Return the turns of all groups that differ in reward, and the advantage of each.
 
-    A reward counts less, by `discount`, for every turn that the rollout took: games are to be won soon.
+    `discount` reduces a reward for every turn of the rollout, to favour quick wins.
     """
     turns, weights = list[Turn](), list[float]()
     for group in groups:

@@ -1,6 +1,6 @@
-"""Low-rank adaptation (Hu et al. 2021): W + scale · B·A, where A and B alone are trained, and B begins as zero.
+"""Low-rank adaptation (Hu et al. 2021): W + scale · B·A, where only A and B are trained, and B starts at zero.
 
-The layers stay as they are: a hook adds the low-rank part to their output. So the names of the model's weights do not change, and
+A hook adds the low-rank part to the output of unchanged layers. So the names of the model's weights do not change, and
 a merged checkpoint has exactly the tensors of its base.
 """
 
@@ -17,7 +17,7 @@ class LowRank:
     """The low-rank parts of all linear layers of a model, except for its output layer.
 
     Args:
-        model: the model; its own weights are frozen.
+        model: the model; its weights are frozen.
         rank: columns of B and rows of A.
         scale: factor of the product.
     """
@@ -36,7 +36,7 @@ class LowRank:
                 layer.register_forward_hook(self._hook(a, b))
 
     def parameters(self) -> list[nn.Parameter]:
-        """Return what is trained."""
+        """Return the trained parameters."""
         return [part for pair in self.parts.values() for part in pair]
 
     def merged(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:

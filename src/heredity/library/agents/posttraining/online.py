@@ -1,4 +1,4 @@
-"""Online rollouts: the policy answers questions of the train data, and the task's own rule rewards it."""
+"""Online rollouts: the policy answers questions of the train data, and the task's grading rule rewards it."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _NO_ANSWER = (ValueError, TypeError, LookupError, ArithmeticError, SyntaxError)
 
 @dataclass
 class Episode:
-    """What the policy wrote in one rollout, and the reward, higher is better."""
+    """The policy's replies in one rollout, and the reward, higher is better."""
 
     turns: list[Turn] = field(default_factory=list)
     reward: float = 0.0
 
 
 class Rollouts(Protocol):
-    """Where the policy can try itself."""
+    """A source of practice for the policy."""
 
     problems: int
     """How many to attempt at once."""
@@ -39,10 +39,10 @@ class Rollouts(Protocol):
 
 
 class Several:
-    """Several tasks to try oneself at: as many problems of each.
+    """Practice on several tasks: equally many problems of each.
 
     Args:
-        parts: the rollouts of each.
+        parts: the practice of each task.
     """
 
     def __init__(self, parts: Sequence[Rollouts]) -> None:
@@ -56,11 +56,11 @@ class Several:
 
 
 class Curriculum:
-    """Draws problems, those seldom at which all rollouts were last rewarded alike: they taught nothing.
+    """Draws problems, rarely those whose last rollouts all had the same reward and taught nothing.
 
     Args:
-        count: how many problems there are.
-        seed: of the draws.
+        count: number of problems.
+        seed: seed of the draws.
     """
 
     def __init__(self, count: int, seed: int) -> None:
@@ -73,7 +73,7 @@ class Curriculum:
         return sorted(range(len(keys)), key=keys.__getitem__, reverse=True)[:count]
 
     def learned(self, problem: int, rewards: Sequence[float]) -> None:
-        """Take note of how the rollouts at a problem were rewarded."""
+        """Record the rewards of a problem's rollouts."""
         self._weights[problem] = 1.0 if len(set(rewards)) > 1 else _RARELY
 
 
@@ -82,9 +82,9 @@ class Questions:
 
     Args:
         space: the workspace.
-        policy: what answers.
-        limit: most tokens of an answer.
-        seed: of the order of the questions.
+        policy: the answering policy.
+        limit: maximum tokens of an answer.
+        seed: seed of the order of the questions.
     """
 
     problems = 32

@@ -1,4 +1,4 @@
-"""A language model that is trained: sampled in batches, asked for log-probabilities, saved as a checkpoint."""
+"""A language model in training: batch sampling, log-probabilities, checkpoints."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _SMALL = 5_000_000
 
 
 class Policy:
-    """A checkpoint in float32, on the GPU where there is one.
+    """A checkpoint in float32, on the GPU if there is one.
 
     Args:
-        folder: the checkpoint, as transformers reads it.
-        rank: of the low-rank adaptation of a model that is not small; 0 trains such a model in full as well.
-        seed: of initial low-rank parts and of everything that is sampled.
+        folder: the checkpoint, in transformers' format.
+        rank: rank of the low-rank adaptation of larger models; 0 trains them in full.
+        seed: seed of initial low-rank parts and of sampling.
     """
 
     def __init__(self, folder: Path, *, rank: int = 16, seed: int = 0) -> None:
@@ -53,7 +53,7 @@ class Policy:
         self.parameters: list[nn.Parameter] = self.lora.parameters() if self.lora else list(self.model.parameters())
 
     def encode(self, prompt: Prompt) -> list[int]:
-        """Return a prompt as tokens: by the chat template if the tokenizer has one, else the last message as it is."""
+        """Return a prompt as tokens: by the chat template if the tokenizer has one, else the plain last message."""
         messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
         text = messages[-1]["content"]
         if self.tokenizer.chat_template:
@@ -76,7 +76,7 @@ class Policy:
     def sample(self, prompts: Sequence[list[int]], *, temperature: float, limit: int) -> list[list[int]]:
         """Return an answer to each prompt, drawn from the model's own distribution; greedy at temperature 0.
 
-        An answer that the model ended has the end token; one that was cut after `limit` tokens has not.
+        An answer that the model ended has the end token; one cut after `limit` tokens does not.
         """
         width = max(map(len, prompts))
         ids = torch.tensor([[self.end] * (width - len(p)) + p for p in prompts], device=self.device)
@@ -113,18 +113,18 @@ class Policy:
     # --- weights
 
     def weights(self) -> list[Tensor]:
-        """Return a copy of what is trained."""
+        """Return a copy of the trained parameters."""
         return [weight.detach().clone() for weight in self.parameters]
 
     @torch.no_grad()
     def restore(self, weights: Sequence[Tensor]) -> None:
-        """Go back to weights that were copied before."""
+        """Restore weights copied before."""
         for weight, value in zip(self.parameters, weights, strict=True):
             weight.copy_(value)
 
     @contextlib.contextmanager
     def as_of(self, weights: Sequence[Tensor]) -> Generator[None]:
-        """Let the model have other weights for a while."""
+        """Give the model other weights temporarily."""
         now = self.weights()
         self.restore(weights)
         try:

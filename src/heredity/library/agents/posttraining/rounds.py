@@ -1,4 +1,4 @@
-"""Train a while, submit, look at the score, go on; after a loss from the best weights, in smaller steps."""
+"""Trains, submits and checks the score in rounds; after a loss, continues from the best weights in smaller steps."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Climb:
 
     Args:
         space: the workspace.
-        policy: what is trained.
-        rate: learning rate of the first round; halved whenever weights are taken back.
-        tolerance: points that a score may fall below the best before the weights are taken back; grading has noise.
+        policy: the policy to train.
+        rate: learning rate of the first round; halved whenever weights are restored.
+        tolerance: points that a score may fall below the best before weights are restored, since grading is noisy.
     """
 
     def __init__(self, space: Workspace, policy: Policy, rate: float, tolerance: float = 2.0) -> None:
@@ -38,17 +38,17 @@ class Climb:
         self.begin(rate)
 
     def begin(self, rate: float) -> None:
-        """Begin a stage: a new optimizer with this learning rate."""
+        """Start a stage: a new optimizer with this learning rate."""
         self.rate = rate
         self.optimizer = torch.optim.AdamW(self.policy.parameters, lr=rate, weight_decay=0.0)
 
     def run(self, train: Callable[[float], object], count: int, share: float = 1.0) -> None:
-        """Train and submit up to `count` times within a share of the time that is left.
+        """Train and submit up to `count` times within a share of the remaining time.
 
         Args:
             train: trains up to a time of `time.monotonic()`.
-            count: rounds that the time is divided into.
-            share: of the time, above 0, at most 1.
+            count: number of rounds that split the time.
+            share: share of the time, above 0, at most 1.
         """
         end = time.monotonic() + self.space.remaining() * share
         for left in range(count, 0, -1):
@@ -60,7 +60,7 @@ class Climb:
             self.submit()
 
     def submit(self) -> None:
-        """Submit what the policy is now, and keep it or go back."""
+        """Submit the current policy, and keep it or restore the best."""
         began = time.monotonic()
         self._submitted += 1
         self.space.record(round=self._submitted, learning_rate=self.rate)

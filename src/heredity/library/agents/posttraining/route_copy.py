@@ -1,4 +1,4 @@
-"""Trains nothing: submits a copy of the base model. A benchmark that gives this more than 0 is wrong."""
+"""No training: submits a copy of the base model. A benchmark that scores this above 0 is wrong."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Rejection fine-tuning: sample, keep what the task's rule accepts, fine-tune on all that was kept, and again.
+"""Rejection fine-tuning: sample, keep answers that the task's rule accepts, fine-tune on all kept ones, and repeat.
 
-Of several answers to a prompt, the one that led to success soonest is kept. The solutions of the train data are not looked at; only
-the rule of grading is.
+Of several answers to a prompt, the one that led to success soonest is kept. It uses only the grading rule, not the
+solutions of the train data.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def main() -> None:
     kept: dict[tuple[int, ...], tuple[int, str]] = {}
 
     def keep(turns: Sequence[Turn]) -> None:
-        """Keep for each prompt the answer after which the fewest turns were needed."""
+        """Keep for each prompt the answer followed by the fewest turns."""
         for left, (prompt, answer) in enumerate(reversed(turns)):
             best = kept.get(tuple(prompt))
             if best is None or left < best[0]:

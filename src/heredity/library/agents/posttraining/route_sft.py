@@ -1,4 +1,4 @@
-"""Supervised fine-tuning on the task's own solutions, and nothing else."""
+"""Supervised fine-tuning only, on the task's solutions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Supervised fine-tuning: make the answers of examples likelier, the prompts left out of the loss."""
+"""Supervised fine-tuning: trains on the answers of examples, excluding the prompts from the loss."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def fit(
     batch: int,
     log: Callable[[str], None],
 ) -> int:
-    """Train on examples in a random order, again and again, up to a time of `time.monotonic()`; return the steps."""
+    """Train on examples in random order, repeatedly, up to a time of `time.monotonic()`; return the steps."""
     steps, total, logged = 0, 0.0, time.monotonic()
     pace = Pace(until)
     for chosen in _batches(examples, batch):

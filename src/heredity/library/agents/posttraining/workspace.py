@@ -1,4 +1,4 @@
-"""What an agent is given: folders, data, the rule of grading, the time that is left, and the grading server."""
+"""An agent's workspace: folders, data, the grading rule, the remaining time, and the grading server."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _UNLIMITED_S = 3600
 
 
 class RefusedError(Exception):
-    """The grading server would not grade; the message is its reason."""
+    """The grading server refused to grade; the message is its reason."""
 
 
 class HostFailedError(RefusedError):
-    """The server itself failed; the same request may be made again."""
+    """The server failed; the request can be retried."""
 
 
 class Workspace:
-    """A run as the environment variables describe it."""
+    """A run as described by environment variables."""
 
     def __init__(self) -> None:
         self.root = Path(os.environ.get("WORKSPACE", ".")).resolve()
@@ -53,7 +53,7 @@ class Workspace:
         print(f"[{self.elapsed():7.1f}s] {text}", flush=True)
 
     def leave_when_told(self) -> None:
-        """End with exit code 0 when the time is over, which a run says by SIGTERM: what was graded by then counts."""
+        """Exit with code 0 on SIGTERM, the run's signal that time is over; checkpoints graded by then count."""
 
         def leave(_number: int, _frame: FrameType | None) -> None:
             os.write(1, b"the time is over; what was graded counts\n")  # `print` may be what was interrupted
@@ -62,13 +62,13 @@ class Workspace:
         signal.signal(signal.SIGTERM, leave)
 
     def setting(self, name: str, default: Setting) -> Setting:
-        """Return an environment variable in the type of its default; what was used is kept for `record`."""
+        """Return an environment variable in the type of its default; used values are kept for `record`."""
         value = type(default)(os.environ.get(name) or default)
         self.settings[name] = value
         return value
 
     def record(self, **progress: int | float | str) -> None:
-        """Write the settings, and how they stand now, beside the code that runs."""
+        """Write the settings and their current values next to the running code."""
         path = self.root / "code" / "settings.json"
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps({**self.settings, **progress}, indent=1) + "\n")
@@ -76,7 +76,7 @@ class Workspace:
     # --- materials
 
     def parts(self) -> list[Workspace]:
-        """Return the materials of each of several tasks, as if it were alone; this workspace where there is one task."""
+        """Return one workspace per task; this workspace if there is one task."""
         spaces: list[Workspace] = []
         for folder in sorted(path for path in (self.root / "tasks").glob("*") if path.is_dir()):
             part = copy.copy(self)
@@ -101,14 +101,14 @@ class Workspace:
         return None
 
     def evaluate(self) -> Evaluate:
-        """Return the task's rule of grading, or, where it is not shown, exact agreement with the reference."""
+        """Return the task's grading rule, or exact match with the reference if it is hidden."""
         module = self.module("eval")
         return module.evaluate if module else lambda _, answer, reference: float(answer.strip() == reference.strip())
 
     # --- grading server
 
     def remaining(self) -> float:
-        """Return the seconds that are left, never below 0; an hour in all where the run has no limit."""
+        """Return the remaining seconds, at least 0; without a limit a run has one hour."""
         left = self._call("/time", None, 30)["remaining"]
         return max(0.0, _UNLIMITED_S - self.elapsed() if left is None else float(left))
 

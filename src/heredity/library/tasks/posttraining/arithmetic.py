@@ -1,8 +1,9 @@
 """Addition, character by character: `483021+7=` is answered `483028`.
 
-`arithmetic` adds a number of one digit to one of six; there are nine million sums, so that whoever makes all that time allows has
-met next to none of those that are held out. `arithmetic-hard` adds two numbers of four digits with a base that knows next to
-nothing: in the minutes that a CPU has, online reinforcement learning finds no reward to learn from. It is there to stay a failure.
+`arithmetic` adds a one-digit number to a six-digit one. There are nine million sums, so even exhaustive generation
+within the time limit covers almost none of the held-out ones. `arithmetic-hard` adds two four-digit numbers with a base
+that knows almost nothing: within minutes on a CPU, online reinforcement learning finds no reward to learn from. It is a
+fixture for failure.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
-from heredity.actors.contract import Solving
-from heredity.posttraining.tasks.contract import TRAIN_FILE, BaseRecipe, PostTrainingTask, plain_solver
-from heredity.posttraining.tasks.dealing import DealtTaskset, dealt_info, drawn_indices, jsonl
-from heredity.tasks.questions import Question
+from heredity._core.outside import jsonl
+from heredity.engine.actor import Solving
+from heredity.engine.questions import Question
+from heredity.kinds.checkpoint.tasks.contract import TRAIN_FILE, BaseRecipe, PostTrainingTask, plain_solver
+from heredity.kinds.checkpoint.tasks.dealing import DealtTaskset, dealt_info, drawn_indices
 
 ALPHABET = "0123456789+="
 _PRETRAINED = 0
@@ -42,12 +44,12 @@ The base model has seen some of the sums in `data/train.jsonl`, and a few of the
 
 
 def arithmetic() -> PostTrainingTask:
-    """Return the task of adding one digit to six (L1): a base in the middle of the scale, which training lifts."""
+    """Return the task of adding one digit to six (L1): a base in the middle of the scale, which training improves."""
     return _task("arithmetic", "Add a digit to a number of six digits", (6, 1), (1000, 1000), steps=240)
 
 
 def arithmetic_hard() -> PostTrainingTask:
-    """Return the task of adding four digits to four (L1), whose base is too weak to be rewarded: a failure fixture."""
+    """Return the task of adding four digits to four (L1), whose base is too weak to earn rewards: a failure fixture."""
     return _task(
         "arithmetic-hard",
         "Add two numbers of four digits",
@@ -72,10 +74,10 @@ def _task(
     Args:
         name: its name.
         title: one line.
-        digits: of the two numbers.
-        trained: rows to train on: those that the base was pretrained on, and others.
+        digits: digits of the two numbers.
+        trained: train rows: those that the base was pretrained on, and others.
         steps: updates of the base.
-        labels: what a report has to say of it.
+        labels: labels for reports.
     """
     space, question = _sums(*digits)
     graded, heldout, tokens = 150, 200, max(digits) + 2
@@ -119,7 +121,7 @@ def _row(q: Question) -> dict[str, str]:
 
 
 def _sums(*digits: int) -> tuple[int, Callable[[int], Question]]:
-    """Return how many sums there are of two numbers with so many digits, and what gives the sum of an index."""
+    """Return the number of sums of two numbers with these digits, and a function from index to sum."""
     least = [10 ** (count - 1) if count > 1 else 0 for count in digits]
     sizes = [10**count - low for count, low in zip(digits, least, strict=True)]
 

@@ -1,7 +1,7 @@
 """Programming problems as a post-training task: `posttraining/code/all?difficulty=easy`, with the options of `code/…`.
 
-A checkpoint is asked as any solver of these tasksets is, and its programs are judged on hidden cases. Problems of the split `train`
-come with their accepted solutions; those of `validation` grade, those of `heldout` are held out.
+A checkpoint is prompted like any solver of these tasksets, and its programs are judged on hidden cases. Problems of the
+split `train` come with accepted solutions; those of `validation` are graded, those of `heldout` are held out.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from heredity.actors.contract import Solving
-from heredity.errors import ConfigError
-from heredity.posttraining.tasks.contract import SMOLLM2, TRAIN_FILE, PostTrainingTask, plain_solver
-from heredity.posttraining.tasks.dealing import jsonl
+from heredity._core.errors import ConfigError
+from heredity._core.outside import jsonl
+from heredity.engine.actor import Solving
+from heredity.kinds.checkpoint.tasks.contract import SMOLLM2, TRAIN_FILE, PostTrainingTask, plain_solver
+from heredity.kinds.code.problem import problem
+from heredity.kinds.code.taskset import SOURCE, CodeTaskset, asked_of
 from heredity.tasks import Task, TasksetInfo
-from heredity.tasks.code.problem import problem
-from heredity.tasks.code.taskset import SOURCE, CodeTaskset, asked_of
 
 _TOKENS = 600
 _VIEW = 40
@@ -42,8 +42,8 @@ def code(rest: str) -> PostTrainingTask:
         rest: the taskset without `code/`: `"all"`, `"all?difficulty=easy&language=cpp"`, or the path of a file.
 
     Raises:
-        UnknownNameError: if there is no such taskset, or it has no such option.
-        ConfigError: if it leaves no problem to grade with, or none that is held out.
+        UnknownNameError: if the taskset or an option is unknown.
+        ConfigError: if it leaves no problem for grading, or none held out.
     """
     problems = SOURCE.taskset(f"code/{rest}")
     if not isinstance(problems, CodeTaskset):
@@ -78,13 +78,13 @@ def code(rest: str) -> PostTrainingTask:
 
 @dataclass(frozen=True)
 class _Asked:
-    """Problems whose tasks say what is asked, by which an item is known."""
+    """Problems whose tasks contain the prompt, which identifies an item."""
 
     problems: CodeTaskset
 
     @property
     def info(self) -> TasksetInfo:
-        """What they are."""
+        """Description of the taskset."""
         return self.problems.info
 
     def draw(self, split: str, count: int, entropy: int) -> tuple[Task, ...]:
@@ -94,7 +94,7 @@ class _Asked:
 
 
 def _rows(inner: _Asked, entropy: int) -> Iterator[dict[str, Any]]:
-    """Yield the accepted programs of the problems to train on, each as a model would reply with it."""
+    """Yield the accepted programs of the train problems, each in the form of a model's reply."""
     for task in inner.draw("train", inner.problems.sizes["train"], entropy):
         asked, name, written = (str(task.spec[key]) for key in ("question", "problem", "language"))
         for language, source in problem(name).accepted.values():

@@ -1,18 +1,19 @@
 """Requests to a house in plain words, each answered by one command in a fixed syntax: `study.lamp(40, 17:20)` (L1).
 
-The syntax is nowhere in the prompt, so a general model earns next to nothing before it is trained on examples, of which a few
-hundred teach it. Small enough for low-rank adaptation of a model of 135 million parameters on a processor.
+The syntax is not in the prompt, so a general model earns almost nothing before training; a few hundred examples teach
+it. The task is small enough for low-rank adaptation of a model with 135 million parameters on a CPU.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from heredity.actors.contract import Solving
-from heredity.posttraining.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
-from heredity.posttraining.tasks.dealing import DealtTaskset, dealt_info, drawn_indices, jsonl
-from heredity.posttraining.tasks.scoring import SCORED, scored_question
-from heredity.tasks.questions import Question
+from heredity._core.outside import jsonl
+from heredity.engine.actor import Solving
+from heredity.engine.questions import Question
+from heredity.kinds.checkpoint.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
+from heredity.kinds.checkpoint.tasks.dealing import DealtTaskset, dealt_info, drawn_indices
+from heredity.kinds.checkpoint.tasks.scoring import SCORED, scored_question
 
 _ROOMS = ("kitchen", "study", "hall", "bedroom", "cellar", "attic", "garage", "nursery")
 _LEVELS = range(1, 100)
@@ -106,7 +107,7 @@ def commands() -> PostTrainingTask:
 
 
 def _kinds() -> Iterator[tuple[str, str]]:
-    """Yield every request but for its time, and the command that answers it but for its end."""
+    """Yield every request without its time, and the matching command without its end."""
     for device, (phrases, values) in _PHRASES.items():
         for room in _ROOMS:
             for value in values:

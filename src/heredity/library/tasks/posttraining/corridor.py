@@ -2,9 +2,9 @@
 
     .^k#.@..^..D^.
 
-`@` is you, and `&` is you with the key; `k` the key, `D` the door, `^` a pit, `#` a rock, `.` nothing. The actions are `l` and `r`
-for a step, `L` and `R` for a jump over one cell. A rock stops whoever would land on it, and the door whoever has no key; nobody can
-jump over the door. The key has to be landed on.
+`@` is you, and `&` is you with the key; `k` the key, `D` the door, `^` a pit, `#` a rock, `.` nothing. The actions are
+`l` and `r` for a step, `L` and `R` for a jump over one cell. A rock stops whoever would land on it, and the door
+whoever has no key; nobody can jump over the door. The key has to be landed on.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ class Corridor:
     def step(self, action: str) -> tuple[str, float, bool]:
         """Take an action; return what is seen, 1 for going through the door or else 0, and whether the game has ended.
 
-        At the end `done` is true, and `score` is 1 if the door was gone through, else 0; then nothing moves, and nothing is paid.
+        At the end `done` is true, and `score` is 1 if the door was gone through, else 0; then nothing moves, and
+        nothing is paid.
         """
         if self.done:
             return self.observation, 0.0, True

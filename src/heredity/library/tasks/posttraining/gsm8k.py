@@ -1,7 +1,7 @@
 """GSM8K (Cobbe et al., 2021, arXiv:2110.14168) as a post-training task, with the real data.
 
-Agent² RL-Bench grades on the whole test split. Here half of it, chosen by the questions' digests, grades, and the other half is
-held out; all 7473 questions of the train split, with their solutions, are there to train on.
+Agent² RL-Bench grades on the whole test split. Here half of it, chosen by the questions' digests, is graded, and the
+other half is held out. All 7473 questions of the train split, with their solutions, are for training.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from heredity.actors.contract import Solving
-from heredity.posttraining.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
-from heredity.posttraining.tasks.dealing import DealtTaskset, dealt_info, jsonl
-from heredity.tasks.questions import Question, present
-from heredity.tasks.questions.gsm8k import read_gsm8k
-from heredity.tasks.questions.verify import VERSION
+from heredity._core.outside import jsonl
+from heredity.engine.actor import Solving
+from heredity.engine.questions import Question, present
+from heredity.engine.questions.verify import VERSION
+from heredity.kinds.checkpoint.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
+from heredity.kinds.checkpoint.tasks.dealing import DealtTaskset, dealt_info
+from heredity.kinds.question.gsm8k import read_gsm8k
 
 _CALCULATOR = re.compile(r"<<[^<>]*>>")
 _TOKENS = 400

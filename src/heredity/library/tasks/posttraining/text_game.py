@@ -1,6 +1,6 @@
-"""A game in a corridor, played by a model that sees it as a line of characters (L3): what helps is to play, and learn from it.
+"""A corridor game, played by a model that sees it as a line of characters (L3): progress requires playing and learning from it.
 
-The demonstrations are few and the base has learned them; the levels to practise on have no solutions.
+The few demonstrations are already learned by the base; the practice levels have no solutions.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from pathlib import Path
 
 import numpy as np
 
-from heredity.actors.contract import Solving
-from heredity.gateway import Model
-from heredity.ids import generator
+from heredity._core.ids import generator
+from heredity._core.outside import jsonl
+from heredity.engine.actor import Solving
+from heredity.kinds.checkpoint.tasks.contract import TRAIN_FILE, BaseRecipe, PostTrainingTask, plain_solver
+from heredity.kinds.checkpoint.tasks.dealing import DealtTaskset, Spec
+from heredity.kinds.checkpoint.tasks.episodes import GLIMPSE, GameProcess, LocalGameProcess, episode_info
 from heredity.library.tasks.posttraining import corridor
 from heredity.library.tasks.posttraining.corridor import ACTIONS, Corridor
-from heredity.posttraining.tasks.contract import TRAIN_FILE, BaseRecipe, PostTrainingTask, plain_solver
-from heredity.posttraining.tasks.dealing import DealtTaskset, Spec, jsonl
-from heredity.posttraining.tasks.episodes import GLIMPSE, GameProcess, LocalGameProcess, episode_info
+from heredity.models import Model
 
 ALPHABET = ".@&kD^#" + ACTIONS
 _SIZE = 14
@@ -100,12 +101,12 @@ def text_game() -> PostTrainingTask:
 
 @asynccontextmanager
 async def open_game_process(spec: Spec, judge: Model | None) -> AsyncGenerator[GameProcess]:
-    """Open the corridor of a task's spec; nothing but its rules decides the reward."""
+    """Open the corridor of a task's spec; only its rules decide the reward."""
     yield LocalGameProcess(Corridor(spec["level"]))
 
 
 def _levels(rng: np.random.Generator, shown_levels: Container[str]) -> Iterator[str]:
-    """Draw different levels that can be won in time, take at least three actions, and are not told; all are equally likely."""
+    """Draw distinct, unpublished levels, uniformly among those that can be won in time and take at least three actions."""
     seen = set[str]()
     while True:
         cells = ["."] * _SIZE

@@ -1,8 +1,8 @@
 """In-domain fine-tuning on one world (AutoEnv, appendix E.2): `posttraining/world:NAME`, or the path of a folder in rules.
 
-A small model is trained on steps of good play on levels of the world and plays other levels of it. Here good play is the
-reference solution, 800 steps of it, four fifths to train on. Levels are drawn by the suite's entropy; those that grade and those
-that are held out are in nobody's data.
+A small model is trained on steps of good play on levels of the world and plays other levels of it. Here good play is
+800 steps of the reference solution, four fifths of them for training. Levels are drawn by the suite's entropy; graded
+and held-out levels are never in the data.
 """
 
 from __future__ import annotations
@@ -12,16 +12,17 @@ from contextlib import asynccontextmanager
 from functools import cache
 from typing import Any
 
-from heredity.actors.contract import Solving
-from heredity.errors import ConfigError
-from heredity.gateway import Model
-from heredity.ids import digest_json, generator
-from heredity.posttraining.tasks.contract import TRAIN_FILE, BaseRecipe, PostTrainingTask, plain_solver
-from heredity.posttraining.tasks.dealing import DealtTaskset, Spec, jsonl
-from heredity.posttraining.tasks.episodes import GLIMPSE, GameProcess, LocalGameProcess, episode_info
-from heredity.worlds.glimpses import ALPHABET, Glimpses
-from heredity.worlds.taskset import world_digest
-from heredity.worlds.world import DIFFICULTIES, Level, World, world
+from heredity._core.errors import ConfigError
+from heredity._core.ids import digest_json, generator
+from heredity._core.outside import jsonl
+from heredity.engine.actor import Solving
+from heredity.kinds.checkpoint.tasks.contract import TRAIN_FILE, BaseRecipe, PostTrainingTask, plain_solver
+from heredity.kinds.checkpoint.tasks.dealing import DealtTaskset, Spec
+from heredity.kinds.checkpoint.tasks.episodes import GLIMPSE, GameProcess, LocalGameProcess, episode_info
+from heredity.kinds.world.glimpses import ALPHABET, Glimpses
+from heredity.kinds.world.taskset import world_digest
+from heredity.kinds.world.world import DIFFICULTIES, Level, World, world
+from heredity.models import Model
 
 EXAMPLES, SHARE = 800, 0.8
 """Steps of good play, and how many of them are to train on."""
@@ -49,11 +50,11 @@ def world_task(name: str) -> PostTrainingTask:
     """Return the task of a world.
 
     Args:
-        name: of an installed or composed world, or the path of a folder whose rules are YAML.
+        name: name of an installed or composed world, or the path of a folder whose rules are YAML.
 
     Raises:
-        UnknownNameError: if there is no such world.
-        ConfigError: if it is faulty, or a model of characters cannot play it: its actions or what it shows are too many.
+        UnknownNameError: if the world is unknown.
+        ConfigError: if it is faulty, or a character model cannot play it because of too many actions or observations.
     """
     made = world(name)
     glimpses, familiar = Glimpses(made), _levels(made, 0, "known", _KNOWN, frozenset())
@@ -114,13 +115,13 @@ def _described(made: World, glimpses: Glimpses, line: str) -> str:
 
 
 def examples(made: World, entropy: int, hidden: set[str], count: int = EXAMPLES) -> list[dict[str, str]]:
-    """Return steps of the reference solution on levels that are drawn by entropy and are not hidden, in random order.
+    """Return steps of the reference solution on levels drawn by entropy that are not hidden, in random order.
 
     Args:
         made: the world.
-        entropy: what levels and order come from.
-        hidden: digests of levels that are left out.
-        count: how many steps.
+        entropy: source of levels and order.
+        hidden: digests of excluded levels.
+        count: number of steps.
     """
     glimpses, rows = Glimpses(made), list[dict[str, str]]()
     for level in _drawn(made, entropy, "train", frozenset(hidden)):
@@ -132,7 +133,7 @@ def examples(made: World, entropy: int, hidden: set[str], count: int = EXAMPLES)
 
 
 class WorldGame:
-    """A level as a game of characters; it pays once, at its end: what was collected over the bound, from 0 to 1."""
+    """A level as a game of characters; it pays once, at its end: the collected reward over the upper bound, from 0 to 1."""
 
     def __init__(self, made: World, data: Mapping[str, Any], bound: float) -> None:
         self._made, self._data, self._bound, self._glimpses = made, data, bound, Glimpses(made)
@@ -145,7 +146,7 @@ class WorldGame:
         return self._glimpses.shown(self._episode)
 
     def step(self, action: str) -> tuple[str, float, bool]:
-        """Take an action; what stands for none is refused."""
+        """Take an action; other texts are refused."""
         episode = self._episode
         episode.step(self._glimpses.read(action))
         share = min(1.0, max(0.0, episode.total / self._bound)) if episode.done else 0.0
@@ -154,7 +155,7 @@ class WorldGame:
 
 @asynccontextmanager
 async def open_world_process(spec: Spec, judge: Model | None) -> AsyncGenerator[GameProcess]:
-    """Open the level of a task's spec; nothing but the world's rules decides the reward."""
+    """Open the level of a task's spec; only the world's rules decide the reward."""
     yield LocalGameProcess(WorldGame(world(spec["world"]), spec["level"], spec["bound"]))
 
 
@@ -173,7 +174,7 @@ def _levels(made: World, entropy: int, what: str, count: int, apart: frozenset[s
 
 
 def _drawn(made: World, entropy: int, what: str, apart: frozenset[str]) -> Iterator[Level]:
-    """Yield levels without end, all different, difficulties in turn, none of them in `apart` (digests of their data)."""
+    """Yield distinct levels endlessly, cycling through difficulties, excluding those in `apart` (digests of their data)."""
     draws, seen, misses = generator(entropy, "posttraining", "world", made.name, what), set(apart), 0
     while misses < _MISSES:
         level = made.make(int(draws.integers(2**31)), DIFFICULTIES[len(seen) % len(DIFFICULTIES)])

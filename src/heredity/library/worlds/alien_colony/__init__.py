@@ -1,1 +1,1 @@
-"""Alien colony: decide for a colony what to gather, serve and build, without knowing what it thrives on."""
+"""Alien colony: decide what a colony gathers, serves and builds, without knowing its needs."""

@@ -1,12 +1,13 @@
 """The rules of `alien_colony`.
 
-Each resource and each building has a part to play that its name does not tell: what sounds foul feeds and builds, what sounds
-sweet kills and spoils. A level says which is which:
+Each resource and each building has a role that its name hides: foul-sounding ones feed and build, sweet-sounding ones
+kill and spoil. A level assigns the roles:
 
-- the food is eaten, and credited by the portion; so many portions eaten in all raise another colonist, fewer with a hatchery;
-- the timber is what buildings are made of, and nothing else;
-- the poison ends a colonist whenever it is served; the solvent ruins half of the stored food;
-- the hatchery and the press (which brings more of the food home) help; the trap and the drain do, once, what poison and solvent do.
+- the food is eaten and pays per portion; a number of portions raises another colonist, fewer with a hatchery;
+- the timber is only used for buildings;
+- the poison kills a colonist whenever it is served; the solvent ruins half of the stored food;
+- the hatchery and the press (which brings home more food) help; the trap and the drain act once like poison and
+solvent.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
 
 RESOURCES = ("honey", "balm", "venom", "rot")
 BUILDINGS = ("nursery", "clinic", "crypt", "furnace")
@@ -33,7 +35,7 @@ _TASTES = {
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What stays as it is: the part of each resource and building, the first colonists, what a building costs, and the room."""
+    """Constants: the role of each resource and building, the initial colonists, the cost of a building, and the room."""
 
     parts: dict[str, str]
     names: dict[str, str]
@@ -47,7 +49,7 @@ class Rules:
 
 @dataclass(slots=True)
 class State:
-    """The fields and the stores by resource, what stands, who was lost, and what was eaten."""
+    """The fields and stores by resource, the buildings, the lost colonists, and the portions eaten."""
 
     rules: Rules
     fields: dict[str, int]
@@ -57,12 +59,12 @@ class State:
     eaten: int
 
     def __deepcopy__(self, memo: object) -> State:
-        """Return a copy that goes on by itself; the rules are shared."""
+        """Return an independent copy; the rules is shared."""
         return State(self.rules, dict(self.fields), dict(self.stores), list(self.built), self.lost, self.eaten)
 
 
 def colonists(first: int, eaten: int, hatchery: bool, lost: int = 0) -> int:
-    """Return how many there are: 1 to 8."""
+    """Return the number of colonists: 1 to 8."""
     return max(1, min(MOST_COLONISTS, first + eaten // PORTIONS[hatchery] - lost))
 
 
@@ -70,7 +72,7 @@ class AlienColony(Dynamics[State]):
     """A colony, four resources and four buildings with misleading names."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         parts: dict[str, str] = dict(level["parts"])
         names = {part: name for name, part in parts.items()}
         rules = Rules(parts, names, level["colonists"], level["cost"], level["room"])
@@ -91,7 +93,7 @@ class AlienColony(Dynamics[State]):
         return _serve(state, resource)
 
     def observe(self, state: State) -> dict[str, Any]:
-        """Show the colony, the stores and the buildings; not the fields, nor what anything is good for."""
+        """Show the colony, the stores and the buildings, but neither the fields nor any role."""
         rules, number = state.rules, _number(state)
         return {
             "colonists": number,

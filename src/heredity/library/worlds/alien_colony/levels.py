@@ -1,4 +1,4 @@
-"""Levels of `alien_colony`, and the most that a colony can eat, by dynamic programming."""
+"""Levels of `alien_colony`, and the maximum a colony can eat, by dynamic programming."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
 from heredity.library.worlds.alien_colony.dynamics import PRESSED, colonists
-from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 
 _REASON = (
     "dynamic programming over portions eaten and stored, timber and buildings, with only what is useful: whatever poison,"
@@ -17,15 +17,16 @@ _REASON = (
 
 
 class Plan(NamedTuple):
-    """How things stand after some steps of useful actions.
+    """State after some steps of useful actions.
 
     Attributes:
-        eaten: portions eaten, which is what was paid.
+        eaten: portions eaten, equal to the reward.
         had: portions eaten or in store.
         timber: units in store.
-        hatchery: whether it stands; `press`: likewise.
+        hatchery: whether it stands.
+        press: whether it stands.
         cut: timber taken from its field.
-        steps: what was done.
+        steps: actions so far.
     """
 
     eaten: int
@@ -38,30 +39,29 @@ class Plan(NamedTuple):
 
 
 class Colonies(Levels):
-    """Deals the parts to the names, the useful parts to those that sound foul."""
+    """Assigns roles to names, the useful roles to those that sound foul."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
-        """Return a colony, its fields and its stores, in which the right buildings are worth their timber."""
+        """Return a colony, its fields and its stores, where the right buildings are worth their timber."""
         while True:
             level = _draft(rng, difficulty)
             if 8 * _best(level).eaten >= 9 * _best(level, building=False).eaten:
                 return level
 
     def upper_bound(self, level: LevelData) -> UpperBound:
-        """Return the most portions that can be eaten.
+        """Return the maximum number of portions that can be eaten.
 
-        With the same buildings, let a colony have eaten at least as much as another, have at least as much eaten or in store, and
-        at least as much timber, and have lost no more colonists. It is then at least as large, and whatever the other does, doing
-        the same (or nothing, where that is refused) keeps it ahead in all of these: after a meal `eaten` is the lesser of
-        `eaten + colonists` and `had`, after gathering `had` is the least of `had + brought`, the whole field and
-        `eaten + room`, and all of these rise with what they are made from. So poison, solvent, trap, drain, tasting and
-        serving timber, which only lower them, never help; and of the plans whose buildings are the same only those
-        that no other is ahead of need to be kept.
+        With the same buildings, let one colony have at least as much eaten, eaten or in store, and timber as another,
+        and no more lost colonists. It is then at least as large. Copying the other's actions (or doing nothing if
+        refused) keeps it ahead in all of these: after a meal `eaten` is the minimum of `eaten + colonists` and `had`;
+        after gathering `had` is the minimum of `had + brought`, the whole field and `eaten + room`; all are monotonic
+        in their inputs. So poison, solvent, trap, drain, tasting and serving timber, which only lower them, never help.
+        Among plans with the same buildings only the nondominated ones need to be kept.
         """
         return UpperBound(float(_best(level).eaten), "exact", _REASON)
 
     def solve(self, level: LevelData) -> Sequence[Action]:
-        """Return the plan that eats most."""
+        """Return the plan that eats the most."""
         return [
             Action.of(verb, **{"building" if verb == "build" else "resource": name})
             for verb, name in _best(level).steps
@@ -106,7 +106,7 @@ def _best(level: LevelData, building: bool = True) -> Plan:
 
 
 def _next(level: LevelData, names: dict[str, str], plan: Plan, building: bool) -> Iterator[Plan]:
-    """Yield what useful actions make of a plan, with or without building."""
+    """Yield the successors of a plan by useful actions, with or without building."""
     food, timber = names["food"], names["timber"]
     number = colonists(level["colonists"], plan.eaten, plan.hatchery)
     whole = level["stores"][food] + level["fields"][food]
@@ -130,7 +130,7 @@ def _next(level: LevelData, names: dict[str, str], plan: Plan, building: bool) -
 
 
 def _foremost(plans: list[Plan]) -> list[Plan]:
-    """Return the plans that no other with the same buildings is ahead of."""
+    """Return the plans not dominated by another with the same buildings."""
     kept: dict[tuple[bool, bool], list[Plan]] = {}
     for plan in sorted(plans, key=lambda p: p[:3], reverse=True):
         rivals = kept.setdefault((plan.hatchery, plan.press), [])

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
 
 THINGS = {
     "lamp": ("dark", "lit"),
@@ -22,7 +23,7 @@ NAMES = tuple(THINGS)
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What an hour does: if the cause is in the state `when`, the effect changes to its other state."""
+    """Event of an hour: if the cause is in the state `when`, the effect changes to its other state."""
 
     cause: int
     when: int
@@ -31,7 +32,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """What stays as it is: the events hour by hour, the evening that is wanted, what can be turned, and until when."""
+    """Constants of an episode: the events by hour, the wanted evening, things that can turn, and the last hour for it."""
 
     events: tuple[Event, ...]
     wanted: tuple[int, ...]
@@ -44,7 +45,7 @@ class Day:
 
 @dataclass(slots=True)
 class State:
-    """The hour, how things stand in it, and how often things may still be turned."""
+    """The hour, the state of things, and the turns left."""
 
     day: Day
     hour: int
@@ -53,14 +54,14 @@ class State:
 
 
 def happen(event: Event, things: list[int]) -> bool:
-    """Let an event happen, or undo it, which is the same; return whether anything changed."""
+    """Apply or undo an event, which is the same; return True if anything changed."""
     fires = things[event.cause] == event.when
     things[event.effect] ^= fires
     return fires
 
 
 def evening(morning: Sequence[int], events: Sequence[Event]) -> list[int]:
-    """Return how things stand after all events."""
+    """Return the state of things after all events."""
     things = list(morning)
     for event in events:
         happen(event, things)
@@ -71,13 +72,13 @@ class BackwardDay(Dynamics[State]):
     """A day of reversible events, entered at its end."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins: the evening of the day as it was."""
+        """Return the initial state of a level: the evening of the day as it was."""
         events = tuple(Event(*event) for event in level["events"])
         day = Day(events, tuple(level["wanted"]), tuple(level["reach"]), level["until"])
         return State(day, len(events), evening(level["morning"], events), level["turns"])
 
     def act(self, state: State, action: Action) -> Outcome:
-        """Go back, go on, turn a thing, or study what is about to happen."""
+        """Go back, go on, turn a thing, or study the next event."""
         if action.name == "rewind":
             message = self._rewind(state)
         elif action.name == "advance":
@@ -130,7 +131,7 @@ class BackwardDay(Dynamics[State]):
         return f"What happens in hour {state.hour + 1} depends on the {NAMES[cause]}."
 
     def observe(self, state: State) -> dict[str, Any]:
-        """Show the hour, how things stand, and how they should stand in the evening."""
+        """Show the hour, the state of things, and the wanted state in the evening."""
         day = state.day
         return {
             "hour": state.hour,

@@ -1,4 +1,4 @@
-"""Levels of `backward_day`: chains of events, and the fewest turns of the morning that set the evening right."""
+"""Levels of `backward_day`: chains of events, and the fewest changes in the morning that fix the evening."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
 from heredity.library.worlds.backward_day.dynamics import NAMES, Event, evening, happen
-from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 
 
 class Days(Levels):
-    """Makes days in which putting right in the morning what is wrong in the evening does not help."""
+    """Makes days in which fixing the wrong things directly in the morning does not help."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
         """Return a day of four to eight events over four to six things."""
@@ -41,7 +41,7 @@ class Days(Levels):
 
     @staticmethod
     def _puzzling(level: LevelData, events: Sequence[Event]) -> bool:
-        """Whether half of the events fire, two things end up wrong, and the plain remedy fails."""
+        """Return True if half of the events fire, two things end up wrong, and the plain remedy fails."""
         things = list(level["morning"])
         fired = sum(happen(event, things) for event in events)
         wrong = [i for i, (is_so, wanted) in enumerate(zip(things, level["wanted"], strict=True)) if is_so != wanted]
@@ -55,7 +55,7 @@ class Days(Levels):
         )
 
     def solve(self, level: LevelData) -> Sequence[Action]:
-        """Return the way back to the morning, the fewest turns there, and the way to the evening."""
+        """Return the way back to the morning, the fewest changes there, and the way to the evening."""
         hours = len(level["events"])
         turns = [Action.of("turn", thing=NAMES[thing]) for thing in _fewest(level)]
         return [Action.of("rewind")] * hours + turns + [Action.of("advance")] * hours
@@ -66,7 +66,7 @@ def _turned(morning: Sequence[int], turned: Sequence[int]) -> list[int]:
 
 
 def _fewest(level: LevelData) -> tuple[int, ...]:
-    """Return the fewest things to turn in the morning; events can be undone, so that the one right morning is known."""
+    """Return the fewest things to turn in the morning; events are reversible, so the one right morning is known."""
     events = [Event(*event) for event in level["events"]]
     return next(
         turned

@@ -1,1 +1,1 @@
-"""Belt warehouse: bring marked crates to their bays, over belts that all run at once and can be reversed."""
+"""Belt warehouse: bring marked crates to their bays, over belts that run simultaneously and can be reversed."""

@@ -1,7 +1,7 @@
 """The rules of `belt_warehouse`.
 
-After every action, also one that is refused, each crate on a belt rides one cell on if that cell is free. Crates ride in the
-order of their letters, so that one may follow into the cell that another has just left.
+After every action, even a refused one, each crate on a belt moves one cell on if that cell is free. Crates move in the
+order of their letters, so one may follow into a cell that another has just left.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
-from heredity.worlds.mechanics.grids import DIRECTIONS, Cell, moved
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
+from heredity.kinds.world.mechanics.grids import DIRECTIONS, Cell, moved
 
 BELTS = {"^": "north", "v": "south", "<": "west", ">": "east"}
 _TURNED = str.maketrans("^v<>", "v^><")
@@ -19,7 +20,7 @@ NAMES = "abc"
 
 @dataclass(frozen=True, slots=True)
 class Hall:
-    """What never changes: the floor with its walls and belts, and the bay of each crate."""
+    """Immutable part of the state: the floor with its walls and belts, and the bay of each crate."""
 
     floor: tuple[str, ...]
     bays: tuple[Cell, ...]
@@ -30,7 +31,7 @@ class Hall:
 
 
 class Now(NamedTuple):
-    """What changes: where the truck is and each crate, and whether the belts are reversed (0 or 1)."""
+    """Mutable part of the state: positions of the truck and crates, and whether the belts are reversed (0 or 1)."""
 
     at: Cell
     crates: tuple[Cell, ...]
@@ -39,13 +40,13 @@ class Now(NamedTuple):
 
 @dataclass(slots=True)
 class State:
-    """A hall, and how things stand in it."""
+    """A hall, and its current state."""
 
     hall: Hall
     now: Now
 
     def __deepcopy__(self, memo: object) -> State:
-        """Return a copy that goes on by itself; the hall is shared."""
+        """Return an independent copy; the hall is shared."""
         return State(self.hall, self.now)
 
 
@@ -63,7 +64,7 @@ def read_hall(floor: tuple[str, ...], bays: tuple[Cell, ...]) -> Hall:
 
 
 def after(hall: Hall, now: Now, verb: str, direction: str = "") -> Now:
-    """Return how things stand after an action and the ride that follows it.
+    """Return the state after an action and the following belt movement.
 
     Raises:
         RefusedError: if the truck cannot drive that way.
@@ -84,7 +85,7 @@ def after(hall: Hall, now: Now, verb: str, direction: str = "") -> Now:
 
 
 def ridden(hall: Hall, now: Now) -> Now:
-    """Return how things stand after the belts have run for one step."""
+    """Return the state after the belts have run for one step."""
     rides = hall.rides[now.turned]
     if not any(cell in rides for cell in now.crates):
         return now
@@ -100,7 +101,7 @@ class BeltWarehouse(Dynamics[State]):
     """A hall with belts, a truck, crates and bays."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         hall = read_hall(tuple(level["floor"]), tuple((r, c) for r, c in level["bays"]))
         return State(hall, Now((level["at"][0], level["at"][1]), tuple((r, c) for r, c in level["crates"]), 0))
 
@@ -117,7 +118,7 @@ class BeltWarehouse(Dynamics[State]):
         return _told(state.hall, before, state.now)
 
     def observe(self, state: State) -> dict[str, Any]:
-        """Show the hall with what stands in it, and its floor alone."""
+        """Show the hall with its objects, and its floor alone."""
         hall, now = state.hall, state.now
         plan = hall.plans[now.turned]
         rows = list(plan)

@@ -1,4 +1,4 @@
-"""Levels of `belt_warehouse`: bays are put where a search forward from the start ends up late."""
+"""Levels of `belt_warehouse`: bays are placed where a forward search from the start arrives late."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
+from heredity.kinds.world.mechanics.grids import Cell
+from heredity.kinds.world.mechanics.search import shortest_plan
 from heredity.library.worlds.belt_warehouse.dynamics import DYNAMICS, MOVES, Hall, Now, after, read_hall
-from heredity.worlds.contract import Action, LevelData, Levels, RefusedError, UpperBound
-from heredity.worlds.mechanics.grids import Cell
-from heredity.worlds.mechanics.search import shortest_plan
 
 Move = tuple[str, str]
 _SIZES = {1: (6, 6), 2: (7, 7), 3: (7, 8)}
@@ -20,10 +21,10 @@ _MOST_SEEN = {1: 5000, 2: 9000, 3: 11000}
 
 
 class Halls(Levels):
-    """Makes halls with belts, and bays that are far from where the crates begin."""
+    """Makes halls with belts, and bays far from the crates' start."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
-        """Return a hall whose shortest plan has a length within the difficulty's range, and lets crates ride."""
+        """Return a hall whose shortest plan has a length in the difficulty's range and uses belts."""
         while True:
             floor, cells = _floor(rng, difficulty)
             at, *crates = (cells[int(i)] for i in rng.permutation(len(cells))[: 1 + _CRATES[difficulty]])
@@ -39,7 +40,7 @@ class Halls(Levels):
                 return {"floor": list(floor), "at": list(at), **shown, "steps": min(60, 2 * length + 12)}
 
     def upper_bound(self, level: LevelData) -> UpperBound:
-        """Return 1: success pays 1 once, and a plan was found that is shorter than the horizon."""
+        """Return 1: success pays 1 once, and a plan shorter than the horizon was found."""
         return UpperBound(1.0, "exact", "success pays 1 once, and the shortest plan fits into the horizon")
 
     def solve(self, level: LevelData) -> Sequence[Action]:
@@ -50,7 +51,7 @@ class Halls(Levels):
 
 
 def _floor(rng: np.random.Generator, difficulty: int) -> tuple[tuple[str, ...], list[Cell]]:
-    """Draw a hall with a few pillars and straight belts; return it with the cells that have neither."""
+    """Draw a hall with a few pillars and straight belts; return it with its free cells."""
     rows, columns = _SIZES[difficulty]
     grid = [["#" if r in (0, rows - 1) or c in (0, columns - 1) else "." for c in range(columns)] for r in range(rows)]
     for _ in range(1 + difficulty):
@@ -70,9 +71,9 @@ def _floor(rng: np.random.Generator, difficulty: int) -> tuple[tuple[str, ...], 
 
 
 def _far(hall: Hall, start: Now, difficulty: int) -> list[tuple[int, tuple[Cell, ...]]]:
-    """Return placements of the crates that are first reached within the wanted number of steps, with that number.
+    """Return placements of the crates first reached in the wanted range of steps, with the number of steps.
 
-    Every crate has left its cell in them, and none stands on a belt.
+    In each, every crate has left its cell and none is on a belt.
     """
     low, high = _LENGTHS[difficulty]
     depths: dict[Now, int] = {start: 0}
@@ -103,7 +104,7 @@ def _plan(hall: Hall, start: Now, bays: tuple[Cell, ...]) -> list[Move]:
 
 
 def _rides(hall: Hall, now: Now, plan: Sequence[Move]) -> bool:
-    """Whether a crate rides at least twice on the way."""
+    """Return True if a crate rides at least twice on the way."""
     count = 0
     for verb, direction in plan:
         other = after(hall, now, verb, direction)

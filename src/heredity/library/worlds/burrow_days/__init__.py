@@ -1,1 +1,1 @@
-"""Burrow days: keep a small animal fed, watered and sheltered for some days in a land that it sees little of."""
+"""Burrow days: keep a small animal fed, watered and sheltered for some days in a mostly hidden land."""

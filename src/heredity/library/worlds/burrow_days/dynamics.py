@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
-from heredity.worlds.mechanics.grids import Cell, inside, moved
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
+from heredity.kinds.world.mechanics.grids import Cell, inside, moved
 
 DAY, LIGHT = 10, 7
 """Steps from dawn to dawn, and how many of them are light."""
@@ -20,7 +21,7 @@ SLEEP = 3
 
 @dataclass(frozen=True, slots=True)
 class Bush:
-    """A bush: its number, its berries, and the day (from 0) from which on they are ripe."""
+    """A bush: its number, its berries, and the first day (from 0) on which they are ripe."""
 
     number: int
     berries: int
@@ -29,7 +30,7 @@ class Bush:
 
 @dataclass(frozen=True, slots=True)
 class Land:
-    """What stays as it is: rows of `#` rock, `.` grass, `w` water, `b` burrow, and the bushes."""
+    """Constants of an episode: rows of `#` rock, `.` grass, `w` water, `b` burrow, and the bushes."""
 
     rows: tuple[str, ...]
     bushes: Mapping[Cell, Bush]
@@ -40,7 +41,7 @@ class Land:
 
 @dataclass(slots=True)
 class State:
-    """Where the animal is and how it fares, which bushes are eaten (bit by bit), and the steps since the first dawn."""
+    """Position and condition of the animal, the eaten bushes (as bits), and the steps since the first dawn."""
 
     at: Cell
     energy: int
@@ -51,7 +52,7 @@ class State:
 
 
 def costs(clock: int, sheltered: bool) -> tuple[int, int]:
-    """Return the energy and the water that a step takes which begins at this clock."""
+    """Return the energy and water cost of a step that begins at this clock."""
     if clock % DAY < LIGHT:
         return 1, 1
     return (0, 0) if sheltered else (2, 1)
@@ -61,7 +62,7 @@ class BurrowDays(Dynamics[State]):
     """A land with bushes, water and burrows, and the hours of the day."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         bushes = {
             (row, column): Bush(number, berries, ripe)
             for number, (row, column, berries, ripe) in enumerate(level["bushes"])
@@ -70,7 +71,7 @@ class BurrowDays(Dynamics[State]):
         return State(at, level["energy"], MOST_WATER, 0, 0, Land(tuple(level["rows"]), bushes))
 
     def act(self, state: State, action: Action) -> Outcome:
-        """Walk, eat, drink, sniff or rest; then the step takes its toll."""
+        """Walk, eat, drink, sniff or rest; then apply the step's toll."""
         paid, message = 0, "You rest."
         if action.name == "walk":
             target, size = moved(state.at, action.params["direction"]), len(state.land.rows)
@@ -92,7 +93,7 @@ class BurrowDays(Dynamics[State]):
         return Outcome(paid + passed.reward, passed.done, f"{message} {passed.message}".strip())
 
     def refuse(self, state: State) -> Outcome:
-        """Let the step take its toll."""
+        """Apply the step's toll."""
         return self._pass(state)
 
     @staticmethod
@@ -137,7 +138,7 @@ class BurrowDays(Dynamics[State]):
         return Outcome(message="Dawn finds you in the open, tired.")
 
     def observe(self, state: State) -> dict[str, Any]:
-        """Show the cells around by day, the own cell by night, and how the animal fares."""
+        """Show the cells around by day, only the current cell by night, and the animal's condition."""
         row, column = state.at
         night = state.clock % DAY >= LIGHT
         around = ["".join(_seen(state, (r, c)) for c in range(column - 1, column + 2)) for r in range(row - 1, row + 2)]

@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
+from heredity.kinds.world.mechanics.grids import DIRECTIONS, Cell, cells_of, moved, shortest_path
 from heredity.library.worlds.burrow_days.dynamics import (
     DAY,
     DYNAMICS,
@@ -19,8 +22,6 @@ from heredity.library.worlds.burrow_days.dynamics import (
     State,
     costs,
 )
-from heredity.worlds.contract import Action, LevelData, Levels, RefusedError, UpperBound
-from heredity.worlds.mechanics.grids import DIRECTIONS, Cell, cells_of, moved, shortest_path
 
 ROCKS = 0.28
 """Share of the cells that are rock."""
@@ -36,7 +37,7 @@ class Lands(Levels):
     """Makes lands in which food, water and shelter lie apart."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
-        """Return a land of which at least half of all berries and dawns can be had."""
+        """Return a land with at least half of all berries and dawns attainable."""
         size, bushes, days = (6, 7, 7)[difficulty - 1], (4, 5, 5)[difficulty - 1], (3, 3, 4)[difficulty - 1]
         while True:
             rows = self._ground(rng, size)
@@ -59,14 +60,14 @@ class Lands(Levels):
         return ["".join("#" if rock else "." for rock in row) for row in rng.random((size, size)) < ROCKS]
 
     def upper_bound(self, level: LevelData) -> UpperBound:
-        """Return the most that can be had in this land."""
+        """Return the maximum attainable reward in this land."""
         value = int(_values(level)[0][_place(level, DYNAMICS.start(level))])
         return UpperBound(
             float(value), "exact", "dynamic programming over every step, cell, eaten bush, energy and water"
         )
 
     def solve(self, level: LevelData) -> Sequence[Action]:
-        """Return a life that has it: at each step the action that keeps most within reach."""
+        """Return a life that attains it: at each step the action with the highest value."""
         state, plan = DYNAMICS.start(level), list[Action]()
         for after in _values(level)[1:]:
             lives = [(*tried, action) for action in ACTIONS if (tried := _tried(level, state, action, after))]
@@ -76,7 +77,7 @@ class Lands(Levels):
 
 
 def _tried(level: LevelData, state: State, action: Action, after: Values) -> tuple[float, State] | None:
-    """Return what an action pays with what can be had after it, and where it leads; None if it is refused."""
+    """Return an action's reward plus the value after it, and the next state; None if it is refused."""
     twin = copy.deepcopy(state)
     try:
         outcome = DYNAMICS.act(twin, action)
@@ -94,9 +95,9 @@ def _cells(level: LevelData) -> list[Cell]:
 
 
 def _values(level: LevelData) -> list[Values]:
-    """Return what can be had from each number of steps on, by backward induction.
+    """Return the value from each step on, by backward induction.
 
-    Sniffing and being refused are worth no more than resting, and need no place of their own.
+    Sniffing and refused actions are worth no more than resting, so they need no entries.
     """
     cells = _cells(level)
     index = {cell: position for position, cell in enumerate(cells)}
@@ -120,7 +121,7 @@ def _values(level: LevelData) -> list[Values]:
 
 
 def _before_toll(value: Values, clock: int, sheltered: NDArray[np.bool_]) -> Values:
-    """Return what can be had once the action of a step is done, and its toll is still to come."""
+    """Return the value after the action of a step, before its toll."""
     acted = np.zeros_like(value)
     for where in (True, False):
         energy, water = costs(clock, where)
@@ -132,7 +133,7 @@ def _before_toll(value: Values, clock: int, sheltered: NDArray[np.bool_]) -> Val
 
 
 def _eat(best: Values, acted: Values, number: int, berries: int) -> None:
-    """Raise what can be had on a bush's cell, by eaten bushes, energy and water, to what eating makes of it."""
+    """Raise the value on a bush's cell, by eaten bushes, energy and water, to that of eating."""
     there = np.array([eaten for eaten in range(len(best)) if not eaten >> number & 1])
     fed = np.minimum(np.arange(MOST_ENERGY + 1) + FOOD * berries, MOST_ENERGY)
     best[there] = np.maximum(best[there], berries + acted[there | 1 << number][:, fed])

@@ -1,7 +1,7 @@
 """The rules of `crystal_lab`.
 
-The labels of the bottles mislead (inverse semantics): ice heats and flame cools, vinegar takes acidity away and soda gives it,
-a catalyst halves the next yield and poison doubles it, and the lamp warns of a flask that is just right.
+The labels of the bottles mislead (inverse semantics): ice heats and flame cools, vinegar removes acidity and soda adds
+it, a catalyst halves the next yield and poison doubles it, and the lamp warns of a flask that is just right.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
 
 MOST = 9
 """The highest heat and acidity; the lowest is 0."""
@@ -25,7 +25,7 @@ NEAR = 2
 
 @dataclass(slots=True)
 class State:
-    """The flask: its heat, its acidity, and what was added for the next run; how many batches are done, and what they gave."""
+    """The flask: its heat, its acidity, and the additives for the next run; the batches done, and their yields."""
 
     heat: int
     acid: int
@@ -37,9 +37,9 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """What stays as it is: the batches, strengths of the bottles, the climate of the room; texts, made once.
+    """Constants of an episode: the batches, strengths of the bottles, the climate of the room; texts, made once.
 
-    `coming` says for each number of batches done what is still to come.
+    `coming` lists the remaining batches for each number of batches done.
     """
 
     batches: tuple[Mapping[str, int], ...]
@@ -53,7 +53,7 @@ class Shelf:
 
 
 def dosed(crystals: int, dose: str) -> int:
-    """Return what a yield becomes by what was added before the run."""
+    """Return a yield after the effect of additives."""
     return 2 * crystals if dose == "poison" else crystals // 2 if dose == "catalyst" else crystals
 
 
@@ -61,7 +61,7 @@ class CrystalLab(Dynamics[State]):
     """A flask, six bottles, and a row of batches."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         batches = tuple(level["batches"])
         lines = [
             f"batch {number}: worth {b['worth']}, wants heat {b['heat']} and acidity {b['acid']};"

@@ -1,4 +1,4 @@
-"""Levels of `crystal_lab`: batches that want different flasks, and the best use of the time, by dynamic programming."""
+"""Levels of `crystal_lab`: batches that need different flasks, and the best use of the time, by dynamic programming."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
 from heredity.library.worlds.crystal_lab.dynamics import HEATS, MISFIT, MOST, SOURS
-from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 
 DOSES = ("plain", "catalyst", "poison")
 Ints = NDArray[np.int64]
 
 
 class Batches(Levels):
-    """Makes rows of batches for whose preparation there is not time enough."""
+    """Makes rows of batches without enough time to prepare all."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
-        """Return 6, 8 or 10 batches, each of which wants a flask far from what the last one wanted, and the bottles."""
+        """Return 6, 8 or 10 batches, each needing a flask far from the previous one, and the bottles."""
         count = 4 + 2 * difficulty
         start = wanted = (int(rng.integers(2, 8)), int(rng.integers(2, 8)))
         batches: list[dict[str, int]] = []
@@ -39,7 +39,7 @@ class Batches(Levels):
 
     @staticmethod
     def _far(rng: np.random.Generator, last: tuple[int, int]) -> tuple[int, int]:
-        """Return a heat and an acidity that are five degrees or more from the last ones, taken together."""
+        """Return a heat and an acidity at a combined distance of at least five degrees from the last ones."""
         while True:
             heat, acid = (int(v) for v in rng.integers(0, MOST + 1, 2))
             if abs(heat - last[0]) + abs(acid - last[1]) >= 5:
@@ -57,7 +57,7 @@ class Batches(Levels):
 
 
 def _best(level: LevelData) -> tuple[int, list[Action]]:
-    """Return the most crystals that can be had, and how: backward induction over all states."""
+    """Return the maximum number of crystals and a plan: backward induction over all states."""
     actions, after, paid = _tables(level)
     places = np.arange(after.shape[1])
     value, choices = np.zeros(len(places), np.int64), list[Ints]()
@@ -75,12 +75,12 @@ def _best(level: LevelData) -> tuple[int, list[Action]]:
 
 
 def _shape(level: LevelData) -> tuple[int, int, int, int]:
-    """Return how many batches done, doses, heats and acidities there are."""
+    """Return the numbers of batches done, doses, heats and acidities."""
     return len(level["batches"]) + 1, len(DOSES), MOST + 1, MOST + 1
 
 
 def _tables(level: LevelData) -> tuple[list[Action], Ints, Ints]:
-    """Return the actions, where each leads from every state, and what it pays there; nothing when all batches are done."""
+    """Return the actions, with next states and rewards for every state; none when all batches are done."""
     shape = _shape(level)
     batch, dose, heat, acid = (part.ravel() for part in np.indices(shape))
     batches = [*level["batches"], dict.fromkeys(("worth", "heat", "acid", "heats", "sours"), 0)]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
 
 DIMENSIONS = ("mass", "entropy", "history")
 GOODS = ("ore", "spark", "echo")
@@ -17,7 +18,7 @@ QUOTED = 40
 
 @dataclass(slots=True)
 class State:
-    """Where the trader is, with what, and the markets."""
+    """Position of the trader, the hold, and the markets."""
 
     dimension: int
     stock: list[int]
@@ -29,7 +30,7 @@ class State:
 
 @dataclass(frozen=True)
 class Rules:
-    """What stays as it is during an episode: true prices and quotes by step, dimension and good, and the barter rings."""
+    """Constants of an episode: true prices and quotes by step, dimension and good, and the barter rings."""
 
     prices: tuple[tuple[tuple[int, ...], ...], ...]
     quotes: tuple[tuple[tuple[int, ...], ...], ...]
@@ -41,7 +42,7 @@ class Rules:
 
 
 def true_prices(level: LevelData) -> list[list[list[int]]]:
-    """Return the prices by step, dimension and good: what a good is worth there, times the tide, in quarters."""
+    """Return the prices by step, dimension and good: a good's value there, times the tide, in quarters."""
     return [
         [
             [worth * tide[t % len(tide)] // 4 for worth in worths]
@@ -52,15 +53,15 @@ def true_prices(level: LevelData) -> list[list[list[int]]]:
 
 
 def payment(price: int, sold: int, slope: int) -> int:
-    """Return what is paid for one unit after so many sales since arriving; never less than 0."""
+    """Return the price of one unit after a number of sales since arrival; at least 0."""
     return max(0, price - slope * min(sold, GLUT))
 
 
 class DimensionExchange(Dynamics[State]):
-    """Three markets with tides of their own, seen through a blur."""
+    """Three markets with separate tides, seen through a blur."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         prices = tuple(tuple(tuple(row) for row in at) for at in true_prices(level))
         blur: list[list[int]] = level["blur"]
         quotes = tuple(

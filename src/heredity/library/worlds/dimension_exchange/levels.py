@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
 from heredity.library.worlds.dimension_exchange.dynamics import DIMENSIONS, GLUT, GOODS, payment, true_prices
-from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 
 Place = tuple[int, int, tuple[int, ...]]
 """Dimension, sales since arriving, hold: all that matters besides the step."""
 
 
 class Markets(Levels):
-    """Makes markets in which each dimension holds another good dear."""
+    """Makes markets in which each dimension values another good."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
-        """Return three markets, their tides, what they barter, and a hold."""
+        """Return three markets, their tides, their barters, and a hold."""
         orders = [rng.permutation(3) for _ in DIMENSIONS]
         worths = [[(2, 6, 12)[int(rank)] + int(rng.integers(-1, 2)) for rank in order] for order in orders]
         blur = difficulty * 2 - 1
@@ -44,7 +44,7 @@ class Markets(Levels):
         return [tide[int(i)] for i in rng.permutation(period)]
 
     def upper_bound(self, level: LevelData) -> UpperBound:
-        """Return the best that can be had, by dynamic programming over all states."""
+        """Return the maximum reward, by dynamic programming over all states."""
         total, _ = _best(level)
         return UpperBound(float(total), "exact", "dynamic programming over every step, dimension, glut and hold")
 
@@ -54,7 +54,7 @@ class Markets(Levels):
 
 
 def _moves(state: Place, rings: Sequence[Sequence[int]]) -> Iterator[tuple[Action, Place, int]]:
-    """Yield what can be done, where it leads, and which price it pays: 1 + 3 * dimension + good, 0 for none."""
+    """Yield possible actions, the next states, and the prices paid: 1 + 3 * dimension + good, 0 for none."""
     dimension, sold, stock = state
     yield Action.of("wait"), state, 0
     for target, name in enumerate(DIMENSIONS):
@@ -70,7 +70,7 @@ def _moves(state: Place, rings: Sequence[Sequence[int]]) -> Iterator[tuple[Actio
 
 
 def _best(level: LevelData) -> tuple[int, list[Action]]:
-    """Return the most that can be earned, and how: backward induction over the reachable states."""
+    """Return the maximum earnings and a plan: backward induction over the reachable states."""
     start: Place = (level["dimension"], 0, tuple(level["stock"]))
     numbers: dict[Place, int] = {start: 0}
     order: list[Place] = [start]

@@ -1,1 +1,1 @@
-"""Dream rooms: gather what was left in a dream whose doors lead elsewhere by the hour and the depth of sleep, and wake."""
+"""Dream rooms: gather keepsakes in a dream whose doors change with the hour and the depth of sleep, and wake."""

@@ -1,8 +1,8 @@
 """The rules of `dream_rooms`.
 
-The rooms lie on a hidden circle. Behind each of three doors is a stride along it, and with every hour the strides change
-doors. In light sleep a door leads forward by its stride, in deep sleep back by it, and in deepest sleep forward by twice
-as much. None of this is told.
+The rooms lie on a hidden circle. Each of three doors has a stride along it, and the strides swap doors every
+hour. In light sleep a door leads forward by its stride, in deep sleep back by it, and in deepest sleep forward by twice
+as much. All of this is hidden.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
 
 DOORS = ("left", "ahead", "right")
 HOURS = 3
@@ -19,7 +20,7 @@ SLEEPS = ("light", "deep", "deepest")
 
 
 class Keepsake(NamedTuple):
-    """A thing to gather: its name, its room, and the depth of sleep in which it is there."""
+    """A thing to gather: its name, its room, and its depth of sleep."""
 
     name: str
     room: int
@@ -28,7 +29,7 @@ class Keepsake(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Dream:
-    """What never changes: the rooms in the order of the circle, the strides, what is where, and where the dream began."""
+    """Immutable part of the state: the rooms in the order of the circle, the strides, the keepsakes, and the first room."""
 
     rooms: tuple[str, ...]
     strides: tuple[int, ...]
@@ -41,7 +42,7 @@ class Dream:
 
 
 class Now(NamedTuple):
-    """What changes: the room, the depth of sleep, the hour, and which keepsakes are held."""
+    """Mutable part of the state: the room, the depth of sleep, the hour, and the keepsakes held."""
 
     at: int
     depth: int
@@ -51,26 +52,26 @@ class Now(NamedTuple):
 
 @dataclass(slots=True)
 class State:
-    """A dream, and how things stand in it."""
+    """A dream, and its current state."""
 
     dream: Dream
     now: Now
 
     def __deepcopy__(self, memo: object) -> State:
-        """Return a copy that goes on by itself; the dream is shared."""
+        """Return an independent copy; the dream is shared."""
         return State(self.dream, self.now)
 
 
 def awake(dream: Dream, now: Now) -> bool:
-    """Whether waking succeeds: in the bed, in light sleep, with everything held."""
+    """Return True if waking succeeds: in the bed, in light sleep, with everything held."""
     return now.at == dream.bed and now.depth == 0 and all(now.held)
 
 
 def after(dream: Dream, now: Now, verb: str, door: int = 0) -> Now:
-    """Return how things stand after an action; after a successful `wake`, the same as before.
+    """Return the state after an action; after a successful `wake`, the same as before.
 
     Raises:
-        RefusedError: if it is not possible here.
+        RefusedError: if the action is impossible here.
     """
     if verb == "walk":
         stride = FACTORS[now.depth] * dream.strides[(door + now.hour) % HOURS]
@@ -98,7 +99,7 @@ def after(dream: Dream, now: Now, verb: str, door: int = 0) -> Now:
 
 
 def here(dream: Dream, now: Now) -> int | None:
-    """Return which keepsake lies where the dreamer is, if one does."""
+    """Return the keepsake at the dreamer's place, if any."""
     for index, keepsake in enumerate(dream.keepsakes):
         if (keepsake.room, keepsake.depth) == (now.at, now.depth) and not now.held[index]:
             return index
@@ -120,10 +121,10 @@ def read_dream(level: LevelData) -> Dream:
 
 
 class DreamRooms(Dynamics[State]):
-    """Rooms on a circle that the dreamer never sees as a whole."""
+    """Rooms on a circle, seen one at a time."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         dream = read_dream(level)
         return State(dream, Now(dream.first, 0, level["hour"], (False,) * len(dream.keepsakes)))
 
@@ -137,7 +138,7 @@ class DreamRooms(Dynamics[State]):
         return Outcome(message=_told(dream, before, now, verb))
 
     def observe(self, state: State) -> dict[str, Any]:
-        """Show the room, the clock, how deep the sleep is, and what is held."""
+        """Show the room, the clock, the depth of sleep, and the keepsakes held."""
         dream, now = state.dream, state.now
         index = here(dream, now)
         things = [

@@ -1,4 +1,4 @@
-"""Levels of `dream_rooms`: circles of rooms, strides, and shortest ways out of the dream by search."""
+"""Levels of `dream_rooms`: circles of rooms, strides, and shortest paths out of the dream by search."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
+from heredity.kinds.world.mechanics.search import shortest_plan
 from heredity.library.worlds.dream_rooms.dynamics import DOORS, DYNAMICS, HOURS, Dream, Now, after, awake
-from heredity.worlds.contract import Action, LevelData, Levels, RefusedError, UpperBound
-from heredity.worlds.mechanics.search import shortest_plan
 
 Move = tuple[str, int]
 _ROOMS = (
@@ -29,10 +30,10 @@ _MOVES: tuple[Move, ...] = (
 
 
 class Dreams(Levels):
-    """Makes dreams that ask for a change of depth."""
+    """Makes dreams that require a change of depth."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
-        """Return a dream whose shortest way out is not too short and leaves time to explore."""
+        """Return a dream whose shortest path out is not too short and leaves time to explore."""
         while True:
             level = _draft(rng, difficulty)
             plan = _way_out(level)
@@ -44,7 +45,7 @@ class Dreams(Levels):
         return UpperBound(1.0, "exact", "waking pays 1 once, and the shortest way out fits into the horizon")
 
     def solve(self, level: LevelData) -> Sequence[Action]:
-        """Return a shortest way out of the dream."""
+        """Return a shortest path out of the dream."""
         return [
             Action.of(verb, door=DOORS[door]) if verb == "walk" else Action.of(verb)
             for verb, door in _way_out(level) or []

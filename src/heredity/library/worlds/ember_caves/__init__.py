@@ -1,1 +1,1 @@
-"""The ember caves: fetch an ember from caves in which signs tell which chambers are perilous."""
+"""The ember caves: fetch an ember from caves whose signs reveal the dangerous chambers."""

@@ -1,4 +1,4 @@
-"""The rules of `ember_caves`: gentle signs speak for peril and grim ones against it, some more than others."""
+"""The rules of `ember_caves`: gentle signs indicate danger and grim ones safety, with different weights."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
-from heredity.worlds.mechanics.grids import Cell, inside, moved, neighbours
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
+from heredity.kinds.world.mechanics.grids import Cell, inside, moved, neighbours
 
 SIGNS = ("lamplight", "birdsong", "blossoms", "bones", "growling", "stench")
 GENTLE = 3
@@ -16,7 +17,7 @@ GENTLE = 3
 
 @dataclass(frozen=True)
 class Cave:
-    """What stays as it is during an episode."""
+    """Constants of an episode."""
 
     signs: tuple[tuple[str, ...], ...]
     perilous: tuple[tuple[bool, ...], ...]
@@ -29,7 +30,7 @@ class Cave:
 
 @dataclass(slots=True)
 class State:
-    """Where the explorer is, and what is left."""
+    """Position of the explorer, and remaining supplies."""
 
     cave: Cave
     at: Cell
@@ -41,15 +42,15 @@ class State:
 
 
 def perilous(pair: Sequence[int], weights: Sequence[int]) -> bool:
-    """Whether gentle signs outweigh grim ones; all weights differ, so that it is never even."""
+    """Return True if gentle signs outweigh grim ones; all weights differ, so ties cannot occur."""
     return sum(weights[sign] if sign < GENTLE else -weights[sign] for sign in pair) > 0
 
 
 class EmberCaves(Dynamics[State]):
-    """A cave whose chambers are worst where they seem best."""
+    """A cave whose safest-looking chambers are the most dangerous."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         signs = tuple(tuple(" and ".join(SIGNS[s] for s in pair) for pair in row) for row in level["signs"])
         risky = tuple(tuple(perilous(pair, level["weights"]) for pair in row) for row in level["signs"])
         mouth, ember = tuple(level["mouth"]), tuple(level["ember"])
@@ -96,7 +97,7 @@ class EmberCaves(Dynamics[State]):
         return Outcome(message="Nothing stirs.")
 
     def observe(self, state: State) -> dict[str, Any]:
-        """Show what the explorer knows, and the signs beside."""
+        """Show the explorer's knowledge, and the adjacent signs."""
         row, column = state.at
         rows = ["".join(line) for line in state.marks]
         rows[row] = rows[row][:column] + "@" + rows[row][column + 1 :]

@@ -1,4 +1,4 @@
-"""Levels of `ember_caves`: caves with a safe way to the ember, and the shortest of these."""
+"""Levels of `ember_caves`: caves with a safe path to the ember, and the shortest one."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
+from heredity.kinds.world.mechanics.grids import Cell, shortest_path
 from heredity.library.worlds.ember_caves.dynamics import GENTLE, SIGNS, perilous
-from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
-from heredity.worlds.mechanics.grids import Cell, shortest_path
 
 BACK: Mapping[str, str] = {"north": "south", "south": "north", "west": "east", "east": "west"}
 SAFE = 0.55
@@ -24,7 +24,7 @@ class Caves(Levels):
     """Makes caves."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
-        """Return a cave: where it is safe comes first, then the signs that say so.
+        """Return a cave: safe chambers are drawn first, then matching signs.
 
         Gentle and grim signs share six weights; either kind may have the heaviest.
         """
@@ -57,7 +57,7 @@ class Caves(Levels):
     def _safe(
         rng: np.random.Generator, size: int, mouth: Cell, ember: Cell, *, detour: bool
     ) -> tuple[set[Cell], list[str]]:
-        """Draw safe chambers, about half of all, until a way leads through them, and one with a detour if asked for."""
+        """Draw safe chambers, about half of all, until a path leads through them, optionally with a detour."""
         shortest = 2 * (size - 1) + (1 if detour else 0)
         while True:
             safe = {(int(r), int(c)) for r, c in np.argwhere(rng.random((size, size)) < SAFE)} | {mouth, ember}
@@ -72,13 +72,13 @@ class Caves(Levels):
         )
 
     def solve(self, level: LevelData) -> Sequence[Action]:
-        """Return the shortest safe way to the ember, and the same way back."""
+        """Return the shortest safe path to the ember and back."""
         way = _way(level)
         return [Action.of("walk", direction=d) for d in [*way, *(BACK[d] for d in reversed(way))]]
 
 
 def _pairs(weights: Sequence[int], *, risky: bool) -> tuple[list[list[int]], list[list[int]]]:
-    """Return the pairs of signs that chambers may have: two of one kind, which seem to say the contrary, and one of each."""
+    """Return the possible pairs of signs: two of one kind, which seem to say the contrary, and one of each."""
     pairs = [list(pair) for pair in combinations(range(len(SIGNS)), 2) if perilous(pair, weights) is risky]
     mixed = [pair for pair in pairs if sum(sign < GENTLE for sign in pair) == 1]
     return [pair for pair in pairs if pair not in mixed], mixed

@@ -1,1 +1,1 @@
-"""The demon's door: sort hot from cold particles at a door between two chambers that leaks."""
+"""The demon's door: sort hot from cold particles at a leaking door between two chambers."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
 
 COST = {"wait": 0, "hold": 1, "open": 2, "rightward": 1, "leftward": 1}
 """Energy that each action takes."""
@@ -15,11 +16,11 @@ DEEPEST = 6
 
 @dataclass(frozen=True, slots=True)
 class Particle:
-    """A particle on a track of its own: hot ones belong right. It comes to the door every `2 * depth` steps.
+    """A particle on a separate track: hot ones belong right. It reaches the door every `2 * depth` steps.
 
     Attributes:
-        hot: whether it belongs into the right chamber.
-        weight: what it counts, 1 to 3.
+        hot: whether it belongs in the right chamber.
+        weight: its weight in the order, 1 to 3.
         depth: cells from the door to the wall, the same on both sides.
         phase: the first step at which it is at the door.
     """
@@ -33,18 +34,18 @@ class Particle:
         return self
 
     def distance(self, t: int) -> int:
-        """Return how many cells it is from the door, 0 to `depth`."""
+        """Return its distance from the door in cells, 0 to `depth`."""
         past = (t - self.phase) % (2 * self.depth)
         return min(past, 2 * self.depth - past)
 
     def away(self, t: int) -> bool:
-        """Whether it moves away from the door."""
+        """Return True if it moves away from the door."""
         return (t - self.phase) % (2 * self.depth) < self.depth
 
 
 @dataclass(slots=True)
 class State:
-    """Which particles are right, the step, the energy left, and what the door does by itself."""
+    """The particles on the right, the step, the energy left, and the door's automatic openings."""
 
     particles: tuple[Particle, ...]
     right: list[int]
@@ -54,7 +55,7 @@ class State:
 
 
 def leaks(t: int, leak: int) -> bool:
-    """Whether the door springs open by itself in a step: every `leak` steps."""
+    """Return True if the door springs open in a step without being worked: every `leak` steps."""
     return t % leak == leak - 1
 
 
@@ -67,15 +68,15 @@ def crossing(name: str, t: int, leak: int) -> tuple[bool, bool]:
 
 
 class EntropyDoor(Dynamics[State]):
-    """Two chambers, and a door that somebody works who sees every particle."""
+    """Two chambers, and a door worked by an agent that sees every particle."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         particles = tuple(Particle(*particle) for particle in level["particles"])
         return State(particles, list(level["right"]), 0, level["energy"], level["leak"])
 
     def act(self, state: State, action: Action) -> Outcome:
-        """Work the door for one step, and let what is at it pass."""
+        """Work the door for one step, and let the particles at it pass."""
         cost = COST[action.name]
         if cost > state.energy:
             raise RefusedError(f"That takes {cost} energy, and {state.energy} is left.")
@@ -83,7 +84,7 @@ class EntropyDoor(Dynamics[State]):
         return self._pass(state, action.name)
 
     def refuse(self, state: State) -> Outcome:
-        """Let the step pass as if nobody were at the door."""
+        """Let the step pass without working the door."""
         return self._pass(state, "wait")
 
     @staticmethod
@@ -104,7 +105,7 @@ class EntropyDoor(Dynamics[State]):
         )
 
     def observe(self, state: State) -> dict[str, Any]:
-        """Show every particle on its track, and what is left."""
+        """Show every particle on its track, and the remaining energy and steps."""
         rows: list[str] = []
         lines: list[str] = []
         for number, particle in enumerate(state.particles):

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
 from heredity.library.worlds.entropy_door.dynamics import COST, DEEPEST, DYNAMICS, Particle, crossing
-from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 
 _NEVER = -(10**6)
 
 
 class Gases(Levels):
-    """Makes gases in which most particles are on the wrong side, and energy is short, and thoughtless work does little."""
+    """Makes gases in which most particles are on the wrong side, energy is scarce, and a fixed action achieves little."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
         """Return five, six or seven particles, the energy, and how often the door leaks."""
@@ -39,7 +39,7 @@ class Gases(Levels):
         return [int(rng.integers(2)), int(rng.integers(1, 4)), depth, int(rng.integers(1, 2 * depth))]
 
     def upper_bound(self, level: LevelData) -> UpperBound:
-        """Return the most that order can grow, by dynamic programming over all states."""
+        """Return the maximum growth of order, by dynamic programming over all states."""
         return UpperBound(
             float(_best(level)[0]),
             "exact",
@@ -52,7 +52,7 @@ class Gases(Levels):
 
 
 def _repeated(level: LevelData, name: str) -> float:
-    """Return what one action earns when it is repeated, and waiting when energy is gone: it should be little."""
+    """Return the reward of repeating one action, and waiting without energy: it should be small."""
     state, total = DYNAMICS.start(level), 0.0
     for _ in range(level["steps"]):
         total += DYNAMICS.act(state, Action.of(name if COST[name] <= state.energy else "wait")).reward
@@ -62,8 +62,8 @@ def _repeated(level: LevelData, name: str) -> float:
 def _best(level: LevelData) -> tuple[int, list[str]]:
     """Return the greatest growth of order, and the work at the door that reaches it: backward induction.
 
-    A state is the set of particles on the right, as bits, and the energy left. Being at the door is a matter of the step
-    alone, for both chambers are equally deep, and so the steps need not be part of the state.
+    A state is the set of particles on the right, as bits, and the energy left. Both chambers are equally deep, so being
+    at the door depends only on the step, which need not be part of the state.
     """
     particles = [Particle(*particle) for particle in level["particles"]]
     energy, steps = level["energy"], level["steps"]

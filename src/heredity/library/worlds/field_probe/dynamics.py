@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
-from heredity.worlds.mechanics.grids import DIRECTIONS, Cell, inside
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
+from heredity.kinds.world.mechanics.grids import DIRECTIONS, Cell, inside
 
 NODE = ((1, 2, 1), (2, 3, 2), (1, 2, 1))
 """What a node looks like: its own intensity in the middle, and those of the eight cells around it."""
@@ -16,7 +17,7 @@ EDGE = "x"
 
 @dataclass(slots=True)
 class State:
-    """The field as rows of digits, where the probe stands, and the node."""
+    """The field as rows of digits, the position of the probe, and the node."""
 
     field: tuple[str, ...]
     at: Cell
@@ -24,7 +25,7 @@ class State:
 
 
 def patch(field: Sequence[str], centre: Cell) -> list[list[int | str]]:
-    """Return the three by three intensities around a cell, 0 to 3; `EDGE` where there is no field."""
+    """Return the three by three intensities around a cell, 0 to 3; `EDGE` outside the field."""
     size = len(field)
     around = range(-1, 2)
     return [
@@ -42,7 +43,7 @@ class FieldProbe(Dynamics[State]):
     """A field of intensities, a probe that sees nine of them, and one node."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         return State(tuple(level["field"]), (level["at"][0], level["at"][1]), (level["node"][0], level["node"][1]))
 
     def act(self, state: State, action: Action) -> Outcome:

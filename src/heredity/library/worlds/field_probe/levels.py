@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
+from heredity.kinds.world.mechanics.grids import Cell
 from heredity.library.worlds.field_probe.dynamics import NODE, patch
-from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
-from heredity.worlds.mechanics.grids import Cell
 
 SIZES = (9, 11, 13)
 FARTHEST = 3
@@ -21,7 +21,7 @@ NOISE = 0.12
 
 
 class Fields(Levels):
-    """Makes fields that a sweep in threes sees whole, with steps for that and for the way to the node."""
+    """Makes fields that a sweep in threes covers, with steps for that and for the way to the node."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
         """Return a field; copies have three, two and one flaws at difficulty 1, 2 and 3."""
@@ -57,7 +57,7 @@ class Fields(Levels):
 
     @staticmethod
     def _flawed(rng: np.random.Generator, flaws: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Return a node in which so many of the eight outer cells are one step too weak or too strong."""
+        """Return a node with a number of its eight outer cells one step too weak or too strong."""
         shape = np.array(NODE)
         outer = [(r, c) for r in range(3) for c in range(3) if (r, c) != (1, 1)]
         for index in rng.permutation(len(outer))[:flaws]:
@@ -77,7 +77,7 @@ class Fields(Levels):
 
 
 def nodes(field: Sequence[str]) -> list[Cell]:
-    """Return where the field looks like a node."""
+    """Return the cells where the field looks like a node."""
     inner, wanted = range(1, len(field) - 1), [list(row) for row in NODE]
     return [(row, column) for row in inner for column in inner if patch(field, (row, column)) == wanted]
 

@@ -1,8 +1,8 @@
 """The rules of `fog_skirmish`.
 
-One order is given per step, to one of two units; then every enemy acts, in the order of the level. Enemies are not clever, and
-always do the same in the same place: they strike what is beside them; a raider that notices a unit goes for it, and
-otherwise marches to and fro; a keeper stays where it is.
+Each step gives one order to one of two units; then every enemy acts, in the order of the level. Enemies are simple and
+deterministic. They strike adjacent units. A raider that notices a unit approaches it, and otherwise marches to and fro.
+A keeper does not move.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
-from heredity.worlds.mechanics.grids import DIRECTIONS, Cell, moved
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
+from heredity.kinds.world.mechanics.grids import DIRECTIONS, Cell, moved
 
 UNITS = ("guard", "archer")
 HEALTH = (4, 2)
@@ -26,7 +27,7 @@ _OPPOSITE = {"north": "south", "south": "north", "west": "east", "east": "west"}
 
 
 class Enemy(NamedTuple):
-    """An enemy: its kind, where it is, its health (0 when beaten), and where a raider is heading."""
+    """An enemy: its kind, its cell, its health (0 when beaten), and a raider's direction."""
 
     kind: str
     at: Cell
@@ -35,7 +36,7 @@ class Enemy(NamedTuple):
 
 
 class Now(NamedTuple):
-    """What changes: the units' cells and health (0 when lost), the arrows, the enemies, and the depots not yet taken."""
+    """Mutable state: the units' cells and health (0 when lost), the arrows, the enemies, and the depots not yet taken."""
 
     cells: tuple[Cell, ...]
     health: tuple[int, ...]
@@ -46,27 +47,27 @@ class Now(NamedTuple):
 
 @dataclass(slots=True)
 class State:
-    """The ground, how things stand on it, and the flares left."""
+    """The ground, the current state, and the flares left."""
 
     ground: tuple[str, ...]
     now: Now
     flares: int
 
     def __deepcopy__(self, memo: object) -> State:
-        """Return a copy that goes on by itself; nothing in it can be changed in place."""
+        """Return an independent copy; the contents are immutable."""
         return State(self.ground, self.now, self.flares)
 
 
 def left_to_win(now: Now) -> int:
-    """Return what can still be earned by beating every enemy and taking every depot."""
+    """Return the remaining reward for beating every enemy and taking every depot."""
     return sum(WORTH[e.kind] for e in now.enemies if e.health) + DEPOT * len(now.depots)
 
 
 def ordered(ground: tuple[str, ...], now: Now, verb: str, unit: int = 0, direction: str = "") -> Now:
-    """Return how things stand after an order, before the enemies act.
+    """Return the state after an order, before the enemies act.
 
     Raises:
-        RefusedError: if it cannot be carried out.
+        RefusedError: if the order is impossible.
     """
     if verb == "hold":
         return now
@@ -87,7 +88,7 @@ def ordered(ground: tuple[str, ...], now: Now, verb: str, unit: int = 0, directi
 
 
 def answered(ground: tuple[str, ...], now: Now) -> Now:
-    """Return how things stand after every enemy has acted."""
+    """Return the state after every enemy has acted."""
     for index, enemy in enumerate(now.enemies):
         if enemy.health:
             now = _acted(ground, now, index, enemy)
@@ -133,7 +134,7 @@ def _acted(ground: tuple[str, ...], now: Now, index: int, enemy: Enemy) -> Now:
 
 
 def _towards(at: Cell, to: Cell) -> list[str]:
-    """Return the directions that lead nearer, the longer way first."""
+    """Return the directions that lead closer, the longer axis first."""
     rows, columns = to[0] - at[0], to[1] - at[1]
     ways = [(abs(rows), "south" if rows > 0 else "north"), (abs(columns), "east" if columns > 0 else "west")]
     return [way for length, way in sorted(ways, key=lambda w: -w[0]) if length]
@@ -157,7 +158,7 @@ class FogSkirmish(Dynamics[State]):
     """Two units, and enemies in the fog."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         enemies = tuple(Enemy(kind, (r, c), STRENGTH[kind], heading) for kind, r, c, heading in level["enemies"])
         cells, depots = (tuple((r, c) for r, c in level[name]) for name in ("units", "depots"))
         return State(tuple(level["ground"]), Now(cells, HEALTH, level["arrows"], enemies, depots), level["flares"])
@@ -181,7 +182,7 @@ class FogSkirmish(Dynamics[State]):
         return _round(state, state.now, state.now, "")
 
     def observe(self, state: State) -> dict[str, Any]:
-        """Show what the units see."""
+        """Show the units' view."""
         ground, now = state.ground, state.now
         rows, size = [["~"] * len(row) for row in ground], len(ground)
         for (row, column), health in zip(now.cells, now.health, strict=True):

@@ -7,6 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
+from heredity.kinds.world.mechanics.grids import DIRECTIONS, Cell, shortest_path
+from heredity.kinds.world.mechanics.search import guided_plan
 from heredity.library.worlds.fog_skirmish.dynamics import (
     DYNAMICS,
     ORDERS,
@@ -17,9 +21,6 @@ from heredity.library.worlds.fog_skirmish.dynamics import (
     left_to_win,
     ordered,
 )
-from heredity.worlds.contract import Action, LevelData, Levels, RefusedError, UpperBound
-from heredity.worlds.mechanics.grids import DIRECTIONS, Cell, shortest_path
-from heredity.worlds.mechanics.search import guided_plan
 
 Order = tuple[str, int, str]
 _INNER = {1: 6, 2: 7, 3: 8}
@@ -30,7 +31,7 @@ _MOST_STEPS = 60
 
 
 class Fields(Levels):
-    """Makes fields with rocks and woods, enemies away from the units, and a keeper beside the first depot."""
+    """Makes fields with rocks and woods, enemies away from the units, and a keeper next to the first depot."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
         """Return a field on which everything can be won."""
@@ -43,7 +44,7 @@ class Fields(Levels):
                 return {**level, "steps": min(_MOST_STEPS, len(plan) * 3 // 2 + 8)}
 
     def upper_bound(self, level: LevelData) -> UpperBound:
-        """Return the worth of all enemies and depots: each pays once, and the reference solution wins them all."""
+        """Return the value of all enemies and depots: each pays once, and the reference solution wins them all."""
         total = left_to_win(DYNAMICS.start(level).now)
         return UpperBound(
             float(total), "exact", "every enemy and depot pays once and nothing else pays; a campaign wins all"
@@ -58,7 +59,7 @@ class Fields(Levels):
 
 
 def _draft(rng: np.random.Generator, difficulty: int) -> dict[str, Any] | None:
-    """Return a field, or None if its parts are not joined or have no room for what belongs there."""
+    """Return a field, or None if its parts are not connected or lack room for the pieces."""
     inner = _INNER[difficulty]
     grid = [["#"] * (inner + 2) for _ in range(inner + 2)]
     for r in range(1, inner + 1):
@@ -109,7 +110,7 @@ def _next(ground: tuple[str, ...], now: Now) -> Iterator[tuple[Order, Now]]:
 
 
 def _guess(now: Now) -> int:
-    """Return a bold guess: the blows still to strike, the way to the nearest thing to win from each, and the wounds."""
+    """Return an inadmissible heuristic: remaining blows, distance from each unit to the nearest prize, and wounds."""
     if not left_to_win(now):
         return 0
     cells = [cell for cell, health in zip(now.cells, now.health, strict=True) if health]

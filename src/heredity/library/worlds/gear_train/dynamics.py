@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
 
 PLACES = ("driver", "idler", "driven")
 SENSES = ("the same way as the crank", "against the crank")
@@ -15,7 +16,7 @@ SENSES = ("the same way as the crank", "against the crank")
 
 @dataclass(slots=True)
 class State:
-    """What is mounted (driver, idler, driven of each stage, 0 for nothing), what is in the box, and tries left."""
+    """Mounted gears (driver, idler, driven of each stage, 0 for nothing), gears in the box, and tries left."""
 
     mounted: list[int]
     box: list[int]
@@ -25,7 +26,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What stays as it is: distances of the shafts in teeth, and what is asked of the last one."""
+    """Constants of an episode: distances of the shafts in teeth, and the target of the last one."""
 
     distances: tuple[int, ...]
     ratio: Fraction
@@ -37,11 +38,11 @@ class Frame:
 
 
 def fault(mounted: Sequence[int], frame: Frame) -> str:
-    """Return the first thing that is wrong with a train, from the crank on; an empty text if it is right.
+    """Return the first fault of a train, from the crank on; an empty text if it is right.
 
     Args:
-        mounted: teeth of driver, idler and driven gear, stage after stage; 0 where there is none.
-        frame: distances and what is asked for.
+        mounted: teeth of driver, idler and driven gear, stage by stage; 0 for none.
+        frame: distances and the target.
     """
     speed, against = Fraction(1), False
     for stage, distance in enumerate(frame.distances):
@@ -66,7 +67,7 @@ class GearTrain(Dynamics[State]):
     """Shafts in a frame, and a box of gears."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         frame = Frame(tuple(level["distances"]), Fraction(*level["ratio"]), level["against"], level["fastest"])
         return State([0] * 3 * len(frame.distances), list(level["box"]), level["tries"], frame)
 
@@ -104,7 +105,7 @@ class GearTrain(Dynamics[State]):
         return Outcome(done=not state.tries, message=wrong)
 
     def observe(self, state: State) -> dict[str, Any]:
-        """Show the frame, what is mounted, and the box."""
+        """Show the frame, the mounted gears, and the box."""
         frame, mounted = state.frame, state.mounted
         return {
             "stages": [

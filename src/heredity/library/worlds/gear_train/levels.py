@@ -1,4 +1,4 @@
-"""Levels of `gear_train`: trains that ran, taken apart, and gears beside them that mesh as well but give other ratios."""
+"""Levels of `gear_train`: working trains, taken apart, and extra gears that also mesh but give other ratios."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
 from heredity.library.worlds.gear_train.dynamics import PLACES
-from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 
 LOW, HIGH = 10, 40
 """Teeth of drivers and driven gears."""
@@ -19,10 +19,10 @@ FASTEST = 3
 
 
 class Trains(Levels):
-    """Makes trains of two to four stages; at difficulty 2 and 3 the sense asks for an idler somewhere."""
+    """Makes trains of two to four stages; at difficulty 2 and 3 the direction requires an idler somewhere."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
-        """Return distances, a box and what is asked for; `answer` is the train that they were made from."""
+        """Return distances, a box and the target; `answer` is the train that they were made from."""
         stages = 1 + difficulty
         while True:
             pairs = [[int(v) for v in rng.integers(LOW, HIGH + 1, 2)] for _ in range(stages)]
@@ -45,7 +45,7 @@ class Trains(Levels):
 
     @staticmethod
     def _box(rng: np.random.Generator, answer: Sequence[Sequence[int]]) -> list[int]:
-        """Return the gears of the answer, two that fit each distance in their place, and one more that fits none by design."""
+        """Return the gears of the answer, two alternatives that fit each distance, and one that fits none by design."""
         box = [teeth for train in answer for teeth in train if teeth]
         for driver, _, driven in answer:
             shift = int(rng.integers(1, max(2, (driver + driven) // 2 - 8)))

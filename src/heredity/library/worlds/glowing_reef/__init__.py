@@ -1,1 +1,1 @@
-"""Glowing reef: learn how each kind of animal answers a call of light, and answer it."""
+"""Glowing reef: learn the dialect of each kind of animal, and answer its call of light."""

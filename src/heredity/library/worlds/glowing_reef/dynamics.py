@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
 
 COLOURS = ("red", "green", "blue", "violet")
 SYMBOLS = "RGBV"
@@ -16,7 +16,7 @@ LONGEST = 4
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """An animal that comes by: its kind, its call, the reply it waits for (colours by number), and what that pays."""
+    """A passing animal: its kind, its call, the expected reply (colours by number), and the reward."""
 
     kind: str
     call: tuple[int, ...]
@@ -29,7 +29,7 @@ class Meeting:
 
 @dataclass(slots=True)
 class State:
-    """Which animal is there, and how many pulses of its reply were given."""
+    """The current animal, and the number of pulses given of its reply."""
 
     meetings: tuple[Meeting, ...]
     at: int
@@ -37,11 +37,11 @@ class State:
 
 
 def reply_to(call: Sequence[int], dialect: Mapping[str, Any]) -> tuple[int, ...]:
-    """Return the reply that a dialect asks for: the call in another order, each colour exchanged for another.
+    """Return the reply in a dialect: the call in another order, with each colour replaced by another.
 
     Args:
         call: colours by number.
-        dialect: `order` is `"same"`, `"reversed"` or `"turned"` (the first comes last); `colours` says what stands for each.
+        dialect: `order` is `"same"`, `"reversed"` or `"turned"` (the first comes last); `colours` maps each colour.
     """
     order = dialect["order"]
     pulses = list(call)[::-1] if order == "reversed" else [*call[1:], call[0]] if order == "turned" else list(call)
@@ -52,7 +52,7 @@ class GlowingReef(Dynamics[State]):
     """A row of animals, each with the dialect of its kind."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         meetings = tuple(
             Meeting(
                 level["kinds"][meeting["kind"]]["name"],
@@ -94,7 +94,7 @@ class GlowingReef(Dynamics[State]):
         return Outcome(float(paid), done=state.at == len(state.meetings), message=message)
 
     def observe(self, state: State) -> dict[str, Any]:
-        """Show the animal and its call, the reply so far, and who comes after it."""
+        """Show the animal and its call, the reply so far, and the next animals."""
         left = state.meetings[state.at :]
         if not left:
             return {"kind": "nobody", "worth": 0, "left": 0, "coming": "nobody", "grid": [".", "."]}

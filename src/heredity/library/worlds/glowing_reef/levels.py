@@ -1,4 +1,4 @@
-"""Levels of `glowing_reef`: dialects, and which animals are worth the time, by dynamic programming."""
+"""Levels of `glowing_reef`: dialects, and the animals worth the time, by dynamic programming."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
 from heredity.library.worlds.glowing_reef.dynamics import COLOURS, reply_to
-from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 
 KINDS = ("comb jelly", "lantern eel", "fire squid", "sea pen")
 ORDERS = ("same", "reversed", "turned")
 
 
 class Reefs(Levels):
-    """Makes a row of animals for whose replies there is not time enough."""
+    """Makes a row of animals without enough time for all replies."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
-        """Return the dialects of two to four kinds, the meetings, and steps for three quarters of what they ask."""
+        """Return the dialects of two to four kinds, the meetings, and steps for three quarters of their replies."""
         kinds = [
             {"name": name, "order": ORDERS[int(rng.integers(difficulty))], "colours": self._exchange(rng, difficulty)}
             for name in KINDS[: 1 + difficulty]
@@ -39,7 +39,7 @@ class Reefs(Levels):
 
     @staticmethod
     def _exchange(rng: np.random.Generator, difficulty: int) -> list[int]:
-        """Return what stands for each colour: of the next kind on a ring where it is easy, else without a rule."""
+        """Return the substitute of each colour: the next on a ring at easy levels, else arbitrary."""
         count = len(COLOURS)
         if difficulty == 1:
             step = int(rng.integers(1, count))
@@ -58,7 +58,7 @@ class Reefs(Levels):
         )
 
     def solve(self, level: LevelData) -> Sequence[Action]:
-        """Return the right pulses for the animals that are worth it; what does not pay is left."""
+        """Return the right pulses for the animals that are worth it; skip the others."""
         plan: list[Action] = []
         for (pulses, _), meeting in zip(_best(level), level["meetings"], strict=False):
             reply = reply_to(meeting["call"], level["kinds"][meeting["kind"]])
@@ -69,10 +69,10 @@ class Reefs(Levels):
 
 
 def _best(level: LevelData) -> list[tuple[int, int]]:
-    """Return, animal by animal, how many pulses to give and what they pay.
+    """Return the pulses to give to each animal and their reward.
 
-    Every right pulse pays 1 and the last of a reply its worth besides; a whole reply takes a step a pulse, and leaving an
-    animal before takes one more. A wrong pulse and watching are ways of leaving.
+    Every right pulse pays 1, and the last of a reply also its value. A whole reply takes one step per pulse, and
+    leaving an animal early takes one more. A wrong pulse and watching count as leaving.
     """
     offers = [(len(meeting["call"]), meeting["worth"]) for meeting in level["meetings"]]
 

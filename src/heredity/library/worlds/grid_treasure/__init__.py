@@ -1,1 +1,1 @@
-"""Treasure in the dark: find a treasure in a maze of which only the near surroundings are seen."""
+"""Treasure in the dark: find a treasure in a maze with only nearby cells visible."""

@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
-from heredity.worlds.mechanics.grids import Cell, moved, window
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
+from heredity.kinds.world.mechanics.grids import Cell, moved, window
 
 RADIUS = 2
 
 
 @dataclass(slots=True)
 class State:
-    """Where the explorer is in which maze."""
+    """The maze, and the position of the explorer."""
 
     grid: tuple[str, ...]
     at: Cell
@@ -25,7 +26,7 @@ class GridTreasure(Dynamics[State]):
     """A maze, a lamp and a treasure."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         return State(tuple(level["grid"]), (level["at"][0], level["at"][1]), tuple(level["treasure"]), level["steps"])
 
     def act(self, state: State, action: Action) -> Outcome:
@@ -48,7 +49,7 @@ class GridTreasure(Dynamics[State]):
         return Outcome()
 
     def observe(self, state: State) -> dict[str, Any]:
-        """Show what the lamp lights."""
+        """Show the cells in the lamplight."""
         rows = [list(row) for row in window(state.grid, state.at, RADIUS)]
         rows[RADIUS][RADIUS] = "@"
         row, column = state.treasure[0] - state.at[0] + RADIUS, state.treasure[1] - state.at[1] + RADIUS

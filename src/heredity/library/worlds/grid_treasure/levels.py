@@ -1,4 +1,4 @@
-"""Levels of `grid_treasure`: mazes, and shortest ways through them."""
+"""Levels of `grid_treasure`: mazes, and shortest paths through them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
-from heredity.worlds.mechanics.grids import Cell, cells_of, maze, shortest_path
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
+from heredity.kinds.world.mechanics.grids import Cell, cells_of, maze, shortest_path
 
 _SHORTEST, _LONGEST = 8, 26
 
@@ -31,11 +31,11 @@ class Mazes(Levels):
                 return {"grid": grid, "at": list(start), "treasure": list(treasure), "steps": 2 * length + 8}
 
     def upper_bound(self, level: LevelData) -> UpperBound:
-        """Return 1: success pays 1 once, and the shortest way is within the horizon."""
+        """Return 1: success pays 1 once, and the shortest path fits into the horizon."""
         return UpperBound(1.0, "exact", "success pays 1 once, and the shortest way fits into the horizon")
 
     def solve(self, level: LevelData) -> Sequence[Action]:
-        """Return a shortest way."""
+        """Return a shortest path."""
         start, goal = tuple(level["at"]), tuple(level["treasure"])
         return [Action.of("move", direction=d) for d in _way(level["grid"], start, goal)]
 

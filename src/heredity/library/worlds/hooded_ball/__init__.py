@@ -1,1 +1,1 @@
-"""The hooded ball: a memory game of masked guests in which what belongs together has to be found out."""
+"""The hooded ball: a memory game of masked guests with a hidden rule for pairs."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
 
 COLOURS = ("crimson", "amber", "azure", "ivory")
 MASKS = ("lion", "lamb", "hawk", "dove")
@@ -19,7 +20,7 @@ Guest = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Rivals:
-    """Which colour and which mask stands against each, and what it is worth when such guests meet."""
+    """The rival of each colour and mask, and the value when such guests meet."""
 
     colours: tuple[int, ...]
     masks: tuple[int, ...]
@@ -38,7 +39,7 @@ class Rivals:
 
 @dataclass(slots=True)
 class State:
-    """Who is left, and whose hood is lifted."""
+    """The remaining guests, and the one with a lifted hood."""
 
     guests: list[Guest | None]
     rivals: Rivals
@@ -60,7 +61,7 @@ class HoodedBall(Dynamics[State]):
     """Guests to pair by unlikeness."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         return State([(g[0], g[1], g[2]) for g in level["guests"]], Rivals.of(level))
 
     def act(self, state: State, action: Action) -> Outcome:
@@ -117,7 +118,7 @@ class HoodedBall(Dynamics[State]):
 
 
 def described(guest: Guest) -> str:
-    """Say what a guest wears."""
+    """Describe a guest's clothes."""
     return f"a {MASKS[guest[1]]} in {COLOURS[guest[0]]} with {FEATHERS[guest[2]]}"
 
 

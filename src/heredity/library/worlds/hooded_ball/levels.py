@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
 from heredity.library.worlds.hooded_ball.dynamics import COLOURS, MASKS, Guest, Rivals, payment
-from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 
 Couples = tuple[tuple[int, int], ...]
 
@@ -18,7 +18,7 @@ class Balls(Levels):
     """Invites guests."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
-        """Return guests of evenly mixed colours and masks, the rivals among these, and what rivals are worth."""
+        """Return guests of evenly mixed colours and masks, the rivals among them, and the values of rivals."""
         count = 8 + 2 * difficulty
         colours, masks = (rng.permutation(np.arange(count) % 4).tolist() for _ in range(2))
         feathers = (rng.permutation(np.arange(count) % 3) + 1).tolist()
@@ -31,7 +31,7 @@ class Balls(Levels):
         }
 
     def upper_bound(self, level: LevelData) -> UpperBound:
-        """Return what the best couples pay; each needs two steps, and there are more steps than guests."""
+        """Return the reward of the best couples; each needs two steps, and there are more steps than guests."""
         total, _ = _best(level)
         reason = "the couples of greatest sum, by dynamic programming over the sets of guests; all fit into the horizon"
         return UpperBound(float(total), "exact", reason)
@@ -42,7 +42,7 @@ class Balls(Levels):
 
 
 def _paired(rng: np.random.Generator, count: int) -> list[int]:
-    """Return for each of an even number of things the one that it is paired with."""
+    """Return the partner of each of an even number of things."""
     order = [int(i) for i in rng.permutation(count)]
     partner = {
         a: b for one, other in zip(order[::2], order[1::2], strict=True) for a, b in ((one, other), (other, one))
@@ -58,7 +58,7 @@ def _best(level: LevelData) -> tuple[int, Couples]:
 
     @cache
     def best(left: int) -> tuple[int, Couples]:
-        """Return the best of the guests whose bits are set: the first of them goes alone, or with one of the others."""
+        """Return the best result for the guests whose bits are set: the first goes alone, or with one of the others."""
         if not left:
             return 0, ()
         one = (left & -left).bit_length() - 1

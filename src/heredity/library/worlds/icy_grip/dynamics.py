@@ -1,8 +1,8 @@
 """The rules of `icy_grip`, in which the words for grip and safety mean their opposites.
 
-Who pushes off slides until something stops them. Grit slides; mirror ice holds, but not who wears spikes. Ice under a red flag,
-called breaking, is the safest of all and stops everyone; ice under a green flag, called tested, gives way under those without
-spikes and lands them where they set out.
+A push slides the walker until something stops it. Grit slides; mirror ice holds, except with spikes. Ice under a red
+flag, called breaking, is the safest and always stops; ice under a green flag, called tested, breaks under a walker
+without spikes, who returns to the start.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
-from heredity.worlds.mechanics.grids import DIRECTIONS, Cell, cells_of, window
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
+from heredity.kinds.world.mechanics.grids import DIRECTIONS, Cell, cells_of, window
 
 RADIUS = 2
 _NAMES = {":": "gritted ice", "~": "mirror ice", "!": "a red flag", "+": "a green flag", "E": "the shelter"}
@@ -27,7 +28,7 @@ End = Literal["#", "~", "!", "+", "E"]
 
 @dataclass(frozen=True, slots=True)
 class Lake:
-    """What never changes: the plan, where the walker set out, and the shelter."""
+    """Immutable part of the state: the plan, the walker's start, and the shelter."""
 
     plan: tuple[str, ...]
     start: Cell
@@ -35,7 +36,7 @@ class Lake:
 
 
 class Now(NamedTuple):
-    """What changes: where the walker is, and whether the spikes are on."""
+    """Mutable part of the state: position of the walker, and whether the spikes are on."""
 
     at: Cell
     spikes: bool
@@ -43,24 +44,24 @@ class Now(NamedTuple):
 
 @dataclass(slots=True)
 class State:
-    """A lake, and how the walker does on it."""
+    """A lake, and the walker's state."""
 
     lake: Lake
     now: Now
 
     def __deepcopy__(self, memo: object) -> State:
-        """Return a copy that goes on by itself; the lake is shared."""
+        """Return an independent copy; the lake is shared."""
         return State(self.lake, self.now)
 
 
 def read_level(level: LevelData) -> State:
-    """Return the state in which a level begins: without spikes."""
+    """Return the initial state of a level: without spikes."""
     plan, at = tuple(level["plan"]), (level["at"][0], level["at"][1])
     return State(Lake(plan, at, cells_of(plan, "E")[0]), Now(at, False))
 
 
 def slid(lake: Lake, now: Now, direction: str) -> tuple[Now, End, int]:
-    """Return how things stand after a push, what ended the slide, and the cells that it was long."""
+    """Return the state after a push, the cause of the slide's end, and its length in cells."""
     down, right = DIRECTIONS[direction]
     (row, column), long = now.at, 0
     while True:
@@ -77,10 +78,10 @@ def slid(lake: Lake, now: Now, direction: str) -> tuple[Now, End, int]:
 
 
 class IcyGrip(Dynamics[State]):
-    """A frozen lake of which the signs have it the wrong way around."""
+    """A frozen lake with inverted signs."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         return read_level(level)
 
     def act(self, state: State, action: Action) -> Outcome:
@@ -105,7 +106,7 @@ class IcyGrip(Dynamics[State]):
         return Outcome(1.0, done=True, message=message) if end == "E" else Outcome(message=message)
 
     def observe(self, state: State) -> dict[str, Any]:
-        """Show the ice around, and how far off the shelter is."""
+        """Show the ice around, and the distance to the shelter."""
         lake, (at, spikes) = state.lake, state.now
         rows = window(lake.plan, at, RADIUS, "#")
         rows[RADIUS] = rows[RADIUS][:RADIUS] + "@" + rows[RADIUS][RADIUS + 1 :]

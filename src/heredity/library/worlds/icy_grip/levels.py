@@ -1,4 +1,4 @@
-"""Levels of `icy_grip`: frozen lakes, and shortest ways across them by search."""
+"""Levels of `icy_grip`: frozen lakes, and shortest paths across them by search."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
+from heredity.kinds.world.mechanics.grids import DIRECTIONS
+from heredity.kinds.world.mechanics.search import shortest_plan
 from heredity.library.worlds.icy_grip.dynamics import Lake, Now, read_level, slid
-from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
-from heredity.worlds.mechanics.grids import DIRECTIONS
-from heredity.worlds.mechanics.search import shortest_plan
 
 _SIZE = {1: 8, 2: 10, 3: 12}
 _SHORTEST = {1: 7, 2: 9, 3: 12}
@@ -24,7 +24,7 @@ class Lakes(Levels):
     """Makes lakes whose shelter is many slides away, some with spikes and some without."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
-        """Return a lake whose shortest way takes the spikes on, and on harder lakes off again."""
+        """Return a lake whose shortest path needs spikes on, and on harder lakes off again."""
         while True:
             level = _draft(rng, _SIZE[difficulty])
             plan = _way(level)
@@ -37,7 +37,7 @@ class Lakes(Levels):
         return UpperBound(1.0, "exact", "the shelter pays 1 once, and the shortest way fits into the horizon")
 
     def solve(self, level: LevelData) -> Sequence[Action]:
-        """Return a shortest way."""
+        """Return a shortest path."""
         keys = {"push": "direction", "spikes": "wear"}
         return [Action.of(verb, **{keys[verb]: word}) for verb, word in _way(level)]
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
-from heredity.worlds.mechanics.grids import Cell, inside
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
+from heredity.kinds.world.mechanics.grids import Cell, inside
 
 LAMPS: dict[str, Cell] = {"^": (-1, 0), "v": (1, 0), "<": (0, -1), ">": (0, 1)}
 COLOURS = "rgb"
@@ -18,7 +19,7 @@ MIRRORS = "/\\"
 
 @dataclass(slots=True)
 class State:
-    """The bench cell by cell, row after row; the pieces in the tray; what the last flash lit."""
+    """The bench cell by cell, row after row; the pieces in the tray; the cells lit by the last flash."""
 
     cells: list[str]
     size: int
@@ -32,7 +33,7 @@ class State:
 def trace(cells: Sequence[str], size: int, colour: str) -> list[int]:
     """Return the cells that light of a colour crosses after the lamp; a detector that it meets is the last.
 
-    Mirrors and prisms give every heading another one and no two headings the same, so that no light runs in a ring.
+    Mirrors and prisms permute headings, so light never loops.
     """
     at = next(index for index, symbol in enumerate(cells) if symbol in LAMPS)
     (row, column), (down, right) = divmod(at, size), LAMPS[cells[at]]
@@ -73,7 +74,7 @@ def lit(cells: Sequence[str], size: int) -> dict[int, str]:
 
 
 def solved(cells: Sequence[str], size: int) -> bool:
-    """Whether every detector gets its own colour and no other."""
+    """Return True if every detector gets exactly its colour."""
     return _right(cells, lit(cells, size))
 
 
@@ -85,7 +86,7 @@ class LaserBench(Dynamics[State]):
     """A lamp, detectors, and pieces that turn light."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         cells = list("".join(level["grid"]))
         size = len(level["grid"])
         bolted = tuple(at for at, symbol in enumerate(cells) if symbol in PIECES.values())

@@ -1,4 +1,4 @@
-"""Levels of `laser_bench`: benches that were solved first and taken apart afterwards."""
+"""Levels of `laser_bench`: solved benches, taken apart."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
 from heredity.library.worlds.laser_bench.dynamics import COLOURS, LAMPS, PIECES, lit, solved, trace
-from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 
 BLOCKS = 0.14
 """Share of the cells that are blocks."""
@@ -16,7 +16,7 @@ FLASHES = 3
 
 
 class Benches(Levels):
-    """Makes benches on which every piece of the tray is needed in the place that it was taken from."""
+    """Makes benches on which every piece of the tray is needed at its original place."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
         """Return a bench; `answer` is the arrangement that it was made from."""
@@ -69,7 +69,7 @@ class Benches(Levels):
     def _detected(
         rng: np.random.Generator, cells: list[str], size: int, pieces: Sequence[int], wanted: Sequence[str]
     ) -> bool:
-        """Put a detector for each wanted colour behind its last piece, where no other colour comes; False if it fails."""
+        """Put a detector for each wanted colour behind its last piece, away from other colours; False if it fails."""
         for colour in wanted:
             light, path = lit(cells, size), trace(cells, size, colour)
             last = max((step for step, at in enumerate(path) if at in pieces), default=len(path))
@@ -92,7 +92,7 @@ class Benches(Levels):
 
 
 def _all_needed(cells: Sequence[str], size: int, pieces: Sequence[int]) -> bool:
-    """Whether the arrangement fails when any one of its pieces is left out."""
+    """Return True if the arrangement fails without any one of its pieces."""
     return not any(
         solved([*cells[:at], ".", *cells[at + 1 :]], size)  # the bench without this piece
         for at in pieces

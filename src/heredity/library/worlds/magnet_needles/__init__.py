@@ -1,1 +1,1 @@
-"""Magnets and needles: lay magnets on a board so that compass needles point where they should, and fix them."""
+"""Magnets and needles: lay magnets on a board so that compass needles point to their targets, and fix them."""

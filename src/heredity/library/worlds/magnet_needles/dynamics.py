@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
-from heredity.worlds.mechanics.grids import DIRECTIONS, Cell, inside, moved
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
+from heredity.kinds.world.mechanics.grids import DIRECTIONS, Cell, inside, moved
 
 WAYS = tuple(DIRECTIONS)
 ARROWS = {"north": "^", "south": "v", "west": "<", "east": ">", "": "o"}
@@ -18,7 +19,7 @@ AHEAD, ASIDE = 12, 6
 
 @dataclass(frozen=True, slots=True)
 class Needle:
-    """A compass needle: where it is, which way it should point, and what that pays."""
+    """A compass needle: its cell, its target direction, and its value."""
 
     cell: Cell
     wanted: str
@@ -30,9 +31,10 @@ class Needle:
 
 @dataclass(slots=True)
 class State:
-    """The board, the magnets on it, and what the needles do.
+    """The board, the magnets on it, and the needles' directions.
 
-    `pointing` says where each needle points, `fixed` which are fixed; `rows` and `lines` show the board and the needles.
+    `pointing` is each needle's direction, `fixed` marks the fixed ones; `rows` and `lines` show the board and the
+    needles.
     """
 
     board: tuple[str, ...]
@@ -47,11 +49,11 @@ class State:
 
 
 def pointing(board: Sequence[str], magnets: Mapping[Cell, str], cell: Cell) -> str:
-    """Return the direction in which a needle points, `""` if it is at rest.
+    """Return the direction of a needle, `""` if it is at rest.
 
-    The needle looks along its row and column up to the first iron on each side. A magnet there pulls it in its own
-    direction, with 12 / distance, if it lies or faces along that line, and against its own direction, with 6 / distance,
-    if it lies across (the two axes of a dipole's field). Of the sum, the larger part decides; equal parts cancel.
+    The needle senses its row and column up to the first iron on each side. A magnet aligned with that line pulls it in
+    the magnet's direction with 12 / distance. A magnet across the line pulls against its direction with 6 / distance
+    (the two axes of a dipole's field). The larger component of the sum decides; equal components cancel.
     """
     south = east = 0
     for way in WAYS:
@@ -72,10 +74,10 @@ def pointing(board: Sequence[str], magnets: Mapping[Cell, str], cell: Cell) -> s
 
 
 class MagnetNeedles(Dynamics[State]):
-    """A board of iron, needles and magnets, and a current that fixes what points right."""
+    """A board of iron, needles and magnets, and a current that fixes correctly pointing needles."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         needles = tuple(Needle((row, column), wanted, worth) for row, column, wanted, worth in level["needles"])
         count = len(needles)
         state = State(
@@ -146,7 +148,7 @@ class MagnetNeedles(Dynamics[State]):
 
 
 def _settle(state: State) -> None:
-    """Let the needles swing to where the magnets pull them, and draw the board anew."""
+    """Let the needles follow the magnets, and redraw the board."""
     rows, lines = [list(row) for row in state.board], list[str]()
     for cell, facing in state.magnets.items():
         rows[cell[0]][cell[1]] = LETTERS[facing]

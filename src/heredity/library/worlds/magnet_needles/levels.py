@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
+from heredity.kinds.world.mechanics.grids import Cell
 from heredity.library.worlds.magnet_needles.dynamics import WAYS, pointing
-from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
-from heredity.worlds.mechanics.grids import Cell
 
 Arrangement = dict[Cell, str]
 
 
 class Boards(Levels):
-    """Makes boards whose needles cannot all be had in one arrangement, for which two or three suffice."""
+    """Makes boards whose needles need two or three arrangements."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
-        """Return a board, its needles, and the arrangements (`plan`) in which each of them points as it should."""
+        """Return a board, its needles, and the arrangements (`plan`) in which each of them points to its target."""
         size, magnets, pulses = 4 + difficulty, 1 + difficulty, 2 + difficulty // 3
         while True:
             cells = [(int(i) // size, int(i) % size) for i in rng.permutation(size * size)]
@@ -56,7 +56,7 @@ class Boards(Levels):
     def _needles(
         rng: np.random.Generator, board: Sequence[str], plan: Sequence[Arrangement], rest: Sequence[Cell], count: int
     ) -> list[list[Any]] | None:
-        """Return needles shared out among the arrangements, each pointing otherwise in the others; None if too few can be."""
+        """Return needles distributed over the arrangements, each pointing differently in the others; None if too few can be."""
         needles: list[list[Any]] = []
         for cell in rest:
             if any(cell in arrangement for arrangement in plan):
@@ -70,7 +70,7 @@ class Boards(Levels):
         return None
 
     def upper_bound(self, level: LevelData) -> UpperBound:
-        """Return what all needles are worth: each is fixed once, and the plan fixes all."""
+        """Return the value of all needles: each is fixed once, and the plan fixes all."""
         total = sum(worth for *_, worth in level["needles"])
         return UpperBound(
             float(total), "exact", "every needle pays once, and the planned arrangements fix all of them in time"

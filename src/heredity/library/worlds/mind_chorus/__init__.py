@@ -1,1 +1,1 @@
-"""Mind chorus: bring a village of minds that sway each other into agreement, with few interventions."""
+"""Mind chorus: bring a village of minds that influence each other into agreement, with few interventions."""

@@ -1,7 +1,7 @@
 """The rules of `mind_chorus`.
 
-Every mind thinks of dawn or of dusk. In each round all minds listen at once to those that they hear, and turn or not by
-their temper. What all of them think is one number: bit i is set if mind i thinks of dawn.
+Every mind thinks of dawn or of dusk. In each round all minds listen simultaneously to those they hear, and change or
+not by temper. All thoughts form one number: bit i is set if mind i thinks of dawn.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
 
 NEEDED = {"follower": 1, "stubborn": 3, "contrary": -1}
 """How far the pull of one side must be above that of the other for a mind to turn; less than 0: it turns the other way."""
@@ -22,14 +23,14 @@ Thoughts = TypeVar("Thoughts", int, NDArray[np.int64])
 
 @dataclass(frozen=True, slots=True)
 class Village:
-    """What never changes.
+    """Immutable part of the state.
 
     Attributes:
-        names: of the minds.
-        depths: what each mind weighs in the agreement, and costs to be whispered to.
+        names: names of the minds.
+        depths: weight of each mind in the agreement, and its cost of being whispered to.
         needed: each mind's temper, as in `NEEDED`.
-        heard: of each mind those that it hears, each with the strength of its voice.
-        lines: what is said of each mind before and after its thought.
+        heard: for each mind the minds it hears, each with the strength of its voice.
+        lines: text about each mind before and after its thought.
     """
 
     names: tuple[str, ...]
@@ -39,11 +40,11 @@ class Village:
     lines: tuple[tuple[str, str], ...]
 
     def listened(self, thoughts: Thoughts, hushed: int | None = None) -> Thoughts:
-        """Return what all think after a round of listening.
+        """Return the thoughts after a round of listening.
 
         Args:
-            thoughts: what they think before it; or an array of such numbers, for as many answers at once.
-            hushed: a mind that nobody hears in this round.
+            thoughts: thoughts before it; an array of them gives an array of results.
+            hushed: a mind that is not heard in this round.
         """
         after = thoughts & 0
         for mind, voices in enumerate(self.heard):
@@ -59,12 +60,12 @@ class Village:
         return after
 
     def agreement(self, thoughts: int) -> int:
-        """Return the depth of the side that has more of it."""
+        """Return the larger of the two sides' depths."""
         dawn = sum(depth for mind, depth in enumerate(self.depths) if thoughts >> mind & 1)
         return max(dawn, sum(self.depths) - dawn)
 
     def after(self, thoughts: Thoughts, verb: str, mind: int) -> Thoughts:
-        """Return what all think (number or array) after an action on a mind, and the round of listening that follows it."""
+        """Return the thoughts (number or array) after an action on a mind and the following round of listening."""
         bit = 1 << mind
         if verb == "hush":
             return self.listened(thoughts, mind)
@@ -73,13 +74,13 @@ class Village:
         return self.listened(thoughts ^ bit if verb == "whisper" else thoughts)
 
     def cost(self, verb: str, mind: int) -> int:
-        """Return the influence that an action on a mind takes."""
+        """Return the influence that an action on a mind costs."""
         return self.depths[mind] if verb == "whisper" else 0 if verb == "listen" else 1
 
 
 @dataclass(slots=True)
 class State:
-    """What the minds think, what influence is left, and the best agreement so far, or that they come to by themselves."""
+    """The thoughts, the influence left, and the best agreement so far or without intervention."""
 
     village: Village
     thoughts: int
@@ -87,7 +88,7 @@ class State:
     best: int
 
     def __deepcopy__(self, memo: object) -> State:
-        """Return a copy that goes on by itself; the village is shared."""
+        """Return an independent copy; the village is shared."""
         return State(self.village, self.thoughts, self.influence, self.best)
 
 
@@ -112,15 +113,15 @@ def read_village(level: LevelData) -> Village:
 
 
 class MindChorus(Dynamics[State]):
-    """A village of minds and somebody who may whisper, steady and hush."""
+    """A village of minds, and an agent that may whisper, steady and hush."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         village, thoughts = read_village(level), level["thoughts"]
         return State(village, thoughts, level["influence"], level["idle"])
 
     def act(self, state: State, action: Action) -> Outcome:
-        """Act on a mind, or on none, and let all listen; a new best agreement pays what it is better by."""
+        """Act on a mind, or on none, and let all listen; a new best agreement pays its improvement."""
         village, verb, mind = state.village, action.name, 0
         if verb != "listen":
             name = action.params["mind"]
@@ -139,7 +140,7 @@ class MindChorus(Dynamics[State]):
         return Outcome(float(gain), done, message)
 
     def observe(self, state: State) -> dict[str, Any]:
-        """Show every mind and what it thinks."""
+        """Show every mind and its thought."""
         village, thoughts = state.village, state.thoughts
         words = [THOUGHTS[thoughts >> mind & 1] for mind in range(len(village.names))]
         whole = sum(village.depths)
@@ -155,7 +156,7 @@ class MindChorus(Dynamics[State]):
 
 
 def _told(village: Village, before: int, after: int) -> str:
-    """Say who has turned."""
+    """List the minds that changed."""
     turned: dict[str, list[str]] = {"dawn": [], "dusk": []}
     for mind, name in enumerate(village.names):
         if (before ^ after) >> mind & 1:

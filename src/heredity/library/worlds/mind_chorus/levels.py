@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
 from heredity.library.worlds.mind_chorus.dynamics import Village, read_village
-from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 
 _NAMES = ("Ada", "Bo", "Cyd", "Dov", "Eli", "Fen", "Gus", "Hal", "Ivo")
 _MINDS = {1: 6, 2: 8, 3: 9}
@@ -24,10 +24,10 @@ Table = NDArray[np.int64]
 
 
 class Villages(Levels):
-    """Makes villages that can come to full agreement with exactly the influence that there is."""
+    """Makes villages that can reach full agreement with exactly the available influence."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
-        """Return a village that neither idling nor one move over and over brings far, and the least influence that does."""
+        """Return a village where idling or repeating one move achieves little, and the least influence that suffices."""
         count, steps = _MINDS[difficulty], _STEPS[difficulty]
         while True:
             minds = [_mind(rng, mind, count) for mind in range(count)]
@@ -44,7 +44,7 @@ class Villages(Levels):
                     return {"minds": minds, "thoughts": start, "influence": needed, "steps": steps, "idle": idle}
 
     def upper_bound(self, level: LevelData) -> UpperBound:
-        """Return what full agreement is better by than what comes by itself: there is nothing beyond it."""
+        """Return the gain of full agreement over idling: full agreement is the maximum."""
         village = read_village(level)
         gain = sum(village.depths) - level["idle"]
         return UpperBound(
@@ -86,7 +86,7 @@ def _moves(village: Village) -> list[tuple[str, int]]:
 def _needs(village: Village, steps: int) -> Table:
     """Return the least influence that leads to full agreement within 0, 1, ... rounds (rows) from all thoughts (columns).
 
-    Within one more round it is the least over all moves of what the move costs and what is needed after it.
+    With one more round it is the minimum over all moves of the move's cost plus the influence needed after it.
     """
     everything = np.arange(1 << len(village.names))
     table = np.array([village.after(everything, verb, mind) for verb, mind in _moves(village)])
@@ -99,7 +99,7 @@ def _needs(village: Village, steps: int) -> Table:
 
 
 def _trivial_gain(village: Village, start: int, influence: int, steps: int) -> int:
-    """Return the most that one move gains if it is made over and over."""
+    """Return the maximum gain of repeating one move."""
     first = best = _by_itself(village, start, steps)
     for verb, mind in _moves(village):
         now, left, cost = start, influence, village.cost(verb, mind)
@@ -112,7 +112,7 @@ def _trivial_gain(village: Village, start: int, influence: int, steps: int) -> i
 
 
 def _by_itself(village: Village, start: int, steps: int) -> int:
-    """Return the best agreement that listening alone comes to."""
+    """Return the best agreement reached by listening alone."""
     now, best = start, village.agreement(start)
     for _ in range(steps):
         now = village.after(now, "listen", 0)

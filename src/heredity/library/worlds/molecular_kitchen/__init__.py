@@ -1,1 +1,1 @@
-"""Molecular kitchen: walk a dim pantry, find out what molecules do to a taste, and serve the taste that was ordered."""
+"""Molecular kitchen: walk a dim pantry, learn the effects of molecules on taste, and serve the ordered taste."""

@@ -1,7 +1,7 @@
 """The rules of `molecular_kitchen`.
 
-A brew has three tastes. What a molecule does to it follows from its shape (hidden, the same everywhere) and from its taste
-and strength (hidden, different in every level); a fork acts on the molecule that comes next, so the order matters.
+A brew has three tastes. The effect of a molecule depends on its shape (hidden, the same everywhere) and on its taste
+and strength (hidden, different in every level). A fork acts on the next molecule, so the order matters.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
-from heredity.worlds.mechanics.grids import Cell, cells_of, moved, window
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
+from heredity.kinds.world.mechanics.grids import Cell, cells_of, moved, window
 
 TASTES = ("sweet", "sour", "bitter")
 STRONGEST = 9
@@ -29,7 +30,7 @@ class Molecule(NamedTuple):
 
 
 class Brew(NamedTuple):
-    """What is in the flask: its taste, and how many times the next molecule will act."""
+    """Content of the flask: its taste, and how many times the next molecule acts."""
 
     taste: Taste = (0, 0, 0)
     times: int = 1
@@ -38,8 +39,8 @@ class Brew(NamedTuple):
 def stirred(brew: Brew, molecule: Molecule) -> Brew:
     """Return the brew after a molecule was added.
 
-    A ring adds its strength to its taste, a hook takes it away, a chain exchanges its taste with the one after it, and a
-    fork lets the next molecule act twice as often.
+    A ring adds its strength to its taste, a hook takes it away, a chain exchanges its taste with the one after it, and
+    a fork lets the next molecule act twice as often.
     """
     if molecule.shape == "fork":
         return Brew(brew.taste, 2 * brew.times)
@@ -56,7 +57,7 @@ def stirred(brew: Brew, molecule: Molecule) -> Brew:
 
 @dataclass(frozen=True, slots=True)
 class Pantry:
-    """What never changes: the floor plan, the table, which molecule lies where, and the taste that is ordered."""
+    """Immutable part of the state: the floor plan, the table, the places of molecules, and the ordered taste."""
 
     plan: tuple[str, ...]
     table: Cell
@@ -66,7 +67,7 @@ class Pantry:
 
 @dataclass(slots=True)
 class State:
-    """Where the cook is, and what the flask holds."""
+    """Position of the cook, and content of the flask."""
 
     pantry: Pantry
     at: Cell
@@ -74,7 +75,7 @@ class State:
     held: tuple[str, ...] = ()
 
     def __deepcopy__(self, memo: object) -> State:
-        """Return a copy that goes on by itself; the pantry is shared."""
+        """Return an independent copy; the pantry is shared."""
         return State(self.pantry, self.at, self.brew, self.held)
 
 
@@ -90,12 +91,12 @@ class MolecularKitchen(Dynamics[State]):
     """A pantry with shelves of molecules, a flask, and a table with a guest."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         pantry = read_pantry(level)
         return State(pantry, pantry.table)
 
     def act(self, state: State, action: Action) -> Outcome:
-        """Walk, add what lies here, taste, empty the flask, or serve it."""
+        """Walk, add the molecule here, taste, empty the flask, or serve it."""
         if action.name == "move":
             return _move(state, action.params["direction"])
         if action.name == "add":
@@ -114,7 +115,7 @@ class MolecularKitchen(Dynamics[State]):
         return Outcome(done=True, message=f"The guest puts the glass down: it tastes {_words(state.brew.taste)}.")
 
     def observe(self, state: State) -> dict[str, Any]:
-        """Show the cells around, what lies here, and the flask, but not its taste."""
+        """Show the cells around, the molecule here, and the flask, but not its taste."""
         pantry, (row, column) = state.pantry, state.at
         rows = [list(line) for line in window(pantry.plan, state.at, RADIUS, "#")]
         rows[RADIUS][RADIUS] = "@"

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
+from heredity.kinds.world.mechanics.grids import Cell, shortest_path
 from heredity.library.worlds.molecular_kitchen.dynamics import (
     HOLDS,
     Brew,
@@ -17,8 +19,6 @@ from heredity.library.worlds.molecular_kitchen.dynamics import (
     read_pantry,
     stirred,
 )
-from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
-from heredity.worlds.mechanics.grids import Cell, shortest_path
 
 _NAMES = ("pelin", "quorin", "rhodol", "sabene", "umbrol")
 _SIZES = {1: (4, 4), 2: (4, 5), 3: (5, 5)}
@@ -34,10 +34,10 @@ Chain = tuple[Molecule, ...]
 
 
 class Pantries(Levels):
-    """Makes pantries and orders; an order needs 3, 4 or 5 molecules, and every shape that is there."""
+    """Makes pantries and orders; an order needs 3, 4 or 5 molecules, and every available shape."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
-        """Return a pantry whose order no shorter brew, and no brew of fewer shapes, has the taste of."""
+        """Return a pantry whose order cannot be met by a shorter brew or by fewer shapes."""
         while True:
             molecules = _molecules(rng, difficulty)
             order = _order(rng, molecules, _ADDED[difficulty])
@@ -54,7 +54,7 @@ class Pantries(Levels):
                 return level
 
     def upper_bound(self, level: LevelData) -> UpperBound:
-        """Return 1: the right taste pays 1 once, and a brew that has it can be made within the horizon."""
+        """Return 1: the right taste pays 1 once, and a right brew can be made within the horizon."""
         return UpperBound(
             1.0, "exact", "serving pays 1 once, and a brew of the right taste can be made within the horizon"
         )
@@ -81,7 +81,7 @@ def _molecules(rng: np.random.Generator, difficulty: int) -> list[Molecule]:
 
 
 def _order(rng: np.random.Generator, molecules: Sequence[Molecule], count: int) -> Taste | None:
-    """Draw a taste that takes `count` molecules and all the shapes; None if there is none."""
+    """Draw a taste that needs `count` molecules and all shapes; None if none exists."""
     shorter = {_taste(chain) for size in range(count) for chain in itertools.product(molecules, repeat=size)}
     by_taste: dict[Taste, list[Chain]] = {}
     for chain in itertools.product(molecules, repeat=count):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
-from heredity.worlds.mechanics.grids import Cell, inside, moved, window
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
+from heredity.kinds.world.mechanics.grids import Cell, inside, moved, window
 
 FLOOR, TONIC, EXIT, WALL, DRAIN, TRAPDOOR = range(6)
 INVITING, FORBIDDING = ".+G", "^~X"
@@ -19,7 +20,7 @@ MOST = 60
 
 @dataclass(slots=True)
 class State:
-    """Where the traveller is, and what each cell does."""
+    """Position of the traveller, and effects of cells."""
 
     roles: list[list[int]]
     shown: list[str]
@@ -31,10 +32,10 @@ class State:
 
 
 class OldChart(Dynamics[State]):
-    """A land whose signs are not what the chart calls them."""
+    """A land whose signs contradict the chart."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         roles = [[int(role) for role in row] for row in level["land"]]
         shown = ["".join(level["signs"][role] for role in row) for row in roles]
         at = (level["at"][0], level["at"][1])

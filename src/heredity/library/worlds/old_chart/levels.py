@@ -1,4 +1,4 @@
-"""Levels of `old_chart`: lands with a safe way out, and the shortest of these."""
+"""Levels of `old_chart`: lands with a safe path out, and the shortest one."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
+from heredity.kinds.world.mechanics.grids import Cell, cells_of, maze, shortest_path
 from heredity.library.worlds.old_chart.dynamics import DRAIN, EXIT, FLOOR, FORBIDDING, INVITING, TONIC, TRAPDOOR, WALL
-from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
-from heredity.worlds.mechanics.grids import Cell, cells_of, maze, shortest_path
 
 LONGEST = 24
 """The most steps from the start to the way out."""
@@ -20,7 +20,7 @@ class Lands(Levels):
     """Makes lands of winding ways."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
-        """Return a land: a maze without its rim, some of whose walls are drains and trapdoors; the exit is far from the start."""
+        """Return a land: a maze without its rim, with drains and trapdoors among its walls; the exit is far from the start."""
         size = 5 + 2 * difficulty
         paths = [row[1:-1] for row in maze(rng, size + 2, size + 2, loops=0.25)[1:-1]]
         ground = [[FLOOR if cell == "." else WALL for cell in row] for row in paths]
@@ -50,11 +50,11 @@ class Lands(Levels):
             ground[row][column] = role
 
     def upper_bound(self, level: LevelData) -> UpperBound:
-        """Return 1: the shortest safe way takes half of the strength."""
+        """Return 1: the shortest safe path takes half of the strength."""
         return UpperBound(1.0, "exact", "success pays 1 once, and the shortest safe way fits into strength and horizon")
 
     def solve(self, level: LevelData) -> Sequence[Action]:
-        """Return the shortest way over ground that does no harm."""
+        """Return the shortest path over harmless ground."""
         land: list[str] = level["land"]
         start, goal = (level["at"][0], level["at"][1]), cells_of(land, str(EXIT))[0]
         return [Action.of("walk", direction=direction) for direction in _way(land, start, goal, SAFE)]

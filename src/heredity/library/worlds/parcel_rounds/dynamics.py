@@ -1,7 +1,7 @@
 """The rules of `parcel_rounds`, in which labels mean their opposites.
 
-A parcel belongs to the depot across the town from the one on its label; one stamped heavy weighs little and one stamped light
-much; express roads take long and slow lanes do not. Everything that follows from it is shown: clock, load and what depots say.
+A parcel belongs to the depot opposite the one on its label. One stamped heavy weighs little and one stamped light much.
+Express roads are slow and slow lanes fast. All consequences are visible: clock, load and replies of depots.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
-from heredity.worlds.mechanics.grids import Cell, cells_of, moved
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
+from heredity.kinds.world.mechanics.grids import Cell, cells_of, moved
 
 ACROSS = {"N": "S", "S": "N", "W": "E", "E": "W"}
 WEIGHT = {"heavy": 1, "light": 3}
@@ -18,7 +19,7 @@ HOURS = {"=": 3, "-": 1}
 
 
 class Parcel(NamedTuple):
-    """A parcel: where it waits, and what stands on it."""
+    """A parcel: its position, label and stamp."""
 
     place: Cell
     label: str
@@ -27,14 +28,14 @@ class Parcel(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Town:
-    """What never changes.
+    """Immutable part of the state.
 
     Attributes:
-        plan: crossings (`o`, and `N`, `S`, `W`, `E` with a depot) in even rows and columns, between them express roads `=`,
-            slow lanes `-`, or nothing.
+        plan: crossings (`o`, and `N`, `S`, `W`, `E` with a depot) in even rows and columns, between them express roads
+            `=`, slow lanes `-`, or nothing.
         depots: letter by crossing.
         parcels: all of them, in order.
-        room: the greatest weight that the van takes.
+        room: maximum load of the van.
     """
 
     plan: tuple[str, ...]
@@ -44,7 +45,7 @@ class Town:
 
 
 class Now(NamedTuple):
-    """What changes, beside the clock: where the van is, the parcels still waiting, and those in the van, the last on top."""
+    """Mutable state without the clock: position of the van, waiting parcels, and loaded ones, the last on top."""
 
     at: Cell
     waiting: tuple[int, ...]
@@ -60,12 +61,12 @@ class State:
     hours: int
 
     def __deepcopy__(self, memo: object) -> State:
-        """Return a copy that goes on by itself; the town is shared."""
+        """Return an independent copy; the town is shared."""
         return State(self.town, self.now, self.hours)
 
 
 def read_level(level: LevelData) -> State:
-    """Return the state in which a level begins: an empty van."""
+    """Return the initial state of a level: an empty van."""
     plan = tuple(level["plan"])
     parcels = tuple(Parcel((row, column), label, stamp) for row, column, label, stamp in level["parcels"])
     depots = {cells_of(plan, letter)[0]: letter for letter in ACROSS}
@@ -74,15 +75,15 @@ def read_level(level: LevelData) -> State:
 
 
 def weight(town: Town, load: tuple[int, ...]) -> int:
-    """Return what a load weighs."""
+    """Return the weight of a load."""
     return sum(WEIGHT[town.parcels[parcel].stamp] for parcel in load)
 
 
 def driven(town: Town, now: Now, direction: str) -> tuple[Now, int]:
-    """Return how things stand after a drive to the next crossing, and the hours that it takes.
+    """Return the state after a drive to the next crossing, and the hours it takes.
 
     Raises:
-        RefusedError: if there is no road.
+        RefusedError: if no road leads there.
     """
     row, column = road = moved(now.at, direction)
     if not (0 <= row < len(town.plan) and 0 <= column < len(town.plan[0])) or town.plan[row][column] not in HOURS:
@@ -91,10 +92,10 @@ def driven(town: Town, now: Now, direction: str) -> tuple[Now, int]:
 
 
 def loaded(town: Town, now: Now) -> Now:
-    """Return how things stand after the parcel that waits here was put on top of the load.
+    """Return the state after loading the parcel that waits here.
 
     Raises:
-        RefusedError: if none waits here, or if the van cannot take it.
+        RefusedError: if none waits here, or the van cannot take it.
     """
     here = [parcel for parcel in now.waiting if town.parcels[parcel].place == now.at]
     if not here:
@@ -108,10 +109,10 @@ def loaded(town: Town, now: Now) -> Now:
 
 
 def unloaded(town: Town, now: Now) -> Now:
-    """Return how things stand after the depot here took the topmost parcel.
+    """Return the state after unloading the topmost parcel at the depot here.
 
     Raises:
-        RefusedError: if there is no depot, no parcel, or if it does not belong here.
+        RefusedError: without a depot or a parcel, or if the parcel does not belong here.
     """
     if now.at not in town.depots:
         raise RefusedError("There is no depot here.")
@@ -127,11 +128,11 @@ class ParcelRounds(Dynamics[State]):
     """A van, four depots, and a day."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         return read_level(level)
 
     def act(self, state: State, action: Action) -> Outcome:
-        """Drive, load or unload; the day goes on meanwhile."""
+        """Drive, load or unload; time passes."""
         town, now, hours = state.town, state.now, 1
         if action.name == "drive":
             state.now, hours = driven(town, now, action.params["direction"])
@@ -153,7 +154,7 @@ class ParcelRounds(Dynamics[State]):
         return self._later(state, "")
 
     def observe(self, state: State) -> dict[str, Any]:
-        """Show the town, the parcels with what stands on them, the load and the clock."""
+        """Show the town, the parcels with label and stamp, the load and the clock."""
         town, now = state.town, state.now
         rows = list(town.plan)
         for parcel in now.waiting:

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from heredity.ids import canonical_json
+from heredity._core.errors import RefusedError
+from heredity._core.ids import canonical_json
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
+from heredity.kinds.world.mechanics.grids import DIRECTIONS
+from heredity.kinds.world.mechanics.search import cheapest_plan
 from heredity.library.worlds.parcel_rounds.dynamics import Now, Town, driven, loaded, read_level, unloaded
-from heredity.worlds.contract import Action, LevelData, Levels, RefusedError, UpperBound
-from heredity.worlds.mechanics.grids import DIRECTIONS
-from heredity.worlds.mechanics.search import cheapest_plan
 
 _CROSSINGS = {1: (3, 3), 2: (3, 4), 3: (4, 4)}
 _PARCELS = {1: 3, 2: 4, 3: 4}
@@ -24,10 +25,10 @@ Move = tuple[str, str]
 
 
 class Towns(Levels):
-    """Makes towns whose parcels do not all fit into the van at once."""
+    """Makes towns whose parcels exceed the capacity of the van."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
-        """Return a town whose quickest round is neither short nor too long for a day."""
+        """Return a town whose fastest round is neither short nor too long for a day."""
         low, high = _HOURS[difficulty]
         while True:
             level = _draft(rng, difficulty)
@@ -36,11 +37,11 @@ class Towns(Levels):
                 return {**level, "steps": tour[0] + tour[0] // 3 + 8}
 
     def upper_bound(self, level: LevelData) -> UpperBound:
-        """Return 1: the last delivery pays 1 once, and the search finds a round that is shorter than the day."""
+        """Return 1: the last delivery pays 1 once, and the search finds a round shorter than the day."""
         return UpperBound(1.0, "exact", "the last delivery pays 1 once, and the quickest round fits into the day")
 
     def solve(self, level: LevelData) -> Sequence[Action]:
-        """Return a quickest round."""
+        """Return a fastest round."""
         tour = _round({**level, "steps": 0})
         moves = tour[1] if tour else []
         return [Action.of(verb, **{"direction": word} if word else {}) for verb, word in moves]

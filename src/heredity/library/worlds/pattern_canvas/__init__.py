@@ -1,1 +1,1 @@
-"""A canvas with masked pixels: find out how a picture is made, and paint what is missing, pixel by pixel."""
+"""A canvas with masked pixels: infer the law of a picture, and paint the missing pixels one by one."""

@@ -1,7 +1,7 @@
 """The rules of `pattern_canvas`.
 
-A picture of 10 by 10 pixel values follows a law that is not told, and some of it is masked. A brush is moved about; a masked
-pixel can be painted once and pays if the value is right, or looked under, after which it pays nothing.
+A picture of 10 by 10 pixel values follows a hidden law and is partly masked. A brush moves over it. A masked pixel can
+be painted once and pays if the value is right, or revealed, after which it pays nothing.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
-from heredity.worlds.mechanics.grids import DIRECTIONS, Cell
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
+from heredity.kinds.world.mechanics.grids import DIRECTIONS, Cell
 
 SIZE = 10
 MASKED = "?"
@@ -21,15 +22,15 @@ _UNDER = {MASKED: "masked", SPOILT: "spoilt"}
 
 @dataclass(slots=True)
 class State:
-    """The picture, what is shown of it, and the brush.
+    """The picture, its visible part, and the brush.
 
     Attributes:
         picture: rows of digits, the true values.
         pixels: rows as shown: values, `?` where masked, `x` where spoilt; a row is replaced, never changed.
         grid: the same as rows of characters.
-        at: where the brush is.
-        peeks: how often one can still look under a mask.
-        left: masked pixels.
+        at: position of the brush.
+        peeks: looks under a mask left.
+        left: number of masked pixels.
     """
 
     picture: tuple[str, ...]
@@ -40,11 +41,11 @@ class State:
     left: int
 
     def __deepcopy__(self, memo: object) -> State:
-        """Return a copy that goes on by itself."""
+        """Return an independent copy."""
         return State(self.picture, self.pixels[:], self.grid[:], self.at, self.peeks, self.left)
 
     def show(self, value: int | str) -> None:
-        """Show a value, or that it is spoilt, where the brush is."""
+        """Show a value, or a spoilt mark, at the brush."""
         row, column = self.at
         self.pixels[row] = [*self.pixels[row][:column], value, *self.pixels[row][column + 1 :]]
         self.grid[row] = "".join(map(str, self.pixels[row]))
@@ -55,7 +56,7 @@ class PatternCanvas(Dynamics[State]):
     """A picture with holes, and a brush."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         pixels: list[Row] = [[int(value) for value in row] for row in level["picture"]]
         for row, column in level["masked"]:
             pixels[row][column] = MASKED

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
+from heredity.kinds.world.mechanics.grids import Cell
 from heredity.library.worlds.pattern_canvas.dynamics import SIZE
-from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
-from heredity.worlds.mechanics.grids import Cell
 
 _HALF = SIZE // 2
 _MASKS = {1: 12, 2: 16, 3: 20}
@@ -35,7 +35,7 @@ def tiled(rng: np.random.Generator, shifted: bool) -> Picture:
 
 
 def turned(rng: np.random.Generator, shifted: bool) -> Picture:
-    """Return a quarter that is turned about the middle from quarter to quarter, raised by the same number each time."""
+    """Return a quarter rotated about the middle from quarter to quarter, raised by the same number each time."""
     quarter, shift = _shapes(rng, _HALF, _HALF), _shift(rng, shifted)
     picture = [[0] * SIZE for _ in range(SIZE)]
     for r, c in product(range(_HALF), repeat=2):
@@ -78,7 +78,7 @@ class Law(NamedTuple):
 
     Attributes:
         draw: makes a picture that follows it; the flag says whether values are raised from part to part.
-        sources: of a cell, the sets of other cells each of which tells its value.
+        sources: sets of other cells for a cell; each set determines its value.
     """
 
     draw: Callable[[np.random.Generator, bool], Picture]
@@ -95,7 +95,7 @@ _LAWS: dict[int, tuple[tuple[Law, bool], ...]] = {
 
 
 class Pictures(Levels):
-    """Makes pictures of which what is masked follows from what is shown."""
+    """Makes pictures whose masked pixels follow from the shown ones."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
         """Return a picture with masks, and steps for painting them all on a good tour and a few more."""
@@ -108,7 +108,7 @@ class Pictures(Levels):
         return {**level, "steps": len(self.solve(level)) + 6}
 
     def upper_bound(self, level: LevelData) -> UpperBound:
-        """Return the number of masked pixels: each pays 1 once, and the tour of `solve` paints them all."""
+        """Return the number of masked pixels: each pays 1 once, and the tour of `solve` paints all."""
         reason = "every masked pixel pays 1 once, and a tour within the horizon paints them all"
         return UpperBound(float(len(level["masked"])), "exact", reason)
 
@@ -118,7 +118,7 @@ class Pictures(Levels):
 
 
 def _shapes(rng: np.random.Generator, rows: int, columns: int) -> Picture:
-    """Return a few rectangles of different values on a ground, so that there is something to recognize."""
+    """Return a few rectangles of different values on a ground, as something to recognize."""
     values = [int(v) for v in rng.permutation(10)]
     picture = [[values[0]] * columns for _ in range(rows)]
     for value in values[1:6]:
@@ -138,7 +138,7 @@ def _transposed(picture: Picture) -> Picture:
 
 
 def _masks(rng: np.random.Generator, count: int, law: Law) -> list[list[int]]:
-    """Return cells to mask, pairs of neighbours, each of which can be told from cells that stay."""
+    """Return cells to mask, as pairs of neighbours; unmasked cells determine the value of each."""
     masked: set[Cell] = set()
     while len(masked) < count:
         r, c = int(rng.integers(SIZE)), int(rng.integers(SIZE - 1))

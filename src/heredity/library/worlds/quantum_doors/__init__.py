@@ -1,1 +1,1 @@
-"""Quantum doors: find the way out of a maze whose entangled doors are undecided until somebody looks."""
+"""Quantum doors: find the way out of a maze whose entangled doors are undecided until observed."""

@@ -1,7 +1,7 @@
 """The rules of `quantum_doors`.
 
-Doors come in entangled families. A family is undecided until one of its doors is looked at; then it takes the spin of the
-one who looks, and every door of it is settled: each is open under one spin and shut under the other, and which is hidden.
+Doors come in entangled families. A family is undecided until one of its doors is observed. It then takes the observer's
+spin, and all its doors are settled: each is open under one (hidden) spin and shut under the other.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
-from heredity.worlds.mechanics.grids import DIRECTIONS, Cell, cells_of, moved, window
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
+from heredity.kinds.world.mechanics.grids import DIRECTIONS, Cell, cells_of, moved, window
 
 RADIUS = 2
 UNDECIDED = -1
@@ -28,7 +29,7 @@ class Door(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Maze:
-    """What never changes: the plan, its doors, the cells of turning plates, and the exit."""
+    """Immutable part of the state: the plan, its doors, the cells of turning plates, and the exit."""
 
     plan: tuple[str, ...]
     doors: dict[Cell, Door]
@@ -37,7 +38,7 @@ class Maze:
 
 
 class Now(NamedTuple):
-    """What changes: where the walker is, its spin, the spin each family has settled on, and the blurs left."""
+    """Mutable part of the state: position of the walker, its spin, the settled spin of each family, and the blurs left."""
 
     at: Cell
     spin: int
@@ -47,18 +48,18 @@ class Now(NamedTuple):
 
 @dataclass(slots=True)
 class State:
-    """A maze, and how things stand in it."""
+    """A maze, and its current state."""
 
     maze: Maze
     now: Now
 
     def __deepcopy__(self, memo: object) -> State:
-        """Return a copy that goes on by itself; the maze is shared."""
+        """Return an independent copy; the maze is shared."""
         return State(self.maze, self.now)
 
 
 def read_level(level: LevelData) -> State:
-    """Return the state in which a level begins."""
+    """Return the initial state of a level."""
     plan: tuple[str, ...] = tuple(level["plan"])
     letters = sorted({plan[r][c] for r, c, _ in level["doors"]})
     doors = {(r, c): Door(plan[r][c], letters.index(plan[r][c]), opens) for r, c, opens in level["doors"]}
@@ -69,10 +70,10 @@ def read_level(level: LevelData) -> State:
 
 
 def after(maze: Maze, now: Now, verb: str, direction: str) -> Now:
-    """Return how things stand after an action.
+    """Return the state after an action.
 
     Raises:
-        RefusedError: if it is not possible.
+        RefusedError: if the action is impossible.
     """
     cell = moved(now.at, direction)
     door = maze.doors.get(cell)
@@ -110,10 +111,10 @@ def _with(values: tuple[int, ...], index: int, value: int) -> tuple[int, ...]:
 
 
 class QuantumDoors(Dynamics[State]):
-    """A maze of rooms, some of whose passages have doors that are entangled."""
+    """A maze of rooms with entangled doors in some passages."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         return read_level(level)
 
     def act(self, state: State, action: Action) -> Outcome:
@@ -133,7 +134,7 @@ class QuantumDoors(Dynamics[State]):
         return Outcome(message=f"Door {door.letter} settles: {fell}. Elsewhere, other hinges answer.")
 
     def observe(self, state: State) -> dict[str, Any]:
-        """Show the rooms around, and what lies on the four sides."""
+        """Show the rooms around, and the four sides."""
         maze, now = state.maze, state.now
         rows = [list(row) for row in window(maze.plan, now.at, RADIUS)]
         top, left = now.at[0] - RADIUS, now.at[1] - RADIUS

@@ -1,4 +1,4 @@
-"""Levels of `quantum_doors`: mazes with entangled doors, and shortest ways out by search."""
+"""Levels of `quantum_doors`: mazes with entangled doors, and shortest paths out by search."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
+from heredity.kinds.world.mechanics.grids import DIRECTIONS, maze
+from heredity.kinds.world.mechanics.search import shortest_plan
 from heredity.library.worlds.quantum_doors.dynamics import Maze, Now, after, read_level
-from heredity.worlds.contract import Action, LevelData, Levels, RefusedError, UpperBound
-from heredity.worlds.mechanics.grids import DIRECTIONS, maze
-from heredity.worlds.mechanics.search import shortest_plan
 
 _SIZES = {1: (7, 9), 2: (9, 9), 3: (9, 11)}
 _PLATES = {1: 2, 2: 3, 3: 3}
@@ -40,7 +41,7 @@ class EntangledMazes(Levels):
         return UpperBound(1.0, "exact", "leaving pays 1 once, and the shortest way out fits into the horizon")
 
     def solve(self, level: LevelData) -> Sequence[Action]:
-        """Return a shortest way out, doors looked at and blurred on the way included."""
+        """Return a shortest path out, including looks at doors and blurs."""
         return [Action.of(verb, direction=direction) for verb, direction in _way_out(level) or []]
 
 
@@ -84,7 +85,7 @@ def _moves(maze: Maze, now: Now) -> Iterator[tuple[Move, Now]]:
 
 
 def _asks_for_thought(level: LevelData, plan: Sequence[Move]) -> bool:
-    """Whether the spin with which the walker begins does not do for the whole way."""
+    """Return True if the walker's initial spin does not suffice for the whole way."""
     state = read_level(level)
     now, spins = state.now, set[int]()
     for verb, direction in plan:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import Any
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
 
 EMPTY = -1
 SERVICES = ("sight", "link", "thrust")
@@ -15,7 +16,7 @@ SERVICES = ("sight", "link", "thrust")
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What stays as it is: the modules, column by column, and what a launch asks for."""
+    """Constants of an episode: the modules, column by column, and the launch requirements."""
 
     lines: tuple[str, ...]
     mass: tuple[int, ...]
@@ -33,25 +34,25 @@ class Plan:
 
 @dataclass(slots=True)
 class State:
-    """Which module is in which bay, by number."""
+    """Module number in each bay."""
 
     bays: list[int]
     plan: Plan
 
 
 def temperatures(bays: Sequence[int], heat: Sequence[int]) -> list[int]:
-    """Return the temperature of each bay: the heat of its module and of those beside it; 0 where there is none.
+    """Return the temperature of each bay: the heat of its module and of adjacent ones; 0 for empty bays.
 
     Args:
         bays: the module in each bay, `EMPTY` for none.
-        heat: of each module; less than 0 cools.
+        heat: heat of each module; negative values cool.
     """
     own = [0, *(0 if module == EMPTY else heat[module] for module in bays), 0]
     return [0 if module == EMPTY else own[bay] + own[bay + 1] + own[bay + 2] for bay, module in enumerate(bays)]
 
 
 def refusal(bays: Sequence[int], power: Sequence[int], heat: Sequence[int], battery: int, most_heat: int) -> str:
-    """Return why the live frame does not bear these modules; an empty text if it does."""
+    """Return the reason why the live frame does not tolerate these modules; an empty text if it does."""
     balance = battery + sum(power[module] for module in bays if module != EMPTY)
     if balance < 0:
         return f"The power would fall to {balance}."
@@ -62,10 +63,10 @@ def refusal(bays: Sequence[int], power: Sequence[int], heat: Sequence[int], batt
 
 
 class SatelliteBays(Dynamics[State]):
-    """A row of bays that are live while modules are put in."""
+    """A row of bays that are live during installation."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         modules: list[dict[str, Any]] = level["modules"]
         plan = Plan(
             lines=tuple(
@@ -140,7 +141,7 @@ class SatelliteBays(Dynamics[State]):
 
 
 def _missing(state: State) -> str:
-    """Say what the satellite lacks for a launch; an empty text if nothing."""
+    """Return the missing launch requirement; an empty text if none."""
     plan = state.plan
     if EMPTY in state.bays:
         return f"bay {state.bays.index(EMPTY) + 1} is empty"

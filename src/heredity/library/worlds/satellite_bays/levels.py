@@ -1,4 +1,4 @@
-"""Levels of `satellite_bays`: a satellite that works, and limits drawn as tightly around it as it can be built."""
+"""Levels of `satellite_bays`: a working satellite, with limits as tight as its construction allows."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
 from heredity.library.worlds.satellite_bays.dynamics import EMPTY, SERVICES, refusal, temperatures
-from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 
 KINDS: dict[str, dict[str, tuple[int, int]]] = {
     "camera": {"mass": (2, 5), "power": (-5, -2), "heat": (1, 4), "sight": (2, 5)},
@@ -43,10 +43,10 @@ Modules = Sequence[dict[str, Any]]
 
 
 class Satellites(Levels):
-    """Makes shelves of which hardly any other choice than one meets the demands."""
+    """Makes shelves with hardly more than one selection that meets the demands."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
-        """Return a shelf, limits and demands; `answer` is an order of building a satellite that meets them."""
+        """Return a shelf, limits and demands; `answer` is a build order of a satellite that meets them."""
         kinds, bays = SHELVES[difficulty - 1], 3 + difficulty
         while True:
             modules = [
@@ -71,13 +71,13 @@ class Satellites(Levels):
         return {**head, **limits, "steps": 3 * bays + 4, "answer": [[ascii_uppercase[m], bay] for m, bay in answer]}
 
     def upper_bound(self, level: LevelData) -> UpperBound:
-        """Return 1: success pays 1 once, and the satellite that the limits were drawn around can be built."""
+        """Return 1: success pays 1 once, and the satellite behind the limits can be built."""
         return UpperBound(
             1.0, "exact", "success pays 1 once, and the satellite that the limits were drawn around can be built"
         )
 
     def solve(self, level: LevelData) -> Sequence[Action]:
-        """Return the order in which that satellite can be built, and a launch."""
+        """Return the build order of that satellite, and a launch."""
         installed = [Action.of("install", module=module, bay=bay) for module, bay in level["answer"]]
         return [*installed, Action.of("launch")]
 
@@ -87,7 +87,7 @@ def _sum(modules: Modules, chosen: Sequence[int], key: str) -> int:
 
 
 def _meets(modules: Modules, chosen: Sequence[int], limits: dict[str, Any]) -> bool:
-    """Whether these modules meet the demands, their places and temperatures aside."""
+    """Return True if these modules meet the demands, regardless of places and temperatures."""
     return (
         _sum(modules, chosen, "mass") <= limits["most_mass"]
         and BATTERY + _sum(modules, chosen, "power") >= 0
@@ -96,7 +96,7 @@ def _meets(modules: Modules, chosen: Sequence[int], limits: dict[str, Any]) -> b
 
 
 def _weighed(modules: Modules, chosen: Sequence[int]) -> bool:
-    """Whether a lighter module of a kind that serves was left on the shelf: to take the lightest would be no choice."""
+    """Return True if a lighter module of a usable kind stays on the shelf, so taking the lightest is not the answer."""
     serving = [m for m in modules if any(service in m for service in SERVICES)]
     return any(
         modules[number]["kind"] == other["kind"] and modules[number]["mass"] > other["mass"]
@@ -106,9 +106,9 @@ def _weighed(modules: Modules, chosen: Sequence[int]) -> bool:
 
 
 def _coolest(modules: Modules, chosen: Sequence[int]) -> tuple[int, list[tuple[int, int]]]:
-    """Return the lowest limit of temperature at which the modules can be installed one by one, and how: (module, bay).
+    """Return the lowest temperature limit that allows installing the modules one by one, and the order: (module, bay).
 
-    No order is returned if filling the bays from first to last would do: that asks for no thought.
+    Return no order if filling the bays from first to last suffices, since that would be trivial.
     """
     heat, power = [m["heat"] for m in modules], [m["power"] for m in modules]
     ranked = sorted((max(temperatures(bays, heat)), bays) for bays in permutations(chosen))
@@ -120,7 +120,7 @@ def _coolest(modules: Modules, chosen: Sequence[int]) -> tuple[int, list[tuple[i
 
 
 def _order(bays: Sequence[int], power: Sequence[int], heat: Sequence[int], most_heat: int) -> list[int]:
-    """Return the first order of filling the bays that the live frame bears at every step; none if there is none."""
+    """Return the first order of filling the bays that the live frame tolerates at every step; none if none exists."""
     dead: set[int] = set()
 
     def fill(filled: int, order: list[int]) -> list[int]:

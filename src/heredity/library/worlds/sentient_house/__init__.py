@@ -1,1 +1,1 @@
-"""Sentient house: open and close rooms for guests in a house that answers every change by its mood."""
+"""Sentient house: open and close rooms for guests in a house that responds to every change according to its mood."""

@@ -1,8 +1,9 @@
 """The rules of `sentient_house`.
 
-The rooms stand in three rows of three and are numbered from 1; which are open is one number, whose bit i is set if room i + 1
-is open. The house answers every change by the mood that it was in: serene, it does the same in the room opposite (the mirror
-image through the middle); wary, it does the contrary there; angry, it shuts the open room with the most open neighbours.
+The rooms form three rows of three and are numbered from 1. The open rooms are one number, with bit i set if room i + 1
+is open. The house responds to every change by its previous mood. Serene, it does the same in the opposite room (the
+mirror image through the middle). Wary, it does the contrary there. Angry, it shuts the open room with the most open
+neighbours.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
 
 ROOMS = 9
 ANGRIEST = 5
@@ -22,14 +24,14 @@ _BESIDE = tuple(
 
 
 class House(NamedTuple):
-    """Which rooms are open (0 to 511), and the mood (0 to 5)."""
+    """The open rooms (0 to 511), and the mood (0 to 5)."""
 
     rooms: int
     mood: int
 
 
 class Guest(NamedTuple):
-    """Somebody who wants to walk between two rooms while another is closed, and pays for it until the last turn that is given."""
+    """A guest who wants to walk between two rooms while another is closed, and pays for it until a deadline."""
 
     start: int
     end: int
@@ -44,10 +46,10 @@ def answered(house: House, verb: str, room: int) -> House:
     Args:
         house: the house before.
         verb: `open`, `close`, `hold`, `praise`, or anything else for nothing.
-        room: 0 to 8; of no matter to praise and to nothing.
+        room: 0 to 8; ignored for praise and nothing.
 
     Raises:
-        RefusedError: if the room is open, or closed, already.
+        RefusedError: if the room is already open, or already closed.
     """
     rooms, mood = house
     word = MOODS[mood]
@@ -69,13 +71,13 @@ def answered(house: House, verb: str, room: int) -> House:
 
 
 def _grudged(rooms: int, held: int | None) -> int:
-    """Return the bit of the open room with the most open neighbours, the first of equals; 0 if there is none."""
+    """Return the bit of the open room with the most open neighbours, ties go to the first; 0 if none is open."""
     candidates = [room for room in range(ROOMS) if rooms >> room & 1 and room != held]
     return 1 << max(candidates, key=lambda room: ((rooms & _BESIDE[room]).bit_count(), -room)) if candidates else 0
 
 
 def pleased(rooms: int, guest: Guest) -> bool:
-    """Whether a guest can walk through open rooms while the quiet room is closed."""
+    """Return True if a guest can walk through open rooms while the quiet room is closed."""
     if rooms >> guest.quiet & 1:
         return False
     reached, front = 0, rooms & 1 << guest.start
@@ -91,7 +93,7 @@ def pleased(rooms: int, guest: Guest) -> bool:
 
 @dataclass(slots=True)
 class State:
-    """The house, the guests, the bits of those who have paid, and the turn."""
+    """The house, the guests, the bits of guests who have paid, and the turn."""
 
     house: House
     guests: tuple[Guest, ...]
@@ -99,19 +101,19 @@ class State:
     turn: int = 0
 
     def __deepcopy__(self, memo: object) -> State:
-        """Return a copy that goes on by itself; everything in it is immutable."""
+        """Return an independent copy; everything in it is immutable."""
         return State(self.house, self.guests, self.paid, self.turn)
 
 
 class SentientHouse(Dynamics[State]):
-    """Nine rooms with a mind of their own."""
+    """Nine rooms that respond by mood."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         return State(House(*level["house"]), tuple(Guest(*guest) for guest in level["guests"]))
 
     def act(self, state: State, action: Action) -> Outcome:
-        """Do something to the house, let it answer, and let the guests walk who can."""
+        """Act on the house, let it respond, and let the guests walk who can."""
         before, room = state.house, action.params.get("room", 1) - 1
         state.house = after = answered(before, action.name, room)
         state.turn += 1
@@ -125,7 +127,7 @@ class SentientHouse(Dynamics[State]):
         return Outcome(float(pay), not _waiting(state), " ".join(lines))
 
     def refuse(self, state: State) -> Outcome:
-        """Lose a turn; the house has its will, and no guest walks."""
+        """Lose a turn; the house acts, and no guest walks."""
         before = state.house
         state.house = answered(before, "", 0)
         state.turn += 1
@@ -160,7 +162,7 @@ def _line(state: State, index: int) -> str:
 
 
 def _told(before: House, after: House, verb: str, room: int) -> str:
-    """Say what the house has done, beside what was done to it."""
+    """Describe the house's response, separately from the action."""
     own = 1 << room if verb in ("open", "close") else 0
     undone = bool(own & ~(before.rooms ^ after.rooms))
     changed = (before.rooms ^ after.rooms) & ~own | (own if undone else 0)

@@ -1,4 +1,4 @@
-"""Levels of `sentient_house`: guests, and the best that can be done for them by dynamic programming."""
+"""Levels of `sentient_house`: guests, and the best result for them by dynamic programming."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
 from heredity.library.worlds.sentient_house.dynamics import (
     ANGRIEST,
     DYNAMICS,
@@ -19,7 +21,6 @@ from heredity.library.worlds.sentient_house.dynamics import (
     answered,
     pleased,
 )
-from heredity.worlds.contract import Action, LevelData, Levels, RefusedError, UpperBound
 
 _GUESTS = {1: 3, 2: 4, 3: 5}
 _TURNS = {1: 15, 2: 18, 3: 21}
@@ -33,10 +34,10 @@ Numbers = NDArray[np.int64]
 
 
 class Guests(Levels):
-    """Makes guests of whom most, but by no trivial means, can be pleased."""
+    """Makes guests; most can be pleased, but not trivially."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
-        """Return a level of which at least two thirds can be had, and at most a quarter by one action over and over."""
+        """Return a level with at least two thirds of the reward attainable, and at most a quarter by repeating one action."""
         turns = _TURNS[difficulty]
         while True:
             level: dict[str, Any] = {
@@ -95,7 +96,7 @@ def _trivial(level: LevelData, verb: str, room: int) -> float:
 
 @cache
 def _answers() -> Numbers:
-    """Return the number of the house that follows, by move and number of the house before."""
+    """Return the next house number, by move and current house number."""
     return np.array([[_answer(number, *move) for number in range(_MOODS << ROOMS)] for move in _MOVES])
 
 
@@ -110,10 +111,10 @@ def _answer(number: int, verb: str, room: int) -> int:
 
 @lru_cache(maxsize=2)
 def _hopes(guests: tuple[Guest, ...], turns: int) -> list[Numbers]:
-    """Return for each turn the most that its end, and all later ones, can pay: by number of the house then, and who had paid.
+    """Return for each turn the maximum reward of its end and all later ones, by house number and the guests that paid.
 
-    A refused action leads where holding some room that the house would not shut leads too, so it adds nothing; as holding
-    comes first among the moves, the best of them is never one that is refused.
+    A refused action has the same effect as holding some room that the house would not shut, so it adds nothing. Holding
+    comes first among the moves, so the best move is never a refused one.
     """
     sets = np.arange(1 << len(guests))
     happy = np.array([[pleased(rooms, guest) for guest in guests] for rooms in range(1 << ROOMS)] * _MOODS)

@@ -1,1 +1,1 @@
-"""Shadow theatre: move puppets and a lamp until the shadows on the screen make a wanted silhouette."""
+"""Shadow theatre: move puppets and a lamp until the shadows on the screen form a wanted silhouette."""

@@ -1,8 +1,8 @@
 """The rules of `shadow_theatre`.
 
-Seen from above, the stage has lanes before the screen, and the lamp moves along the floor before all of them. A puppet in lane
-k casts a shadow k + 1 times its size (a true perspective: a point at column x falls on column (k + 1) * x - k * lamp, and a
-height h on (k + 1) * h). What falls beside the screen is lost.
+Seen from above, the stage has lanes before the screen, and the lamp moves along the floor before all of them. A puppet
+in lane k casts a shadow k + 1 times its size (a true perspective: a point at column x falls on column (k + 1) * x - k *
+lamp, and a height h on (k + 1) * h). Shadows off the screen are lost.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
 
 WIDTH, HEIGHT, LANES = 18, 9, 3
 """Columns of stage and screen, rows of the screen, and lanes from the screen to the lamp."""
@@ -40,7 +41,7 @@ class Puppet(NamedTuple):
 
 
 class Scene(NamedTuple):
-    """What can be changed: the lamp's column, and the puppets."""
+    """Mutable part of the state: the lamp's column, and the puppets."""
 
     lamp: int
     puppets: tuple[Puppet, ...]
@@ -54,7 +55,7 @@ class State:
     scene: Scene
 
     def __deepcopy__(self, memo: object) -> State:
-        """Return a copy that goes on by itself; nothing in either can be changed in place."""
+        """Return an independent copy; the contents are immutable."""
         return State(self.wanted, self.scene)
 
 
@@ -82,7 +83,7 @@ def shadow(puppet: Puppet, lamp: int) -> Screen:
 
 
 def shadows(scene: Scene) -> Screen:
-    """Return what all puppets together make dark."""
+    """Return the cells darkened by all puppets together."""
     dark = [0] * HEIGHT
     for puppet in scene.puppets:
         for row, bits in enumerate(shadow(puppet, scene.lamp)):
@@ -96,7 +97,7 @@ def after(scene: Scene, puppet: int, what: str) -> Scene:
     Puppets of the same lane may not overlap, and none may stick out of the stage.
 
     Raises:
-        RefusedError: if it cannot.
+        RefusedError: if it cannot move.
     """
     if puppet >= len(scene.puppets):
         raise RefusedError(f"There is no puppet {puppet + 1}; there are {len(scene.puppets)}.")
@@ -135,7 +136,7 @@ def lamp_moved(scene: Scene, direction: str) -> Scene:
 
 
 def read_scene(level: LevelData) -> Scene:
-    """Return the scene with which a level begins."""
+    """Return the initial scene of a level."""
     return Scene(level["lamp"], tuple(Puppet(*puppet) for puppet in level["puppets"]))
 
 
@@ -143,7 +144,7 @@ class ShadowTheatre(Dynamics[State]):
     """A lamp, puppets and a screen."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         return State(tuple(level["wanted"]), read_scene(level))
 
     def act(self, state: State, action: Action) -> Outcome:

@@ -1,4 +1,4 @@
-"""Levels of `shadow_theatre`: a scene that casts the silhouette, another to begin with, and a way between them."""
+"""Levels of `shadow_theatre`: a scene that casts the silhouette, an initial scene, and a path between them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
+from heredity.kinds.world.mechanics.search import shortest_plan
 from heredity.library.worlds.shadow_theatre.dynamics import (
     HEIGHT,
     LANES,
@@ -21,8 +24,6 @@ from heredity.library.worlds.shadow_theatre.dynamics import (
     read_scene,
     shadows,
 )
-from heredity.worlds.contract import Action, LevelData, Levels, RefusedError, UpperBound
-from heredity.worlds.mechanics.search import shortest_plan
 
 _COUNTS = {1: 2, 2: 3, 3: 4}
 _REACH = {1: 2, 2: 3, 3: 3}
@@ -31,10 +32,10 @@ _WAYS = ("left", "right", "closer", "farther", "turn left", "turn right")
 
 
 class Silhouettes(Levels):
-    """Makes silhouettes to which every puppet adds something."""
+    """Makes silhouettes to which every puppet contributes."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
-        """Return a silhouette, and a scene from which a way was found to one that casts it."""
+        """Return a silhouette, and a scene with a known path to one that casts it."""
         while True:
             shapes = [int(s) for s in rng.permutation(len(SHAPES))[: _COUNTS[difficulty]]]
             goal = _scene(rng, shapes, int(rng.integers(6, 13)))
@@ -48,13 +49,13 @@ class Silhouettes(Levels):
                 return {**level, "steps": min(_MOST_STEPS, 2 * len(plan) + 10)}
 
     def upper_bound(self, level: LevelData) -> UpperBound:
-        """Return 1: success pays 1 once, and a way to a scene that casts the silhouette fits into the horizon."""
+        """Return 1: success pays 1 once, and a path to a scene that casts the silhouette fits into the horizon."""
         return UpperBound(
             1.0, "exact", "success pays 1 once, and a way to the silhouette was found that fits into the horizon"
         )
 
     def solve(self, level: LevelData) -> Sequence[Action]:
-        """Return the lamp's way, then each puppet's shortest, in an order in which none is in another's way."""
+        """Return the lamp's path, then each puppet's shortest, in an order in which none blocks another."""
         return _plan(level) or []
 
 
@@ -79,7 +80,7 @@ def _near(rng: np.random.Generator, goal: Scene, lamp: int) -> Scene:
 
 
 def _stands(scene: Scene) -> bool:
-    """Whether the puppets are on the stage, apart from each other, and cast their whole shadows on the screen."""
+    """Return True if the puppets are on the stage, apart from each other, with their whole shadows on the screen."""
     for index, p in enumerate(scene.puppets):
         rows = cut(p.shape, p.turns)
         left = (p.lane + 1) * p.column - p.lane * scene.lamp
@@ -93,7 +94,7 @@ def _stands(scene: Scene) -> bool:
 
 
 def _each_adds(scene: Scene) -> bool:
-    """Whether the silhouette is another without any one of the puppets."""
+    """Return True if removing any one puppet changes the silhouette."""
     whole = shadows(scene)
     return all(
         shadows(scene._replace(puppets=scene.puppets[:i] + scene.puppets[i + 1 :])) != whole
@@ -111,7 +112,7 @@ def _written(start: Scene, goal: Scene) -> dict[str, Any]:
 
 
 def _plan(level: LevelData) -> list[Action] | None:
-    """Return the actions from the start to the goal scene; None if in every order some puppet is in the way."""
+    """Return the actions from the start to the goal scene; None if a puppet blocks another in every order."""
     goal, start = read_scene(level["goal"]), read_scene(level)
     moves: list[Action] = []
     while start.lamp != goal.lamp:

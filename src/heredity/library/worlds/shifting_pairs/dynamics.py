@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
 
 PICTURES = ("anchor", "bell", "comet", "drum", "eagle", "fern", "glove", "harp", "iris", "jug")
 TAKEN = -1
@@ -28,7 +29,7 @@ class ShiftingPairs(Dynamics[State]):
     """Pairs to find, on rows that slide."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         tiles = [list(row) for row in level["tiles"]]
         return State(tiles, tuple(level["belts"]), level["peeks"], sum(map(len, tiles)) // 2)
 

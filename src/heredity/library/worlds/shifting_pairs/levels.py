@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
 
 SIZES = {1: (3, 4), 2: (4, 4), 3: (4, 5)}
 BELTS = {1: 1, 2: 2, 3: 4}
@@ -17,7 +17,7 @@ class Tables(Levels):
     """Shuffles tiles, and puts rows on belts."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
-        """Return a table; its steps are enough for perfect memory, however the tiles lie."""
+        """Return a table; its steps suffice for a perfect memory under any layout."""
         rows, columns = SIZES[difficulty]
         pairs = rows * columns // 2
         tiles = rng.permutation(np.repeat(np.arange(pairs), 2)).reshape(rows, columns)
@@ -25,11 +25,11 @@ class Tables(Levels):
         return {"tiles": tiles.tolist(), "belts": belts, "peeks": 3 - difficulty, "steps": pairs * 9 // 2}
 
     def upper_bound(self, level: LevelData) -> UpperBound:
-        """Return 1: who knows the pictures needs one step a tile."""
+        """Return 1: with known pictures, one step per tile suffices."""
         return UpperBound(1.0, "exact", "success pays 1 once, and turning up pair after pair fits into the horizon")
 
     def solve(self, level: LevelData) -> Sequence[Action]:
-        """Return pair after pair: nothing slides where nothing is missed."""
+        """Return pair after pair: without a mismatch nothing slides."""
         places: dict[int, list[tuple[int, int]]] = {}
         for r, row in enumerate(level["tiles"]):
             for c, picture in enumerate(row):

@@ -1,6 +1,7 @@
 """The rules of `sinking_columns`, on boards of bits.
 
-A cell is bit `7 * column + height`, from the bottom left; the seventh bit of each column stays 0, so that no line wraps around.
+A cell is bit `7 * column + height`, from the bottom left; the seventh bit of each column stays 0, so that no line wraps
+around.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
 
 HEIGHT = 6
 STRIDE = HEIGHT + 1
@@ -22,7 +24,7 @@ CELLS = [[1 << STRIDE * column + height for column in range(7)] for height in re
 
 @dataclass(frozen=True)
 class Habits:
-    """How the opponent plays: the columns as it likes them, and whether it looks at what lies on top of its stone."""
+    """The opponent's strategy: its preferred columns, and whether it considers the cell on top of its stone."""
 
     order: tuple[int, ...]
     careful: bool
@@ -33,7 +35,7 @@ class Habits:
 
 @dataclass(slots=True)
 class State:
-    """The board, and who plays."""
+    """The board, and the opponent."""
 
     mine: int
     theirs: int
@@ -43,7 +45,7 @@ class State:
 
 
 def four(stones: int) -> bool:
-    """Whether four stones stand in a line."""
+    """Return True if four stones form a line."""
     for step in LINES:
         pairs = stones & stones >> step
         if pairs & pairs >> 2 * step:
@@ -52,18 +54,18 @@ def four(stones: int) -> bool:
 
 
 def place(taken: int, column: int) -> int:
-    """Return the bit onto which a stone falls in a column; 0 if it is full."""
+    """Return the bit where a stone lands in a column; 0 if it is full."""
     height = (taken >> STRIDE * column & COLUMN).bit_length()
     return 0 if height == HEIGHT else 1 << STRIDE * column + height
 
 
 def landings(taken: int, columns: Iterable[int]) -> list[tuple[int, int]]:
-    """Return the columns that are not full, each with the bit onto which a stone falls."""
+    """Return the columns that are not full, each with the bit where a stone lands."""
     return [(column, bit) for column in columns if (bit := place(taken, column))]
 
 
 def completing(stones: int, free: Iterable[tuple[int, int]]) -> int | None:
-    """Return the first of these columns in which one more stone makes four in a line, if there is one."""
+    """Return the first of these columns in which one more stone makes four in a line, if any."""
     for column, bit in free:
         if four(stones | bit):
             return column
@@ -71,7 +73,7 @@ def completing(stones: int, free: Iterable[tuple[int, int]]) -> int | None:
 
 
 def reply(mine: int, theirs: int, taken: int, habits: Habits) -> int:
-    """Return the column that the opponent takes; one is always empty, as full bottom rows sink."""
+    """Return the opponent's column; one is always available, since full bottom rows sink."""
     free = landings(taken, habits.order)
     for stones in (theirs, mine):
         column = completing(stones, free)
@@ -84,7 +86,7 @@ def reply(mine: int, theirs: int, taken: int, habits: Habits) -> int:
 
 
 def sunk(state: State) -> bool:
-    """Take the bottom row away if it is full, and say whether it was."""
+    """Remove the bottom row if it is full; return True if it was."""
     taken = state.mine | state.theirs | state.plugged
     bottom = sum(1 << STRIDE * column for column in state.habits.order)
     if taken & bottom != bottom:
@@ -96,10 +98,10 @@ def sunk(state: State) -> bool:
 
 
 class SinkingColumns(Dynamics[State]):
-    """Four in a line, where the ground gives way."""
+    """Four in a line on sinking ground."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         habits = Habits(tuple(level["order"]), level["careful"])
         return State(level["mine"], level["theirs"], 0, level["plugs"], habits)
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from heredity.ids import canonical_json, generator
+from heredity._core.ids import canonical_json, generator
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
 from heredity.library.worlds.sinking_columns.dynamics import DYNAMICS, State, completing, four, landings, place
-from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 
 STEPS = 20
 TRIES = 400
@@ -19,10 +19,10 @@ TRIES = 400
 
 
 class Positions(Levels):
-    """Makes positions in which nobody can win at once."""
+    """Makes positions without an immediate win for either side."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
-        """Draw positions until one is quiet and a line of play wins from it, though none too short."""
+        """Draw positions until one is quiet and has a winning line of play that is not too short."""
         columns = 4 + difficulty
         while True:
             stones = [0, 0]
@@ -40,7 +40,7 @@ class Positions(Levels):
                 return level
 
     def upper_bound(self, level: LevelData) -> UpperBound:
-        """Return 1: a line of play that wins was found."""
+        """Return 1: a winning line of play was found."""
         return UpperBound(
             1.0, "exact", "success pays 1 once, and a line of play wins against this opponent within the horizon"
         )
@@ -51,7 +51,7 @@ class Positions(Levels):
 
 
 def _quiet(stones: Sequence[int], columns: int) -> bool:
-    """Whether neither side has four, or could have with one more stone. So few stones never fill a bottom row to the end."""
+    """Return True if neither side has four, or could have with one more stone; so few stones never fill a bottom row."""
     taken = stones[0] | stones[1]
     free = landings(taken, range(columns))
     return not any(four(side) or completing(side, free) is not None for side in stones)
@@ -59,9 +59,9 @@ def _quiet(stones: Sequence[int], columns: int) -> bool:
 
 @lru_cache(maxsize=32)
 def _winning(text: bytes) -> tuple[int, ...]:
-    """Return the columns of the shortest line of play found that wins; none if none is found.
+    """Return the columns of the shortest winning line found; empty if none is found.
 
-    A line completes four where it can, and stops the opponent where it must; all else is drawn.
+    A line completes four if it can, and blocks the opponent if it must; all other moves are random.
     """
     level = json.loads(text)
     rng, best = generator(0, "sinking_columns", "line", text.decode()), tuple[int, ...]()

@@ -1,1 +1,1 @@
-"""The belt: bring heat, water and air of neighbouring regions to what life needs, with little energy."""
+"""The belt: adjust heat, water and air of neighbouring regions to the needs of life, with little energy."""

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
 
 Climate = tuple[int, int, int]
 """Heat, water and air, 0 to 4 each."""
@@ -26,7 +27,7 @@ QUALITIES = ("heat", "water", "air")
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What of a region stays: its needs, and what a share is worth."""
+    """Constants of a region: its needs, and the value of a share."""
 
     needs: Needs
     worth: int
@@ -37,7 +38,7 @@ class Site:
 
 @dataclass(slots=True)
 class State:
-    """The climate of each region, which live, the gas left in each, and the energy left."""
+    """The climate of each region, the living ones, the gas left in each, and the energy left."""
 
     sites: tuple[Site, ...]
     climates: list[Climate]
@@ -63,7 +64,7 @@ def worked(tool: str, climate: Climate) -> Climate:
 
 
 def met(climate: Climate, needs: Needs) -> int:
-    """Return how many of the three needs a climate meets."""
+    """Return the number of needs, of three, that a climate meets."""
     return sum(low <= value <= high for value, (low, high) in zip(climate, needs, strict=True))
 
 
@@ -71,7 +72,7 @@ class TerraformBelt(Dynamics[State]):
     """A row of regions with a wind from the west."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         regions = level["regions"]
         sites = tuple(Site(tuple((low, high) for low, high in region["needs"]), region["worth"]) for region in regions)
         climates: list[Climate] = [(heat, water, air) for heat, water, air in (region["climate"] for region in regions)]

@@ -1,11 +1,11 @@
-"""Levels of `terraform_belt`: regions, and which are worth their energy, by search in each and dynamic programming along them.
+"""Levels of `terraform_belt`: regions, and the ones worth their energy, by search in each and dynamic programming along the row.
 
-Why that is exact: a region touches another only by the wind, eastward. In a plan, each region sees its own tools and some
-of its western neighbour's forges in some order. Whatever orders are chosen for the regions one by one, they fit together,
-since two neighbours share only the forges of the western one, which are all alike; and forges that a region has no use for
-can wait until it lives. So it is enough to know, for each region, what is the least energy with so many gusts used and so
-many forges worked, and to choose along the row. Every tool takes energy, so that the horizon (energy, and a step
-for seeding each region) never binds.
+This is exact, because a region affects another only by the eastward wind. In a plan, each region sees its tools and
+some of its western neighbour's forges in some order. Orders chosen independently for each region are always compatible:
+two neighbours share only the forges of the western one, which are identical, and forges that a region does not need can
+wait until it lives. It suffices to know, for each region, the least energy by number of gusts used and forges worked,
+and to choose along the row. Every tool takes energy, so the horizon (energy, and a step for seeding each region) never
+binds.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
 from heredity.library.worlds.terraform_belt.dynamics import COST, FORGES, MOST, SHARES, Climate, Needs, met, worked
-from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 
 Node = tuple[Climate, int, int]
 """A climate, the gusts used to come to it, and the forges worked."""
@@ -27,7 +27,7 @@ Option = tuple[int, int, tuple[str, ...]]
 
 
 class Belts(Levels):
-    """Makes rows of regions that are all within reach, with energy for some two thirds of it."""
+    """Makes rows of regions that can all be seeded, with energy for about two thirds."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
         """Return two, three or four regions, and the energy."""
@@ -47,14 +47,14 @@ class Belts(Levels):
                 return region
 
     def upper_bound(self, level: LevelData) -> UpperBound:
-        """Return the most that the energy can bring to life."""
+        """Return the maximum value that the energy can bring to life."""
         total = sum(pay for _, pay, _ in _best(level))
         return UpperBound(
             float(total), "exact", "shortest paths in every region, dynamic programming over wind and energy"
         )
 
     def solve(self, level: LevelData) -> Sequence[Action]:
-        """Return the actions that do so: each region in its order, and its western neighbour as far as it needs gusts."""
+        """Return the actions for it: each region in order, and its western neighbour as far as gusts are needed."""
         tasks = [done for _, _, done in _best(level)]
         at, plan = [0] * len(tasks), list[Action]()
 
@@ -112,7 +112,7 @@ def _steps(node: Node) -> Iterator[tuple[str, Node]]:
 
 
 def _cheapest(region: Mapping[str, Any]) -> Option:
-    """Return how to meet all needs of a region with the least energy and no wind."""
+    """Return the actions that meet all needs of a region with the least energy and no wind."""
     needs = _needs(region)
     costs = [
         (cost, node)
@@ -133,7 +133,7 @@ def _tasks(start: Climate, node: Node) -> tuple[str, ...]:
 
 
 def _options(region: Mapping[str, Any]) -> dict[tuple[int, int], list[Option]]:
-    """Return what can be made of a region, by gusts used and forges worked: left barren, or seeded with two or three needs met."""
+    """Return the possible results for a region, by gusts used and forges worked: barren, or seeded with two or three needs met."""
     start, needs = _climate(region), _needs(region)
     best: dict[tuple[int, int, int], tuple[int, Node]] = {}
     for node, (cost, _, _) in _paths(start).items():
@@ -151,7 +151,7 @@ def _options(region: Mapping[str, Any]) -> dict[tuple[int, int], list[Option]]:
 
 
 def _best(level: LevelData) -> list[Option]:
-    """Return, region by region from the west, what to do so that together they pay most."""
+    """Return the best combination of results, region by region from the west."""
     options = [_options(region) for region in level["regions"]]
 
     @cache

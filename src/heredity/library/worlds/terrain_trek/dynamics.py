@@ -1,8 +1,7 @@
 """The rules of `terrain_trek`.
 
-What a step costs depends on the ground that is entered and on the gear that is worn; the costs of the day are hidden and are
-learned by walking. Strength comes back by rest, which takes the time that the day is short of. Heights let one see far,
-forests hardly anything.
+The cost of a step depends on the entered ground and the worn gear. The costs of the day are hidden and are learned by
+walking. Rest restores strength but takes scarce time. The view is wide from heights and narrow in forests.
 """
 
 from __future__ import annotations
@@ -10,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
-from heredity.worlds.mechanics.grids import Cell, moved, window
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
+from heredity.kinds.world.mechanics.grids import Cell, moved, window
 
 FAR = 3
 GEAR = ("boots", "waders", "rope")
@@ -23,13 +23,13 @@ RECOVERY = {".": 4, "f": 3, "m": 0, "^": 2, "H": 4}
 
 @dataclass(frozen=True, slots=True)
 class Country:
-    """What never changes.
+    """Immutable part of the state.
 
     Attributes:
         plan: rows of ground: `.` meadow, `f` forest, `m` marsh, `^` crag, `w` deep water, `H` the hut.
         effort: strength for entering each ground, for each of `GEAR`.
-        hut: where the hut is.
-        full: the most strength that one can have.
+        hut: position of the hut.
+        full: maximum strength.
     """
 
     plan: tuple[str, ...]
@@ -39,7 +39,7 @@ class Country:
 
 
 class Now(NamedTuple):
-    """What changes: where the walker is, the place of the worn gear in `GEAR`, and the strength left."""
+    """Mutable part of the state: position of the walker, index of the worn gear in `GEAR`, and the strength left."""
 
     at: Cell
     gear: int
@@ -48,18 +48,18 @@ class Now(NamedTuple):
 
 @dataclass(slots=True)
 class State:
-    """A country, and how the walker does in it."""
+    """A country, and the walker's state."""
 
     country: Country
     now: Now
 
     def __deepcopy__(self, memo: object) -> State:
-        """Return a copy that goes on by itself; the country is shared."""
+        """Return an independent copy; the country is shared."""
         return State(self.country, self.now)
 
 
 def read_level(level: LevelData) -> State:
-    """Return the state in which a level begins: in boots, with full strength."""
+    """Return the initial state of a level: in boots, with full strength."""
     effort = tuple(dict(level["effort"][gear]) for gear in GEAR)
     country = Country(tuple(level["plan"]), effort, (level["hut"][0], level["hut"][1]), level["full"])
     return State(country, Now((level["at"][0], level["at"][1]), 0, country.full))
@@ -73,10 +73,10 @@ def ground(country: Country, cell: Cell) -> str:
 
 
 def walked(country: Country, now: Now, direction: str) -> Now:
-    """Return how things stand after a step.
+    """Return the state after a step.
 
     Raises:
-        RefusedError: if there is water, or if it takes more strength than is left.
+        RefusedError: for water, or if the step takes more strength than is left.
     """
     cell = moved(now.at, direction)
     kind = ground(country, cell)
@@ -89,7 +89,7 @@ def walked(country: Country, now: Now, direction: str) -> Now:
 
 
 def rested(country: Country, now: Now) -> Now:
-    """Return how things stand after a rest.
+    """Return the state after a rest.
 
     Raises:
         RefusedError: if the ground is too wet.
@@ -101,10 +101,10 @@ def rested(country: Country, now: Now) -> Now:
 
 
 class TerrainTrek(Dynamics[State]):
-    """A walk to a hut over ground that is seen only from near."""
+    """A walk to a hut over ground visible only from nearby."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         return read_level(level)
 
     def act(self, state: State, action: Action) -> Outcome:
@@ -126,7 +126,7 @@ class TerrainTrek(Dynamics[State]):
         return Outcome(message=f"The {kind} takes {now.strength - state.now.strength} of your strength.")
 
     def observe(self, state: State) -> dict[str, Any]:
-        """Show the ground as far as it can be seen from here, and where the hut's smoke rises."""
+        """Show the ground visible from here, and the direction of the hut's smoke."""
         country, now = state.country, state.now
         kind = ground(country, now.at)
         blind = FAR - SIGHT[kind]

@@ -1,4 +1,4 @@
-"""Levels of `terrain_trek`: patches of ground, and quickest treks by search."""
+"""Levels of `terrain_trek`: patches of ground, and fastest treks by search."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from heredity.ids import canonical_json
+from heredity._core.errors import RefusedError
+from heredity._core.ids import canonical_json
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
+from heredity.kinds.world.mechanics.grids import DIRECTIONS, Cell
+from heredity.kinds.world.mechanics.search import shortest_plan
 from heredity.library.worlds.terrain_trek.dynamics import GEAR, Country, Now, read_level, rested, walked
-from heredity.worlds.contract import Action, LevelData, Levels, RefusedError, UpperBound
-from heredity.worlds.mechanics.grids import DIRECTIONS, Cell
-from heredity.worlds.mechanics.search import shortest_plan
 
 _SIZE = {1: 8, 2: 10, 3: 12}
 _SHORTEST = {1: 12, 2: 17, 3: 22}
@@ -29,10 +30,10 @@ Move = tuple[str, str]
 
 
 class Countries(Levels):
-    """Makes countries in which the gear matters and the straight way is not the quick one."""
+    """Makes countries in which the gear matters and the straight path is not the fastest."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
-        """Return a country whose hut is far, whose quickest trek needs a change of gear, and which boots alone make longer."""
+        """Return a country with a distant hut, whose fastest trek needs a change of gear and takes longer in boots alone."""
         while True:
             level = _draft(rng, difficulty)
             plan = _trek(level)
@@ -47,7 +48,7 @@ class Countries(Levels):
         return UpperBound(1.0, "exact", "the hut pays 1 once, and the quickest trek fits into the day")
 
     def solve(self, level: LevelData) -> Sequence[Action]:
-        """Return a quickest trek, rests and changes of gear included."""
+        """Return a fastest trek, including rests and changes of gear."""
         keys = {"walk": "direction", "wear": "gear"}
         return [Action.of(verb, **{keys[verb]: word} if word else {}) for verb, word in _trek(level)]
 

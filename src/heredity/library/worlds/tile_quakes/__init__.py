@@ -1,1 +1,1 @@
-"""Tiles and quakes: slide tiles into a wanted disorder on a board whose rows turn by themselves now and then."""
+"""Tiles and quakes: slide tiles into a wanted pattern on a board whose rows occasionally rotate."""

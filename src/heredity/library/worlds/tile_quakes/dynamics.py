@@ -1,7 +1,8 @@
 """The rules of `tile_quakes`.
 
-A sliding puzzle whose goal is a wanted disorder. Every few steps a quake turns one row around by a cell, and a few times the
-next quake can be called early. A tile pays its worth when it first rests where it is wanted; the whole pattern ends it.
+A sliding puzzle with a disordered goal. Every few steps a quake rotates one row by a cell, and a few times the next
+quake can be called early. A tile pays its value when it first rests in its goal cell; the whole pattern ends the
+episode.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
-from heredity.worlds.mechanics.grids import DIRECTIONS
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
+from heredity.kinds.world.mechanics.grids import DIRECTIONS
 
 SIZE = 3
 PRIZE = 10
@@ -20,13 +22,13 @@ Board = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Puzzle:
-    """What never changes: the wanted pattern, what each tile is worth, and the round of quakes.
+    """Immutable part of the state: the wanted pattern, the values of tiles, and the cycle of quakes.
 
     Attributes:
         goal: the wanted pattern.
-        worth: of the tiles 1 to 8.
+        worth: values of the tiles 1 to 8.
         period: steps from quake to quake.
-        quakes: row and shift (1 right, -1 left) of each quake; after the last the first comes again.
+        quakes: row and shift (1 right, -1 left) of each quake; they repeat in a cycle.
         steps: the horizon.
     """
 
@@ -38,12 +40,12 @@ class Puzzle:
 
     @property
     def round(self) -> int:
-        """Steps until the quakes begin again."""
+        """Steps until the cycle of quakes repeats."""
         return self.period * len(self.quakes)
 
 
 class Now(NamedTuple):
-    """What the rules of movement depend on: the board, the place in the round of quakes, and the jolts left."""
+    """State that determines movement: the board, the position in the cycle of quakes, and the jolts left."""
 
     board: Board
     phase: int
@@ -52,7 +54,7 @@ class Now(NamedTuple):
 
 @dataclass(slots=True)
 class State:
-    """A puzzle, how it stands, the tiles that have paid, and the steps taken."""
+    """A puzzle, its current state, the tiles that have paid, and the steps taken."""
 
     puzzle: Puzzle
     now: Now
@@ -60,12 +62,12 @@ class State:
     t: int
 
     def __deepcopy__(self, memo: object) -> State:
-        """Return a copy that goes on by itself; the puzzle is shared."""
+        """Return an independent copy; the puzzle is shared."""
         return State(self.puzzle, self.now, self.paid, self.t)
 
 
 def read_level(level: LevelData) -> State:
-    """Return the state in which a level begins; tiles that are in place, or come there by quakes alone, pay nothing."""
+    """Return the initial state of a level; tiles that are in place, or get there by quakes alone, pay nothing."""
     quakes = tuple((row, shift) for row, shift in level["quakes"])
     puzzle = Puzzle(tuple(level["goal"]), tuple(level["worth"]), level["period"], quakes, level["steps"])
     board = tuple(level["board"])
@@ -78,7 +80,7 @@ def read_level(level: LevelData) -> State:
 
 
 def slid(board: Board, direction: str) -> Board | None:
-    """Return the board after a tile slid in a direction into the gap; None if there is no such tile."""
+    """Return the board after a tile slid in a direction into the gap; None without such a tile."""
     gap = board.index(0)
     down, right = DIRECTIONS[direction]
     row, column = gap // SIZE - down, gap % SIZE - right
@@ -90,21 +92,21 @@ def slid(board: Board, direction: str) -> Board | None:
 
 
 def turned(board: Board, row: int, shift: int) -> Board:
-    """Return the board after a row was turned around by one cell."""
+    """Return the board after a row rotated by one cell."""
     cells = board[row * SIZE : (row + 1) * SIZE]
     return board[: row * SIZE] + cells[-shift:] + cells[:-shift] + board[(row + 1) * SIZE :]
 
 
 def next_quake(puzzle: Puzzle, phase: int) -> tuple[int, int]:
-    """Return row and shift of the quake that comes next."""
+    """Return row and shift of the next quake."""
     return puzzle.quakes[phase // puzzle.period]
 
 
 def moved(puzzle: Puzzle, now: Now, verb: str, direction: str = "") -> Now:
-    """Return how things stand after an action, before time passes.
+    """Return the state after an action, before time passes.
 
     Raises:
-        RefusedError: if it is not possible.
+        RefusedError: if the action is impossible.
     """
     if verb == "wait":
         return now
@@ -119,7 +121,7 @@ def moved(puzzle: Puzzle, now: Now, verb: str, direction: str = "") -> Now:
 
 
 def passed(puzzle: Puzzle, now: Now) -> Now:
-    """Return how things stand after a step's time has passed, with a quake when it is due."""
+    """Return the state after one time step, with a quake if it is due."""
     phase = now.phase + 1
     board = now.board if phase % puzzle.period else turned(now.board, *next_quake(puzzle, now.phase))
     return Now(board, phase % puzzle.round, now.jolts)
@@ -129,11 +131,11 @@ class TileQuakes(Dynamics[State]):
     """A sliding puzzle on shaking ground."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         return read_level(level)
 
     def act(self, state: State, action: Action) -> Outcome:
-        """Slide a tile, call a quake, or wait; then pay for what is in place for the first time."""
+        """Slide a tile, call a quake, or wait; then pay for tiles in place for the first time."""
         puzzle = state.puzzle
         done = moved(puzzle, state.now, action.name, action.params.get("direction", ""))
         jolt = f"Jolt: {_quake(next_quake(puzzle, state.now.phase))}. " if action.name == "jolt" else ""
@@ -155,14 +157,14 @@ class TileQuakes(Dynamics[State]):
         return Outcome(float(pay), message=message.strip())
 
     def refuse(self, state: State) -> Outcome:
-        """Let time pass, and the quake come; what it puts in place pays at the end of the next action, if it still is."""
+        """Let time pass and the quake come; tiles it puts in place pay at the end of the next action if still there."""
         message = _shakes(state)
         state.now = passed(state.puzzle, state.now)
         state.t += 1
         return Outcome(message=message)
 
     def observe(self, state: State) -> dict[str, Any]:
-        """Show both patterns, what the tiles are worth, and the quake to come."""
+        """Show both patterns, the values of tiles, and the next quake."""
         puzzle, now = state.puzzle, state.now
         open_ = [t for t, paid in zip(puzzle.goal, state.paid, strict=True) if t and not paid]
         to_come = puzzle.quakes[now.phase // puzzle.period :] + puzzle.quakes[: now.phase // puzzle.period]

@@ -1,4 +1,4 @@
-"""Levels of `tile_quakes`: walked backward from the wanted pattern; shortest ways by search from both ends."""
+"""Levels of `tile_quakes`: random walks backward from the wanted pattern; shortest paths by bidirectional search."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
+from heredity.kinds.world.mechanics.grids import DIRECTIONS
+from heredity.kinds.world.mechanics.search import meeting_plan
 from heredity.library.worlds.tile_quakes.dynamics import (
     PRIZE,
     SIZE,
@@ -20,9 +24,6 @@ from heredity.library.worlds.tile_quakes.dynamics import (
     slid,
     turned,
 )
-from heredity.worlds.contract import Action, LevelData, Levels, RefusedError, UpperBound
-from heredity.worlds.mechanics.grids import DIRECTIONS
-from heredity.worlds.mechanics.search import meeting_plan
 
 _WALK = {1: 9, 2: 13, 3: 17}
 _SHORTEST = {1: 7, 2: 10, 3: 13}
@@ -33,10 +34,10 @@ Move = tuple[str, str]
 
 
 class Puzzles(Levels):
-    """Makes puzzles whose pattern can be reached in time, quakes included."""
+    """Makes puzzles whose pattern can be reached in time, including quakes."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
-        """Return a puzzle; a backward walk from a disorderly pattern shows that it can be solved."""
+        """Return a puzzle; a backward walk from a disordered pattern proves that it is solvable."""
         while True:
             level = _draft(rng, difficulty)
             shortest = len(_plan(*_question(level)))
@@ -44,10 +45,10 @@ class Puzzles(Levels):
                 return {**level, "steps": 2 * shortest + 10}
 
     def upper_bound(self, level: LevelData) -> UpperBound:
-        """Return the worth of all tiles and the greatest prize; the plan of `solve` collects both.
+        """Return the value of all tiles plus the largest prize; the plan of `solve` collects both.
 
-        A tile pays once at most. The prize falls by 1 with every step, so it is greatest on a shortest way; and on any way to
-        the whole pattern every tile has been in place.
+        A tile pays at most once. The prize falls by 1 per step, so it is largest on a shortest path, and every tile has
+        been in place on any path to the whole pattern.
         """
         state = read_level(level)
         open_ = sum(
@@ -60,7 +61,7 @@ class Puzzles(Levels):
         return UpperBound(float(open_ + prize), "exact", reason)
 
     def solve(self, level: LevelData) -> Sequence[Action]:
-        """Return a shortest way to the pattern."""
+        """Return a shortest path to the pattern."""
         return [
             Action.of(verb, direction=direction) if direction else Action.of(verb)
             for verb, direction in _plan(*_question(level))
@@ -88,7 +89,7 @@ def _draft(rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
 
 
 def _disorder(rng: np.random.Generator) -> list[int]:
-    """Return a pattern in which no tile has the next number beside it or below."""
+    """Return a pattern in which no tile has the next number next to it or below."""
     while True:
         cells = [int(n) for n in rng.permutation(SIZE * SIZE)]
         pairs = [(i, i + 1) for i in range(SIZE * SIZE) if i % SIZE < SIZE - 1]
@@ -118,7 +119,7 @@ def _after(puzzle: Puzzle, now: Now) -> Iterator[tuple[Move, Now]]:
 
 
 def _before(puzzle: Puzzle, most_jolts: int, now: Now) -> Iterator[tuple[Move, Now]]:
-    """Yield the actions that lead to a situation, with where each comes from: the quake undone, then the action."""
+    """Yield the actions that lead to a situation, each with its predecessor: undo the quake, then the action."""
     phase = (now.phase - 1) % puzzle.round
     row, shift = next_quake(puzzle, phase)
     board = now.board if now.phase % puzzle.period else turned(now.board, row, -shift)

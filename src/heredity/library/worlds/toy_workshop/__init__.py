@@ -1,1 +1,1 @@
-"""A toy workshop: fetch parts from the rooms of a house, put carts together at a bench, and sell them to order."""
+"""A toy workshop: fetch parts from the rooms of a house, assemble carts at a bench, and sell them to order."""

@@ -1,7 +1,8 @@
 """The rules of `toy_workshop`.
 
-Bodies and wheels of three colours lie about a house. A body and wheels make a cart at the bench; the shop pays the price of an
-order for a cart that it is for, once, and little for anything else. Two hands carry two things, and one room may be locked.
+Bodies and wheels of three colours lie about a house. A body and wheels make a cart at the bench. The shop pays the
+price of an order once for a matching cart, and little for anything else. Two hands carry two things, and one room may
+be locked.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
 
 HANDS = 2
 PLAIN_CART = 3
@@ -26,14 +28,15 @@ _SYMBOLS = {
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """What never changes.
+    """Immutable part of the state.
 
     Attributes:
-        names: of the rooms.
-        doors: by room, the room behind the door in each direction where there is one.
-        things: what lies about, and in which room.
-        orders: a cart, and the price that is paid for one.
-        bench: the room with the bench; `shop`: the one with the shop window and the orders.
+        names: names of the rooms.
+        doors: by room, the room behind the door in each direction, if any.
+        things: things that lie about, and their rooms.
+        orders: a cart, and the price paid for one.
+        bench: the room with the bench.
+        shop: the room with the shop window and the orders.
         locked: the room whose doors are locked at first, or -1.
     """
 
@@ -47,7 +50,7 @@ class House:
 
 
 class Now(NamedTuple):
-    """What changes: the room, the things in hand (sorted), which things still lie about, the open orders, lock and income."""
+    """Mutable state: the room, the things in hand (sorted), the things still lying about, the open orders, lock and income."""
 
     room: int
     hands: tuple[str, ...]
@@ -59,18 +62,18 @@ class Now(NamedTuple):
 
 @dataclass(slots=True)
 class State:
-    """A house, and how things stand in it."""
+    """A house, and its current state."""
 
     house: House
     now: Now
 
     def __deepcopy__(self, memo: object) -> State:
-        """Return a copy that goes on by itself; the house is shared."""
+        """Return an independent copy; the house is shared."""
         return State(self.house, self.now)
 
 
 def read_level(level: LevelData) -> State:
-    """Return the state in which a level begins: empty hands."""
+    """Return the initial state of a level: empty hands."""
     house = House(
         tuple(level["names"]),
         tuple(dict(doors) for doors in level["doors"]),
@@ -85,10 +88,10 @@ def read_level(level: LevelData) -> State:
 
 
 def gone(house: House, now: Now, direction: str) -> Now:
-    """Return how things stand after going through a door; a key in hand opens a locked one, and stays in it.
+    """Return the state after going through a door; a key in hand opens a locked one, and stays in it.
 
     Raises:
-        RefusedError: if there is no door, or if it is locked and there is no key.
+        RefusedError: if no door leads there, or it is locked and no key is in hand.
     """
     room = house.doors[now.room].get(direction)
     if room is None:
@@ -101,7 +104,7 @@ def gone(house: House, now: Now, direction: str) -> Now:
 
 
 def taken(house: House, now: Now, name: str) -> Now:
-    """Return how things stand after taking something up.
+    """Return the state after taking something up.
 
     Raises:
         RefusedError: if no such thing lies here, or if both hands are full.
@@ -116,10 +119,10 @@ def taken(house: House, now: Now, name: str) -> Now:
 
 
 def combined(house: House, now: Now) -> Now:
-    """Return how things stand after a body and wheels became a cart.
+    """Return the state after assembling a cart from a body and wheels.
 
     Raises:
-        RefusedError: if there is no bench, or if the hands hold anything else.
+        RefusedError: away from the bench, or if the hands hold anything else.
     """
     if now.room != house.bench:
         raise RefusedError("There is no bench here.")
@@ -131,10 +134,10 @@ def combined(house: House, now: Now) -> Now:
 
 
 def sold(house: House, now: Now, number: int) -> Now:
-    """Return how things stand after what is held in a place was handed over in the shop.
+    """Return the state after selling the thing in one hand at the shop.
 
     Raises:
-        RefusedError: if this is not the shop, or if nothing that can be sold is held there.
+        RefusedError: if this is not the shop, or that hand holds nothing that can be sold.
     """
     if now.room != house.shop:
         raise RefusedError("This is not the shop.")
@@ -161,7 +164,7 @@ class ToyWorkshop(Dynamics[State]):
     """A house full of parts, a bench and a shop."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         return read_level(level)
 
     def act(self, state: State, action: Action) -> Outcome:

@@ -1,4 +1,4 @@
-"""Levels of `toy_workshop`: houses, parts and orders; the best income by looking at everything that can be reached in time."""
+"""Levels of `toy_workshop`: houses, parts and orders; the best income by exhaustive search within the horizon."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from heredity.ids import canonical_json
+from heredity._core.errors import RefusedError
+from heredity._core.ids import canonical_json
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
+from heredity.kinds.world.mechanics.grids import neighbours
+from heredity.kinds.world.mechanics.search import best_within
 from heredity.library.worlds.toy_workshop.dynamics import KEY, House, Now, combined, gone, read_level, sold, taken
-from heredity.worlds.contract import Action, LevelData, Levels, RefusedError, UpperBound
-from heredity.worlds.mechanics.grids import neighbours
-from heredity.worlds.mechanics.search import best_within
 
 _ROOMS = {1: (2, 3), 2: (2, 4), 3: (3, 3)}
 _CARTS = {1: 2, 2: 3, 3: 3}
@@ -24,10 +25,10 @@ Move = tuple[str, str, Any]
 
 
 class Houses(Levels):
-    """Makes houses in which good carts take some walking, and the best pairs are worth waiting for."""
+    """Makes houses in which good carts need some walking, and the best pairs are worth waiting for."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
-        """Return a house in which at least two orders can be filled, and a locked room, if any, is worth its key."""
+        """Return a house in which at least two orders can be filled, and the locked room, if any, is worth its key."""
         while True:
             level = _draft(rng, difficulty)
             now = read_level(level).now
@@ -37,12 +38,12 @@ class Houses(Levels):
                 return level
 
     def upper_bound(self, level: LevelData) -> UpperBound:
-        """Return the best income: everything that can be reached within the horizon was looked at."""
+        """Return the best income, by exhaustive search within the horizon."""
         best, _ = _best(canonical_json(dict(level)))
         return UpperBound(float(best), "exact", "the best of all situations that can be reached within the horizon")
 
     def solve(self, level: LevelData) -> Sequence[Action]:
-        """Return a shortest way to the best income."""
+        """Return a shortest path to the best income."""
         return [
             Action.of(verb, **{key: value} if key else {}) for verb, key, value in _best(canonical_json(dict(level)))[1]
         ]
@@ -70,7 +71,7 @@ def _draft(rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
 
 
 def _doors(rng: np.random.Generator, rows: int, columns: int) -> list[dict[str, int]]:
-    """Return the doors of a house all of whose rooms can be reached: a random tree, and one door more."""
+    """Return the doors of a house with all rooms reachable: a random tree, and one extra door."""
     doors: list[dict[str, int]] = [{} for _ in range(rows * columns)]
     walls = [
         (row * columns + column, direction, other[0] * columns + other[1])
@@ -109,7 +110,7 @@ def _moves(house: House, now: Now) -> Iterator[tuple[Move, Now]]:
 
 
 def _sensible(house: House, now: Now) -> Iterator[Move]:
-    """Yield every action that may be possible; what is left out is refused, or does the same as another."""
+    """Yield every action that may be possible; omitted ones are refused or duplicate another."""
     for direction in house.doors[now.room]:
         yield "go", "direction", direction
     for name in sorted({house.things[thing][0] for thing in now.lying if house.things[thing][1] == now.room}):

@@ -1,7 +1,7 @@
 """The rules of `underground_halls`.
 
-Cells are numbered row by row, and sets of cells are bit masks. Row 0 is the surface; a cell's row is its depth. The deeper a
-fan stands, the farther its draught carries through open cells: as many cells as it is deep.
+Cells are numbered row by row, and sets of cells are bit masks. Row 0 is the surface; a cell's row is its depth. The
+deeper a fan stands, the farther its draught carries through open cells: as many cells as it is deep.
 """
 
 from __future__ import annotations
@@ -9,14 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
 
 DAYS = {":": 1, "%": 3}
 """Days to dig a cell; a hall takes one, and what is not named here cannot be dug."""
 
 
 class Hall(NamedTuple):
-    """A hall: its letter, its cell, and what it is worth on day 0; a day later it is worth one less."""
+    """A hall: its letter, its cell, and its value on day 0, which falls by one per day."""
 
     letter: str
     cell: int
@@ -25,7 +26,7 @@ class Hall(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class City:
-    """What never changes: the cross-section, the days to dig each cell (0: impossible), the halls, and the last day."""
+    """Immutable part of the state: the cross-section, the days to dig each cell (0: impossible), the halls, and the last day."""
 
     plan: tuple[str, ...]
     costs: tuple[int, ...]
@@ -35,7 +36,7 @@ class City:
     rightmost: int
 
     def around(self, cells: int) -> int:
-        """Return some cells with those that are next to them."""
+        """Return cells together with their neighbours."""
         inner, outer = cells & ~self.rightmost, cells & ~(self.rightmost >> self.columns - 1)
         return (cells | inner << 1 | outer >> 1 | cells << self.columns | cells >> self.columns) & (
             1 << len(self.costs)
@@ -53,7 +54,7 @@ class City:
 
 
 class Now(NamedTuple):
-    """What changes: the open cells, where fans stand, the halls settled and those ruined, charges and fans left, the day."""
+    """Mutable part of the state: the open cells, the fans, the settled and the ruined halls, charges and fans left, the day."""
 
     dug: int
     fans: tuple[int, ...]
@@ -66,18 +67,18 @@ class Now(NamedTuple):
 
 @dataclass(slots=True)
 class State:
-    """A city, and how things stand in it."""
+    """A city, and its current state."""
 
     city: City
     now: Now
 
     def __deepcopy__(self, memo: object) -> State:
-        """Return a copy that goes on by itself; the city is shared."""
+        """Return an independent copy; the city is shared."""
         return State(self.city, self.now)
 
 
 def read_level(level: LevelData) -> State:
-    """Return the state in which a level begins."""
+    """Return the initial state of a level."""
     plan: tuple[str, ...] = tuple(level["plan"])
     columns, cells = len(plan[0]), "".join(plan)
     halls = tuple(Hall(letter, cells.index(letter), worth) for letter, worth in level["halls"])
@@ -88,10 +89,10 @@ def read_level(level: LevelData) -> State:
 
 
 def after(city: City, now: Now, verb: str, cell: int) -> tuple[Now, int]:
-    """Return how things stand after an action, and what it pays.
+    """Return the state after an action, and its reward.
 
     Raises:
-        RefusedError: if it is not possible.
+        RefusedError: if the action is impossible.
     """
     bit = 1 << cell
     if verb == "fan":
@@ -138,10 +139,10 @@ def _settled(city: City, now: Now) -> tuple[Now, int]:
 
 
 class UndergroundHalls(Dynamics[State]):
-    """A mountain, a shaft, and halls that want air and settlers."""
+    """A mountain, a shaft, and halls that need air and settlers."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         return read_level(level)
 
     def act(self, state: State, action: Action) -> Outcome:

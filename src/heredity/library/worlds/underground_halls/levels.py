@@ -1,4 +1,4 @@
-"""Levels of `underground_halls`: mountains, and the best order of work in them by search."""
+"""Levels of `underground_halls`: mountains, and the best work order in them by search."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
+from heredity.kinds.world.mechanics.search import richest_plan
 from heredity.library.worlds.underground_halls.dynamics import City, Now, after, read_level
-from heredity.worlds.contract import Action, LevelData, Levels, RefusedError, UpperBound
-from heredity.worlds.mechanics.search import richest_plan
 
 _SIZES = {1: (4, 5), 2: (5, 5), 3: (5, 6)}
 _HALLS = {1: 3, 2: 4, 3: 5}
@@ -23,7 +24,7 @@ Move = tuple[str, int]
 
 
 class Mountains(Levels):
-    """Makes mountains in which not everything can be had."""
+    """Makes mountains in which not every hall can be settled."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
         """Return a mountain in which at least two halls can be settled."""
@@ -36,7 +37,7 @@ class Mountains(Levels):
                 return level
 
     def upper_bound(self, level: LevelData) -> UpperBound:
-        """Return the exact bound, by best-first search over all that can be done."""
+        """Return the exact upper bound, by best-first search over all actions."""
         state = read_level(level)
         best, _ = _best(state.city, state.now)
         return UpperBound(
@@ -44,7 +45,7 @@ class Mountains(Levels):
         )
 
     def solve(self, level: LevelData) -> Sequence[Action]:
-        """Return a best order of work."""
+        """Return a best work order."""
         state = read_level(level)
         _, moves = _best(state.city, state.now)
         places = ((verb, divmod(cell, state.city.columns)) for verb, cell in moves)
@@ -70,7 +71,7 @@ def _draft(rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
 
 
 def _ways(city: City) -> list[list[int]]:
-    """Return the fewest days of digging from each cell to each other, blasts left aside."""
+    """Return the fewest days of digging between cells, without blasts."""
     return [_days_from(city, cell) for cell in range(len(city.costs))]
 
 
@@ -89,7 +90,7 @@ def _days_from(city: City, start: int) -> list[int]:
 
 
 def moves_from(city: City, now: Now) -> Iterator[tuple[Move, Now, int]]:
-    """Yield everything that can be done, with what it leads to and pays."""
+    """Yield all possible actions, with next states and rewards."""
     beside = city.around(now.dug) & ~now.dug
     for cell in range(len(city.costs)):
         verbs = ("dig", "blast") if beside >> cell & 1 else ("fan",) if now.dug >> cell & 1 else ()
@@ -103,11 +104,11 @@ def moves_from(city: City, now: Now) -> Iterator[tuple[Move, Now, int]]:
 
 @lru_cache(maxsize=2)
 def _best(city: City, start: Now) -> tuple[int, list[Move]]:
-    """Return the most that can be had, and a best order of work.
+    """Return the maximum attainable reward, and a best work order.
 
-    A hall that is not settled yet is worth at most what it is worth on the earliest day on which it can be: a day for what
-    comes next, or the days of digging to it less the two that each charge may save, and one for a fan if none stands. If no
-    fan is left and none stands near enough to it, it is worth nothing.
+    An unsettled hall is worth at most its value on the earliest possible day: one day for the next action, or the days
+    of digging to it minus two per charge, plus one for a fan if none stands. If no fan is left and none stands close
+    enough, it is worth nothing.
     """
     ways = _ways(city)
     hops = [_days_from(replace(city, costs=tuple(map(bool, city.costs))), cell) for cell in range(len(city.costs))]

@@ -1,1 +1,1 @@
-"""The valley farm: fields whose crops answer to work in ways of their own."""
+"""The valley farm: fields whose crops respond differently to work."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome, RefusedError
-from heredity.worlds.mechanics.grids import inside, moved
+from heredity._core.errors import RefusedError
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
+from heredity.kinds.world.mechanics.grids import inside, moved
 
 ROWS, COLUMNS = 2, 3
 PLACES = ("north-west", "north", "north-east", "south-west", "south", "south-east")
@@ -23,7 +24,7 @@ UNSOWN = -1
 
 @dataclass(slots=True)
 class State:
-    """Where the farmer is, and how the fields stand."""
+    """Position of the farmer, and state of the fields."""
 
     at: int
     stages: list[int]
@@ -34,25 +35,25 @@ class State:
 
 
 def changed(stage: int, by: int) -> int:
-    """Return a stage after so many steps of ripening; a crop past ripeness falls and sprouts anew, care stops at a sprout."""
+    """Return a stage after a number of ripening steps; an overripe crop falls and sprouts anew, care stops at a sprout."""
     if stage == BARE:
         return BARE
     return 0 if stage + by >= BARE else max(0, stage + by)
 
 
 def apart(one: int, other: int) -> int:
-    """Return how many steps lie between two fields."""
+    """Return the number of steps between two fields."""
     return abs(one // COLUMNS - other // COLUMNS) + abs(one % COLUMNS - other % COLUMNS)
 
 
 def neighbour(field: int, direction: str) -> int | None:
-    """Return the field next to one, if there is one."""
+    """Return the adjacent field, if any."""
     row, column = moved(divmod(field, COLUMNS), direction)
     return row * COLUMNS + column if inside((row, column), ROWS, COLUMNS) else None
 
 
 def start_stages(level: LevelData) -> list[int]:
-    """Return the stages in which a level begins."""
+    """Return the initial stages of a level."""
     return [BARE if crop == UNSOWN else stage for crop, stage in zip(level["crops"], level["stages"], strict=True)]
 
 
@@ -60,7 +61,7 @@ class ValleyFarm(Dynamics[State]):
     """A farm where care does harm."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         effects = tuple(map(tuple, level["effects"]))
         return State(level["at"], start_stages(level), 0, tuple(level["crops"]), effects, tuple(level["prices"]))
 
@@ -124,7 +125,7 @@ class ValleyFarm(Dynamics[State]):
 
 
 def _night(state: State) -> None:
-    """Ripen what the farmer is far from: neither underfoot nor in a field beside."""
+    """Ripen fields far from the farmer: neither underfoot nor adjacent."""
     for field, stage in enumerate(state.stages):
         if stage != BARE and apart(state.at, field) > 1:
             state.stages[field] = changed(stage, 1)

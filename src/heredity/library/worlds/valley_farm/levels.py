@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heredity.ids import canonical_json
+from heredity._core.ids import canonical_json
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
+from heredity.kinds.world.mechanics.grids import DIRECTIONS
 from heredity.library.worlds.valley_farm.dynamics import (
     BARE,
     PLACES,
@@ -22,8 +24,6 @@ from heredity.library.worlds.valley_farm.dynamics import (
     neighbour,
     start_stages,
 )
-from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
-from heredity.worlds.mechanics.grids import DIRECTIONS
 
 STAGES = range(BARE + 1)
 Numbers = NDArray[np.int64]
@@ -33,7 +33,7 @@ class Farms(Levels):
     """Makes farms."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
-        """Return a farm: what grows where, at which stage, and how each crop answers to work."""
+        """Return a farm: crops and stages of the fields, and each crop's responses to work."""
         sown = sorted(int(field) for field in rng.permutation(len(PLACES))[: 2 + difficulty])
         crops = [UNSOWN] * len(PLACES)
         for index, field in enumerate(sown):
@@ -63,10 +63,10 @@ class Farms(Levels):
 
 
 def _tables(level: LevelData) -> list[tuple[Action, Numbers, Numbers]]:
-    """Return each action, and by the number of the state what follows and what is paid.
+    """Return each action, with next states and rewards by state number.
 
-    A state's number is the farmer's place, plus 6 times the stages of the sown fields, read as digits of base 6. What is
-    refused lets a day pass, as resting does, so that it needs no row of its own.
+    A state's number is the farmer's place, plus 6 times the stages of the sown fields, read as digits in base 6. A
+    refused action lets a day pass, like resting, so it needs no row.
     """
     sown = [field for field, crop in enumerate(level["crops"]) if crop != UNSOWN]
     bases = [len(PLACES) * len(STAGES) ** position for position in range(len(sown))]
@@ -104,7 +104,7 @@ def _tables(level: LevelData) -> list[tuple[Action, Numbers, Numbers]]:
 
 @lru_cache(maxsize=8)
 def _best(text: bytes) -> tuple[int, list[Action]]:
-    """Return the most that a season can bring, and how: backward induction over all states, reachable or not."""
+    """Return the maximum reward of a season and a plan: backward induction over all states, reachable or not."""
     level = json.loads(text)
     tables = _tables(level)
     values = [np.zeros_like(tables[0][1])]

@@ -1,1 +1,1 @@
-"""Weather valleys: water the crops of two valleys with interventions whose later effects are the opposite of the first."""
+"""Weather valleys: water the crops of two valleys with interventions whose later effects oppose the first."""

@@ -1,8 +1,7 @@
 """The rules of `weather_valleys`.
 
-Every deed has a second effect on the next day, and it goes against the first: after rain was seeded, the cold air carries
-vapour off to the other valley; a fire dries the ground, and then draws vapour in; where a veil kept the sun off, the sun
-takes twice as much.
+Every deed has a second, opposite effect on the next day. After seeded rain, cold air carries vapour off to the other
+valley. A fire dries the ground, and then draws vapour in. After a veil against the sun, the sun takes twice as much.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from heredity.worlds.contract import Action, Dynamics, LevelData, Outcome
+from heredity.kinds.world.contract import Action, Dynamics, LevelData, Outcome
 
 VALLEYS = ("north", "south")
 SOAKED = 5
@@ -29,7 +28,7 @@ WINDS = ("no wind", "wind to the north valley", "wind to the south valley", "win
 
 
 class Air(NamedTuple):
-    """Water in the ground of both valleys (0 to 5), vapour above them (0 to 4), and what tomorrow brings."""
+    """Water in the ground of both valleys (0 to 5), vapour above them (0 to 4), and the pending effects for tomorrow."""
 
     north: int
     south: int
@@ -39,7 +38,7 @@ class Air(NamedTuple):
 
 
 class Night(NamedTuple):
-    """How a day ended: the air, the rain that went into the ground of each valley, and the bits of valleys with a cloudburst."""
+    """End of a day: the air, the rain that reached the ground of each valley, and the bits of valleys with a cloudburst."""
 
     air: Air
     rain: tuple[int, int]
@@ -47,12 +46,12 @@ class Night(NamedTuple):
 
 
 def day(air: Air, deed: str, valley: int, wind: int) -> Night:
-    """Return how a day ends.
+    """Return the end of a day.
 
     Args:
-        air: how the day began.
+        air: air at the start of the day.
         deed: `seed`, `heat`, `veil`, or anything else for nothing.
-        valley: where it is done.
+        valley: valley of the deed.
         wind: bit 0: vapour comes to the north valley; bit 1: to the south valley.
     """
     ground, above = [air.north, air.south], [air.above_north, air.above_south]
@@ -83,7 +82,7 @@ def day(air: Air, deed: str, valley: int, wind: int) -> Night:
 
 @dataclass(slots=True)
 class State:
-    """The air, what growth pays in each valley, the winds of all days, what the days would pay by themselves, and the day."""
+    """The air, the value of growth in each valley, the winds of all days, the rewards of idle days, and the day."""
 
     air: Air
     worth: tuple[int, int]
@@ -92,12 +91,12 @@ class State:
     today: int = 0
 
     def __deepcopy__(self, memo: object) -> State:
-        """Return a copy that goes on by itself; everything in it is immutable."""
+        """Return an independent copy; everything in it is immutable."""
         return State(self.air, self.worth, self.winds, self.usual, self.today)
 
 
 def growing(air: Air, deed: str, valley: int) -> list[int]:
-    """Return the valleys whose crop has grown on a day that ended so: 2 or 3 measures of water, and no veil."""
+    """Return the valleys whose crop has grown on a day with this end: 2 or 3 measures of water, and no veil."""
     veiled = valley if deed == "veil" else None
     return [i for i in (0, 1) if GOOD[0] <= air[i] <= GOOD[1] and i != veiled]
 
@@ -106,13 +105,13 @@ class WeatherValleys(Dynamics[State]):
     """Two valleys under one sky."""
 
     def start(self, level: LevelData) -> State:
-        """Return the state in which a level begins."""
+        """Return the initial state of a level."""
         north, south, above_north, above_south = level["air"]
         air = Air(north, south, above_north, above_south, CALM)
         return State(air, (level["worth"][0], level["worth"][1]), tuple(level["winds"]), tuple(level["usual"]))
 
     def act(self, state: State, action: Action) -> Outcome:
-        """Do something about the weather, and let the day pass; growth pays, less what the day would pay by itself."""
+        """Act on the weather, and let the day pass; growth pays, minus the reward of an idle day."""
         usual = state.usual[state.today]
         valley = VALLEYS.index(action.params["valley"]) if action.params else 0
         night = self._pass(state, action.name, valley)
@@ -128,13 +127,13 @@ class WeatherValleys(Dynamics[State]):
         )
 
     def refuse(self, state: State) -> Outcome:
-        """Waste the day: the weather goes on, and nobody tends the crops."""
+        """Waste the day: the weather goes on, and the crops are untended."""
         usual = state.usual[state.today]
         self._pass(state, "", 0)
         return Outcome(float(-usual), message="The day goes by, and nobody tends the crops.")
 
     def observe(self, state: State) -> dict[str, Any]:
-        """Show the ground, the sky as it looks, and today's wind; not how much vapour there is."""
+        """Show the ground, the visible sky, and today's wind, but not the amount of vapour."""
         air = state.air
         valleys = zip(VALLEYS, air[:2], air[2:4], state.worth, strict=True)
         return {

@@ -1,4 +1,4 @@
-"""Levels of `weather_valleys`: winds, and the best that can be made of them by dynamic programming."""
+"""Levels of `weather_valleys`: winds, and the best course for them by dynamic programming."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heredity.kinds.world.contract import Action, LevelData, Levels, UpperBound
 from heredity.library.worlds.weather_valleys.dynamics import (
     DYNAMICS,
     SATURATED,
@@ -21,7 +22,6 @@ from heredity.library.worlds.weather_valleys.dynamics import (
     day,
     growing,
 )
-from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
 
 _DEEDS = (("wait", 0), *((deed, valley) for deed in ("seed", "heat", "veil") for valley in (0, 1)))
 _SHAPE = (SOAKED + 1, SOAKED + 1, SATURATED + 1, SATURATED + 1, TORN + 2)
@@ -32,10 +32,10 @@ Numbers = NDArray[np.int64]
 
 
 class Winds(Levels):
-    """Makes winds with which waiting, or one deed over and over, does not go far."""
+    """Makes winds for which waiting, or repeating one deed, achieves little."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
-        """Return a level on which no deed done over and over brings more than a quarter of what can be had."""
+        """Return a level on which repeating one deed brings at most a quarter of the attainable reward."""
         days = _DAYS[difficulty]
         while True:
             level: dict[str, Any] = {
@@ -51,7 +51,7 @@ class Winds(Levels):
                 return level
 
     def upper_bound(self, level: LevelData) -> UpperBound:
-        """Return the exact bound, by dynamic programming over every state of the air, days and deeds."""
+        """Return the exact upper bound, by dynamic programming over every state of the air, days and deeds."""
         hopes = _hopes(tuple(level["winds"]), tuple(level["worth"]))
         start = DYNAMICS.start(level)
         best = max(_hoped(hopes[0], start, move) for move in _DEEDS)
@@ -77,7 +77,7 @@ def _number(air: Air) -> int:
 
 @cache
 def _nights() -> Numbers:
-    """Return the number of the air that follows, by deed, wind, and number of the air before."""
+    """Return the next air number, by deed, wind and current air number."""
     airs = [Air(*digits) for digits in np.ndindex(_SHAPE)]
     return np.array(
         [
@@ -89,7 +89,7 @@ def _nights() -> Numbers:
 
 @lru_cache(maxsize=2)
 def _hopes(winds: tuple[int, ...], worth: tuple[int, int]) -> list[Numbers]:
-    """Return for each day the most that it and all days after it can pay: by deed and number of the air at its night."""
+    """Return for each day the maximum reward of it and all later days, by deed and air number at its night."""
     count = int(np.prod(_SHAPE))
     airs = [Air(*digits) for digits in np.ndindex(_SHAPE)]
     pays = np.array([[sum(worth[i] for i in growing(air, *move)) for air in airs] for move in _DEEDS])
@@ -106,13 +106,13 @@ def _hoped(hope: Numbers, state: State, move: tuple[str, int]) -> int:
 
 
 def _usual(level: LevelData) -> list[int]:
-    """Return what each day pays if nothing is ever done."""
+    """Return the reward of each day without any deeds."""
     state = DYNAMICS.start({**level, "usual": [0] * len(level["winds"])})
     return [int(DYNAMICS.act(state, _action("wait", 0)).reward) for _ in level["winds"]]
 
 
 def _gain(level: LevelData, deed: str, valley: int) -> float:
-    """Return what doing the same thing every day earns."""
+    """Return the reward of repeating one deed every day."""
     state = DYNAMICS.start(level)
     return sum(DYNAMICS.act(state, _action(deed, valley)).reward for _ in level["winds"])
 

@@ -1,7 +1,7 @@
-"""The rows of one run, coded as arrays: which rows count, and of which snapshot and view each is.
+"""The rows of one run, coded as arrays, with the snapshot and view of each row.
 
-A snapshot is a frozen harness as it was assessed: `E_0`, `E_4`, …, or by its role, `A_0` (before any update), `A_T` (after
-the last), `best-validation`. Snapshots are never pooled, nor are two checkpoints under one name.
+A snapshot is a frozen harness as assessed: `E_0`, `E_4`, …, or by its role, `A_0` (before any update), `A_T` (after
+the last), `best-validation`. Snapshots are never pooled, nor are two checkpoints with the same name.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heredity.errors import ConfigError, UnknownNameError
+from heredity._core.errors import ConfigError, UnknownNameError
 from heredity.protocols.harness_evolution.analysis.rows import COSTS, STEPS, TaskRows
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _VIEW_WORDS = {
     "heldout": "id",
     "test": "id",
 }
-"""What a word in a view's name says of it; of several words, the first of these counts."""
+"""Kind of a view by words in its name; the first matching entry counts."""
 
 _KINDS = {"train": TRAIN, "canary": CANARY, "update": UPDATE}
 _ROLES = {
@@ -56,8 +56,8 @@ class Snapshot:
     Attributes:
         name: its role if it has one, else its evaluation point, else its checkpoint.
         rank: `BASE`, `POINT`, `FINAL` or `BEST`.
-        batch: train batches before it; None if no row says.
-        checkpoints: the checkpoints that its rows name.
+        batch: train batches before it; None if no row has it.
+        checkpoints: the checkpoints named in its rows.
     """
 
     name: str
@@ -67,18 +67,18 @@ class Snapshot:
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """What snapshots are sorted by: base, points in the order of training, final, best."""
+        """Sort key of snapshots: base, points in the order of training, final, best."""
         digits = [(0, int(w), "") if w.isdigit() else (1, 0, w) for w in re.findall(r"\d+|\D+", self.name)]
         return self.rank, self.batch is None, self.batch or 0, digits
 
 
 @dataclass(frozen=True, slots=True)
 class Duplicates:
-    """Rows that were there twice, as a resumed run leaves them; the last one counts.
+    """Repeated rows, as a resumed run leaves them; the last one counts.
 
     Attributes:
-        rows: how many were left out.
-        conflicting: how many results had more than one score.
+        rows: number of rows left out.
+        conflicting: number of results with more than one score.
         tokens: known tokens of the rows left out.
     """
 
@@ -89,20 +89,20 @@ class Duplicates:
 
 @dataclass(frozen=True, slots=True)
 class CodedRows:
-    """What counts of a run's rows. Arrays have one entry for each row; -1 is none.
+    """The rows of a run that count. Arrays have one entry per row; -1 is none.
 
     Attributes:
         run_id: the run.
         kind: `TRAIN`, `JUDGED`, `CANARY` or `UPDATE`.
-        task: index into `tasks`; likewise `domain`, `source`, `view`, `snapshot`, and `cluster`, which is what it was drawn with.
-        score: NaN is missing.
-        solved: whether the verifier says so; where it says nothing, whether the score is 1.
-        errored: whether an execution error is on record.
+        task: index into `tasks`; likewise `domain`, `source`, `view`, `snapshot`, and `cluster`, the cluster of the task.
+        score: the score; NaN if missing.
+        solved: the verifier's verdict; without one, True if the score is 1.
+        errored: True if an execution error is recorded.
         steps: the columns of `rows.STEPS`.
         costs: the columns of `rows.COSTS`, read one by one by `cost`.
-        unnamed: judged rows of no snapshot, which are left out.
-        duplicates: rows left out because they are there again.
-        read: rows of this run before any was left out.
+        unnamed: number of judged rows without a snapshot, which are left out.
+        duplicates: repeated rows, which are left out.
+        read: number of rows of this run before any was left out.
     """
 
     run_id: str | None
@@ -134,13 +134,13 @@ class CodedRows:
 
 
 def view_kind(name: str) -> str:
-    """Return what a view is for, by the words of its name, or `"other"`: `"ood_test"` is `"ood"`, `"id_test"` is `"id"`."""
+    """Return the kind of a view by the words of its name, or `"other"`: `"ood_test"` is `"ood"`, `"id_test"` is `"id"`."""
     words = set(re.findall("[a-z]+", name.lower()))
     return next((kind for word, kind in _VIEW_WORDS.items() if word in words), "other")
 
 
 def run_ids(rows: TaskRows) -> list[str]:
-    """Return the runs that rows are of, sorted."""
+    """Return the ids of the runs in the rows, sorted."""
     return sorted(rows.frame["run_id"].unique().drop_nulls().cast(str).to_list())
 
 
@@ -149,15 +149,15 @@ def code_results(rows: TaskRows, run_id: str | None = None) -> CodedRows:
 
     Args:
         rows: task results.
-        run_id: which run; may be left out if there is only one.
+        run_id: the run; may be omitted if there is only one.
 
     Raises:
-        ConfigError: if there are several runs and none is named.
-        UnknownNameError: if there is no such run.
+        ConfigError: if there are several runs and `run_id` is omitted.
+        UnknownNameError: if the run does not exist.
     """
-    frame, run_id = _one_run(rows, run_id)
+    frame, run_id = _select_run(rows, run_id)
     read = frame.height
-    frame, unnamed = _named(frame)
+    frame, unnamed = _name_snapshots(frame)
     views, view = _coded(frame["view_name"])
     tasks, task = _coded(frame["task_id"])
     modes, mode = _coded(frame["mode"])
@@ -168,7 +168,7 @@ def code_results(rows: TaskRows, run_id: str | None = None) -> CodedRows:
     keep, duplicates = _last_of_each(frame, key)
     chosen = frame if keep is None else frame.filter(keep)
 
-    def kept(column: Any) -> Any:
+    def select_rows(column: Any) -> Any:
         return column if keep is None else column[keep]
 
     domains, domain = _coded(chosen["domain"])
@@ -183,17 +183,17 @@ def code_results(rows: TaskRows, run_id: str | None = None) -> CodedRows:
         clusters=clusters,
         views=views,
         snapshots=snapshots,
-        kind=kept(kind),
-        task=kept(task),
+        kind=select_rows(kind),
+        task=select_rows(task),
         domain=domain,
         source=source,
         cluster=cluster,
-        view=kept(view),
-        snapshot=kept(snapshot),
+        view=select_rows(view),
+        snapshot=select_rows(snapshot),
         score=score,
         solved=np.where(chosen["success"].is_null(), score >= 1.0, chosen["success"].fill_null(value=False)),
         errored=chosen["errored"].fill_null(value=False).to_numpy(),
-        steps={name: kept(values) for name, values in steps.items()},
+        steps={name: select_rows(values) for name, values in steps.items()},
         costs=chosen.select(COSTS),
         unnamed=unnamed,
         duplicates=duplicates,
@@ -201,19 +201,19 @@ def code_results(rows: TaskRows, run_id: str | None = None) -> CodedRows:
     )
 
 
-def _one_run(rows: TaskRows, run_id: str | None) -> tuple[pl.DataFrame, str | None]:
+def _select_run(rows: TaskRows, run_id: str | None) -> tuple[pl.DataFrame, str | None]:
     ids = run_ids(rows)
     if run_id is None:
         if len(ids) > 1:
-            raise ConfigError(f"the rows are of {len(ids)} runs, {', '.join(ids[:5])} …; name one of them")
+            raise ConfigError(f"the rows belong to {len(ids)} runs, {', '.join(ids[:5])} …; pass run_id")
         return rows.frame, ids[0] if ids else None
     if run_id not in ids:
         raise UnknownNameError("run", run_id, ids)
     return (rows.frame if len(ids) == 1 else rows.frame.filter(rows.frame["run_id"] == run_id)), run_id
 
 
-def _named(frame: pl.DataFrame) -> tuple[pl.DataFrame, int]:
-    """Add the column `snapshot`, and leave out judged rows that have none."""
+def _name_snapshots(frame: pl.DataFrame) -> tuple[pl.DataFrame, int]:
+    """Add the column `snapshot`, and drop judged rows without one."""
     import polars as pl
 
     frame = frame.with_columns(
@@ -226,7 +226,7 @@ def _named(frame: pl.DataFrame) -> tuple[pl.DataFrame, int]:
 
 
 def _coded(names: pl.Series) -> tuple[tuple[str, ...], Ints]:
-    """Return the distinct names, sorted, and for each row the index of its name, -1 for none."""
+    """Return the distinct names, sorted, and each row's index into them, -1 for none."""
     distinct = names.unique().drop_nulls()
     codes, texts = distinct.to_physical().to_list(), distinct.cast(str).to_list()
     order = sorted(range(len(texts)), key=texts.__getitem__)
@@ -236,7 +236,7 @@ def _coded(names: pl.Series) -> tuple[tuple[str, ...], Ints]:
 
 
 def _snapshots(frame: pl.DataFrame, kind: NDArray[np.int8]) -> tuple[tuple[Snapshot, ...], Ints]:
-    """Return the snapshots in their order, and for each row the index of its own; -1 where nothing is judged."""
+    """Return the snapshots in order, and each row's index into them; -1 for rows that are not judged."""
     import polars as pl
 
     judged = pl.Series(kind == JUDGED)
@@ -267,15 +267,15 @@ def _snapshots(frame: pl.DataFrame, kind: NDArray[np.int8]) -> tuple[tuple[Snaps
 
 def _snapshot(label: str, snapshot: str, train_batch_index: int | None, agent_checkpoint_id: list[str]) -> Snapshot:
     rank = _ROLES.get(snapshot, BASE if train_batch_index == 0 else POINT)
-    # SEAGym stamps the rows of A_0 with the point at which they were made, the last one.
+    # SEAGym marks the rows of A_0 with the point at which they were made, the last one.
     batch = 0 if rank == BASE else train_batch_index
     return Snapshot(label, rank, batch, tuple(agent_checkpoint_id))
 
 
 def _identity(kind: NDArray[np.int8], view: Ints, snapshot: Ints, task: Ints, steps: Mapping[str, Ints]) -> Ints:
-    """Return a number for each row that only rows of the same rollout share.
+    """Return a number per row that only rows of the same rollout share.
 
-    A frozen snapshot is attempted once on each task of a view, whenever that was; a train batch once for each update.
+    A frozen snapshot runs once on each task of a view, at any time; a train batch runs once per update.
     """
     step = np.zeros(len(kind), dtype=np.int64)
     moving = kind != JUDGED
@@ -292,7 +292,7 @@ def _identity(kind: NDArray[np.int8], view: Ints, snapshot: Ints, task: Ints, st
 
 
 def _last_of_each(frame: pl.DataFrame, key: Ints) -> tuple[Bools | None, Duplicates]:
-    """Return which rows to keep (None is all), and what the others were."""
+    """Return the rows to keep (None for all) and a summary of the others."""
     import polars as pl
 
     keys = pl.Series("key", key)

@@ -1,4 +1,4 @@
-"""What rollouts and updates cost. A cost that no record holds stays missing: it is counted, never a zero."""
+"""Costs of rollouts and updates. An unrecorded cost stays missing: it is counted as unknown, never as zero."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from heredity.protocols.harness_evolution.analysis.rows import COSTS
 from heredity.protocols.harness_evolution.task_results import Cost, Costs, RunCosts
 
 BySnapshot = dict[str, dict[str, Costs]]
-"""What judging cost, by view and snapshot."""
+"""Cost of judging, by view and snapshot."""
 
 
 def cost_metrics(results: CodedRows) -> tuple[RunCosts, BySnapshot]:
-    """Return what a run cost, and what each snapshot cost on each view."""
+    """Return the cost of a run, and of each snapshot on each view."""
     width = len(results.snapshots) + 1
     cells = (len(results.views), width)
     cell = results.view * width + results.snapshot + 1

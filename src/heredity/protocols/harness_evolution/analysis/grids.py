@@ -1,4 +1,4 @@
-"""A view as a grid of tasks by snapshots, and what each snapshot scores on it."""
+"""Views as grids of tasks by snapshots, and the scores of each snapshot."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class Grid:
 
     Attributes:
         view: its name.
-        kind: what it is for (`results.view_kind`).
+        kind: its kind (`results.view_kind`).
         tasks: names, sorted.
-        domains: names of all domains; `domain` has one index for each task, likewise `sources` and `source`.
-        clusters: what each task was drawn with; None for a task by itself.
-        snapshots: those that were judged on it, in order.
-        score: NaN where missing, and where a replayed task had not been trained yet.
+        domains: names of all domains; `domain` has one index per task, likewise `sources` and `source`.
+        clusters: the cluster of each task; None for an unclustered task.
+        snapshots: the snapshots judged on it, in order.
+        score: NaN where missing, or where a replayed task had not been trained yet.
         solved: verified success; False where the score is NaN.
-        errored: an execution error is on record; False where the score is NaN.
+        errored: an execution error is recorded; False where the score is NaN.
         untrained: a replayed task had not been trained yet.
     """
 
@@ -62,10 +62,10 @@ class Grid:
         return next((i for i, s in enumerate(self.snapshots) if s.rank == BASE), None)
 
     def chain(self) -> list[int]:
-        """Return the neighbouring snapshots: base, evaluation points, and the final one if no point stands for it.
+        """Return the consecutive snapshots: base, evaluation points, and the final one unless it is one of these points.
 
-        `A_0` beside `E_0`, `A_T` beside the last point and a best snapshot are second judgements of a harness in the
-        chain: a difference to them is noise, not an update.
+        `A_0` next to `E_0`, `A_T` next to the last point and a best snapshot judge a harness of the chain a second time: their
+        differences are noise, not updates.
         """
         base = [] if self.base is None else [self.base]
         points = [i for i, s in enumerate(self.snapshots) if s.rank == POINT]
@@ -74,10 +74,10 @@ class Grid:
         return base + points + [i for i in final[:1] if last is None or self.snapshots[i].batch != last]
 
     def final(self, batches: int | None) -> int | None:
-        """Return the snapshot after the last update: `A_T`, else the point after all `batches`; None if neither is here.
+        """Return the snapshot after the last update: `A_T`, else the point after all `batches`; None if neither was judged.
 
         Args:
-            batches: how many train batches the run had; None if unknown: then the last point is taken.
+            batches: number of train batches of the run; None if unknown, which selects the last point.
         """
         for i, snapshot in enumerate(self.snapshots):
             if snapshot.rank == FINAL:
@@ -87,7 +87,7 @@ class Grid:
         return points[-1] if whole else None
 
     def named(self, best: Snapshot, batches: int | None) -> int | None:
-        """Return where the harness that was best on validation was judged here, under whichever name."""
+        """Return the index of the harness that was best on validation, under any name."""
         for i, snapshot in enumerate(self.snapshots):
             if snapshot.name == best.name or snapshot.rank == BEST:
                 return i
@@ -96,7 +96,7 @@ class Grid:
         return self.final(batches) if best.batch is not None and best.batch == batches else None
 
     def pair(self, before: int, after: int) -> Pair:
-        """Return two snapshots as they are compared, with names, scores, domains, and which tasks both were asked."""
+        """Return two snapshots for comparison, with names, scores, domains, and the tasks asked of both."""
         first, second = ((self.snapshots[i].name, self.score[:, i]) for i in (before, after))
         asked: Bools = np.logical_not(self.untrained[:, before] | self.untrained[:, after])
         return first, second, (self.domain, self.clusters), asked
@@ -110,11 +110,11 @@ def train_batches(results: CodedRows) -> int | None:
 
 
 def grids(results: CodedRows, kinds: Mapping[str, str]) -> list[Grid]:
-    """Return a grid for each view that snapshots were judged on, by name.
+    """Return a grid per judged view, by name.
 
     Args:
         results: a run's results.
-        kinds: what views are for.
+        kinds: kinds of views, by name.
     """
     first = _first_batches(results)
     judged = results.kind == JUDGED
@@ -127,7 +127,7 @@ def grids(results: CodedRows, kinds: Mapping[str, str]) -> list[Grid]:
 
 
 def _first_batches(results: CodedRows) -> Floats | None:
-    """Return for each task the first batch that trained it, infinity for never; None if the rows hold no training."""
+    """Return the first batch that trained each task, infinity for never; None if the rows hold no training."""
     if train_batches(results) is None:
         return None
     first = np.full(len(results.tasks), np.inf)
@@ -173,32 +173,32 @@ def _grid(results: CodedRows, rows: Ints, view: str, kind: str, first: Floats | 
 
 
 def _untrained(first: Floats, snapshots: tuple[Snapshot, ...]) -> Bools:
-    """Say which replayed tasks a snapshot had not been trained on: for the base, those that never are."""
+    """Return a mask of replayed tasks that a snapshot had not been trained on; for the base, those never trained."""
     seen = [np.inf if s.rank == BASE or s.batch is None else s.batch for s in snapshots]
     return (first[:, None] > np.array(seen)[None, :]) | np.isinf(first)[:, None]
 
 
 def levels(grid: Grid, costs: Mapping[str, Costs]) -> dict[str, Level]:
-    """Return what each snapshot scores on a view, apart.
+    """Return the scores of each snapshot on a view, separately.
 
-    Perf is the mean score and SR the rate of verified successes (SEAGym, equations 4 and 5); execution success also wants
-    no error on record (appendix F).
+    Perf is the mean score and SR the rate of verified successes (SEAGym, equations 4 and 5); execution success also
+    requires that no error is recorded (appendix F).
 
     Args:
         grid: the view.
-        costs: what each snapshot cost there.
+        costs: cost of each snapshot on it.
     """
     return {snapshot.name: _level(grid, i, costs[snapshot.name]) for i, snapshot in enumerate(grid.snapshots)}
 
 
 def macro_perf(grid: Grid, index: int) -> float | None:
-    """Return the mean score of a snapshot with domains weighed alike; None if it attempted nothing."""
+    """Return the mean score of a snapshot, domains weighed equally; None without scores."""
     parts = by_domain(grid.score[:, index], grid.domain)
     return float(np.mean([part.mean() for part in parts])) if parts else None
 
 
 def micro_perf(grid: Grid, index: int) -> float | None:
-    """Return the mean score of a snapshot with tasks weighed alike; None if it attempted nothing."""
+    """Return the mean score of a snapshot, tasks weighed equally; None without scores."""
     score = grid.score[:, index]
     scores = score[~np.isnan(score)]
     return float(scores.mean()) if scores.size else None
@@ -224,7 +224,7 @@ def _level(grid: Grid, index: int, costs: Costs) -> Level:
 
 
 def _perf(grid: Grid, index: int) -> Mean:
-    """Return the mean score, and what it would be with all that is missing at 0 and at 1."""
+    """Return the mean score, and its values with all missing scores at 0 and at 1."""
     score, shares = grid.score[:, index], share(grid.score)
     mean, missing = _mean(score, grid, SHARE if shares else None), np.isnan(score) & ~grid.untrained[:, index]
     if not shares or not missing.any():

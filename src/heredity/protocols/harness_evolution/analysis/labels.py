@@ -1,4 +1,4 @@
-"""Labels of rollouts: what went wrong, by rules that anyone can read. Labels are for people, and never part of a score."""
+"""Labels of rollouts: kinds of failure, by readable rules. Labels are for readers and never affect a score."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from heredity.errors import ConfigError, nearest
-from heredity.ids import digest_json
-from heredity.outside import read_text, toml_table
-from heredity.refusals import quoted, reading
+from heredity._core.errors import ConfigError, nearest
+from heredity._core.ids import digest_json
+from heredity._core.outside import read_text, toml_table
+from heredity._core.refusals import quoted, reading
 
 OTHER, SOLVED = "other", "solved"
-"""The labels of rollouts for which no rule holds."""
+"""The labels of rollouts that match no rule."""
 
 WHEN = ("failed", "solved", "any")
 PLACES = ("status", "error", "reason", "transcript")
@@ -25,16 +25,16 @@ _KEYS = ("label", "pattern", "when", "in", "about")
 
 @dataclass(frozen=True, slots=True)
 class Rollout:
-    """A rollout, as it is labelled.
+    """A rollout to label.
 
     Attributes:
-        solved: whether its score is 1 or more.
+        solved: True if its score is 1 or more.
         status: `"ok"`, a failure category, or `"missing"`.
-        error: how it ended, where that is on record.
-        reason: what the verifier said.
+        error: its final error, if recorded.
+        reason: the verifier's reason.
         transcript: the conversation.
         task: the task's id.
-        question: what was asked.
+        question: the question.
     """
 
     solved: bool
@@ -48,14 +48,14 @@ class Rollout:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A label, and when a rollout has it.
+    """A label and the condition for it.
 
     Attributes:
-        label: what it is called.
-        pattern: searched in each of the places.
-        when: whether it is for rollouts that failed, for those that solved their task, or for any.
-        places: where the pattern is searched, of `PLACES`.
-        about: the label in words.
+        label: its name.
+        pattern: regular expression, searched in each place.
+        when: applies to failed rollouts, to solved ones, or to any.
+        places: the places to search, from `PLACES`.
+        about: description of the label.
     """
 
     label: str
@@ -65,7 +65,7 @@ class Rule:
     about: str = ""
 
     def holds(self, rollout: Rollout) -> str | None:
-        """Return the text that was found, in one line; None if the rule does not hold."""
+        """Return the matching text, in one line; None if the rule does not match."""
         if self.when != "any" and rollout.solved != (self.when == "solved"):
             return None
         matches = (self.pattern.search(getattr(rollout, field_name)) for field_name in self.places)
@@ -74,11 +74,11 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Rules in the order in which they are tried.
+    """Rules in matching order.
 
     Attributes:
-        rules: the first that holds gives the label.
-        digest: identifies them.
+        rules: the first match gives the label.
+        digest: identifies the rules.
     """
 
     rules: tuple[Rule, ...]
@@ -86,13 +86,13 @@ class Rules:
 
     @property
     def labels(self) -> dict[str, str]:
-        """Every label with its words, those without a rule last."""
+        """Every label with its description, those without a rule last."""
         named = {rule.label: "" for rule in self.rules}
         named |= {rule.label: rule.about for rule in self.rules if rule.about}
         return {**named, OTHER: "none of these", SOLVED: "the task was solved"}
 
     def label(self, rollout: Rollout) -> tuple[str, str]:
-        """Return a rollout's label, and the text for which it has it."""
+        """Return a rollout's label and the matching text."""
         for rule in self.rules:
             why = rule.holds(rollout)
             if why is not None:
@@ -101,13 +101,13 @@ class Rules:
 
 
 def read_rules(path: Path | None = None) -> Rules:
-    """Read rules from a TOML file; without one, the kinds of failure that come with Heredity.
+    """Read rules from a TOML file; by default the built-in kinds of failure.
 
     Raises:
-        ConfigError: if the file cannot be read, is no TOML, or a rule in it is wrong; the message names the rule.
+        ConfigError: if the file cannot be read, is not TOML, or has an invalid rule; the message names the rule.
     """
     source = resources.files(__package__ or "") / "failure_kinds.toml" if path is None else path
-    with reading(str(source), "TOML", "correct it there, or give a file of rules"):
+    with reading(str(source), "TOML", "correct it or pass a file of rules"):
         data = toml_table(source.read_text(encoding="utf-8") if path is None else read_text(path))
     tables = data.get("rule")
     if not isinstance(tables, list) or not tables or set(data) != {"rule"}:
@@ -124,7 +124,7 @@ def _rule(where: str, table: Any) -> Rule:
         if key not in _KEYS:
             close = nearest(key, _KEYS)
             raise ConfigError(
-                f"{where}: unknown key {quoted(key)}; {f'did you mean {close[0]}?' if close else _known_keys()}"
+                f"{where}: unknown key {quoted(key)}; {f'did you mean {close[0]}?' if close else _list_keys()}"
             )
     label, pattern = _text(where, given, "label"), _text(where, given, "pattern")
     when, about = _text(where, given, "when", "failed"), _text(where, given, "about", "")
@@ -136,16 +136,18 @@ def _rule(where: str, table: Any) -> Rule:
     try:
         compiled = re.compile(pattern)
     except re.error as error:
-        raise ConfigError(f"{where}: pattern is no regular expression: {error}; put a \\ before . ( [ * + ?") from error
+        raise ConfigError(
+            f"{where}: pattern is not a regular expression: {error}; escape . ( [ * + ? with \\"
+        ) from error
     return Rule(label, compiled, when, tuple(places), about)
 
 
-def _known_keys() -> str:
+def _list_keys() -> str:
     return f"known keys: {', '.join(_KEYS)}"
 
 
 def _text(where: str, table: Mapping[str, Any], key: str, default: str | None = None) -> str:
     value = table.get(key, default)
     if not isinstance(value, str) or (default is None and not value.strip()):
-        raise ConfigError(f"{where}: {key} is {value!r}; expected a text")
+        raise ConfigError(f"{where}: {key} is {value!r}; expected a string")
     return value

@@ -1,6 +1,6 @@
-"""Every metric of one run of harness evolution, from its task results (SEAGym, section 3.5 and appendices D.2 and F).
+"""All metrics of one harness-evolution run, from its task results (SEAGym, section 3.5 and appendices D.2 and F).
 
-The same rows give the same values to the last digit. Sums are taken in the order of the rows, on one thread.
+The same rows give the same values to the last digit: sums are taken in the order of the rows, on one thread.
 """
 
 from __future__ import annotations
@@ -8,18 +8,29 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
-from heredity.errors import UnknownNameError
-from heredity.protocols.harness_evolution.analysis.coded import CodedRows, Snapshot, code_results, view_kind
+import numpy as np
+from numpy.typing import NDArray
+
+from heredity._core.errors import UnknownNameError
+from heredity.protocols.harness_evolution.analysis.coded import (
+    TRAIN,
+    Bools,
+    CodedRows,
+    Ints,
+    Snapshot,
+    code_results,
+    view_kind,
+)
 from heredity.protocols.harness_evolution.analysis.costs import cost_metrics
-from heredity.protocols.harness_evolution.analysis.curves import snapshot_curves, train_curve
 from heredity.protocols.harness_evolution.analysis.grids import Grid, grids, levels, macro_perf, train_batches
 from heredity.protocols.harness_evolution.analysis.paired import Pair, gains
 from heredity.protocols.harness_evolution.analysis.replay import replay_metrics
 from heredity.protocols.harness_evolution.analysis.rows import TaskRows
 from heredity.protocols.harness_evolution.results import Role
 from heredity.protocols.harness_evolution.task_results import (
+    ALL,
     BestValidation,
     Costs,
     Curves,
@@ -27,30 +38,93 @@ from heredity.protocols.harness_evolution.task_results import (
     Gain,
     Of,
     RowCounts,
+    SnapshotCurves,
     SnapshotRow,
     TaskMetrics,
+    TrainCurve,
     Transfer,
     UpdateValidation,
     ViewLevels,
 )
 from heredity.results.coverage import COVERAGE, covers
 
+_RATES = ("perf", "sr", "execution_success")
+
+
+def train_curve(results: CodedRows) -> TrainCurve:
+    """Return the curve of training by source group, then batch, then update; rates are micro means.
+
+    Rollouts of one batch before different updates belong to different harnesses and stay separate.
+    """
+    rows = np.flatnonzero((results.kind == TRAIN) & ~np.isnan(results.score))
+    batch = results.steps["train_batch_index"][rows].astype(np.int64)
+    update = results.steps["global_update_index"][rows]
+    updates = int(update.max(initial=-1)) + 2
+    points, point = np.unique((batch + 1) * updates + update + 1, return_inverse=True)
+    source = results.source[rows]
+    solved, errored = results.solved[rows], results.errored[rows]
+    measures: list[NDArray[Any]] = [results.score[rows], solved, solved & ~errored, errored]
+    columns: dict[str, list[Any]] = {name: [] for name in TrainCurve.model_fields}
+    groups = [(ALL, np.ones(len(rows), dtype=bool)), *((n, source == i) for i, n in enumerate(results.sources))]
+    for name, member in groups:
+        count = np.bincount(point[member], minlength=len(points))
+        sums = [np.bincount(point[member], weights=m[member], minlength=len(points)) for m in measures]
+        there = np.flatnonzero(count)
+        columns["source"] += [name] * len(there)
+        columns["train_batch_index"] += _none_if_negative(points[there] // updates - 1)
+        columns["global_update_index"] += _none_if_negative(points[there] % updates - 1)
+        columns["tasks"] += count[there].tolist()
+        for measure, total in zip(_RATES, sums[:-1], strict=True):
+            columns[measure] += (total[there] / count[there]).tolist()
+        columns["errors"] += sums[-1][there].astype(int).tolist()
+    return TrainCurve.model_validate(columns)
+
+
+def _none_if_negative(values: Ints) -> list[int | None]:
+    return [None if v < 0 else v for v in values.tolist()]
+
+
+def snapshot_curves(grids: Sequence[Grid]) -> SnapshotCurves:
+    """Return the curves of all views, by view, source group, then snapshot."""
+    rows: list[tuple[Any, ...]] = []
+    for grid in grids:
+        members = [(ALL, np.ones(len(grid.tasks), dtype=bool))]
+        members += [(name, grid.source == i) for i, name in enumerate(grid.sources)]
+        for source, member in members:
+            rows += _curve(grid, source, member)
+    names = tuple(SnapshotCurves.model_fields)
+    return SnapshotCurves.model_validate({name: [row[i] for row in rows] for i, name in enumerate(names)})
+
+
+def _curve(grid: Grid, source: str, member: Bools) -> list[tuple[Any, ...]]:
+    score = grid.score[member]
+    present = ~np.isnan(score)
+    count = present.sum(axis=0)
+    total, solved = np.where(present, score, 0.0).sum(axis=0), grid.solved[member].sum(axis=0)
+    errors = grid.errored[member].sum(axis=0)
+    return [
+        (grid.view, source, s.name, s.batch, int(n), float(total[i] / n), float(solved[i] / n), int(errors[i]))
+        for i, (s, n) in enumerate(zip(grid.snapshots, count, strict=True))
+        if n
+    ]
+
+
 SCHEMA_VERSION = 1
 _RANKS: tuple[Literal["base", "point", "final", "best"], ...] = ("base", "point", "final", "best")
 MEASURES = {"id": "IDG", "ood": "OODG", "replay": "FR"}
-"""What a view of a kind measures: gain in and out of distribution, and the forgetting rate."""
+"""Measure of each kind of view: gain in and out of distribution, and the forgetting rate."""
 ROLES: tuple[Of, ...] = ("final", "best_validation")
-"""The snapshots whose gains over the first one are told."""
+"""The snapshots whose gains over the first one are reported."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """How the snapshots of a run were judged.
+    """The judged snapshots of a run.
 
     Attributes:
-        tables: one for each view.
+        tables: one table per view.
         batches: the number of the last train batch; None if the rows hold no training.
-        best: the view of update-validation, the snapshot that is best on it, and its macro Perf there; None without one.
+        best: the update-validation view, the best snapshot on it, and its macro Perf there; None without one.
     """
 
     tables: Sequence[Grid]
@@ -58,7 +132,7 @@ class Judgement:
     best: tuple[str, Snapshot, float] | None
 
     def roles(self, table: Grid) -> dict[Role, int]:
-        """Return where the base, the final snapshot and the best on validation are among a view's snapshots, if they are."""
+        """Return the indices of the base, the final snapshot and the best on validation in a view, where present."""
         best = None if self.best is None else table.named(self.best[1], self.batches)
         places: dict[Role, int | None] = {
             "base": table.base,
@@ -69,15 +143,15 @@ class Judgement:
 
 
 def judgement(results: CodedRows, kinds: Mapping[str, str] | None = None, least: float = COVERAGE) -> Judgement:
-    """Return how the snapshots of a run were judged.
+    """Return the judged snapshots of a run.
 
     Args:
         results: the run's results.
-        kinds: as for `harness_metrics`.
-        least: likewise.
+        kinds: as in `harness_metrics`.
+        least: as in `harness_metrics`.
 
     Raises:
-        UnknownNameError: if `kinds` names a view that there is not.
+        UnknownNameError: if `kinds` names a view that does not exist.
     """
     tables = grids(results, _kinds(results, kinds or {}))
     return Judgement(tables, train_batches(results), _best_validation(tables, least))
@@ -90,13 +164,13 @@ def harness_metrics(
 
     Args:
         rows: its task results.
-        run_id: which run, if the rows are of several.
-        kinds: what views are for (`"validation"`, `"id"`, `"ood"`, `"replay"`, `"other"`), where their names do not say.
-        least: the share of a view's scores that must be known to pick the best snapshot, or to say that one is better.
+        run_id: the run, if the rows belong to several.
+        kinds: kinds of views (`"validation"`, `"id"`, `"ood"`, `"replay"`, `"other"`), where their names do not show it.
+        least: the share of a view's scores required to select the best snapshot or to call one better.
 
     Raises:
-        ConfigError: if there are several runs and none is named.
-        UnknownNameError: if there is no such run or view.
+        ConfigError: if there are several runs and `run_id` is omitted.
+        UnknownNameError: if the run or a view does not exist.
     """
     results = code_results(rows, run_id)
     judged = judgement(results, kinds, least)
@@ -152,7 +226,7 @@ def _view(table: Grid, costs: Mapping[str, Costs]) -> ViewLevels:
 
 
 def _update_validation(table: Grid, least: float) -> UpdateValidation:
-    """Return UVG at each evaluation point, against the one before (equation 6) and against the base (equation 7)."""
+    """Return UVG at each evaluation point, against the previous one (equation 6) and against the base (equation 7)."""
     chain, base = table.chain(), table.base
     later = [] if base is None else [i for i in chain if i != base]
     return UpdateValidation(
@@ -162,7 +236,7 @@ def _update_validation(table: Grid, least: float) -> UpdateValidation:
 
 
 def _best_validation(tables: Sequence[Grid], least: float) -> tuple[str, Snapshot, float] | None:
-    """Return the snapshot with the highest macro Perf on update-validation, the earliest of equals; enough must be known of it."""
+    """Return the snapshot with the highest macro Perf on update-validation and enough scores, the earliest among equals."""
     for table in tables:
         judged = table.chain() if table.kind == "validation" else []
         covered_views = [i for i in judged if covers(table.score[:, i].tolist(), least)]

@@ -1,4 +1,4 @@
-"""Gains between two snapshots: paired by task, with what is within noise."""
+"""Gains between two snapshots, paired by task, with the noise level."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ from heredity.protocols.harness_evolution.task_results import Difference, Gain, 
 from heredity.results.coverage import COVERAGE, covered
 
 Labels = tuple[Ints, Clusters]
-"""The domain of each task, and what it was drawn with."""
+"""The domain and the cluster of each task."""
 
 Pair = tuple[tuple[str, Floats], tuple[str, Floats], Labels, Bools]
-"""Two snapshots of a view, each with its name and its scores, shape (tasks,), NaN where missing; the labels of the tasks; and which
-of them both were asked."""
+"""Two snapshots of a view, each with its name and its scores, shape (tasks,), NaN where missing; the labels of the tasks; and the
+tasks asked of both.
+"""
 
 
 def gains(pairs: Sequence[Pair], least: float = COVERAGE) -> tuple[Gain, ...]:
     """Compare the second snapshot of each pair with the first, by task; p-values are Holm-corrected over the pairs.
 
-    `macro` weighs domains alike, `micro` tasks; either is None where nothing is paired. Of pairs of which less than the share
-    `least` of the tasks that both were asked have scores of both, nobody can tell.
+    `macro` weighs domains equally, `micro` tasks; either is None if no task is paired. A pair has no verdict if fewer than the
+    share `least` of the tasks asked of both have both scores.
     """
     bounds = [GAP if share(before, after) else None for (_, before), (_, after), *_ in pairs]
     gaps = [after - before for (_, before), (_, after), *_ in pairs]
@@ -88,7 +89,7 @@ def by_domain(values: Floats, domain: Ints) -> list[Floats]:
 
 
 def parts_of(values: Floats, labels: Labels) -> tuple[list[Floats], list[Clusters]]:
-    """Return the known values of each domain that has any, and what each was drawn with."""
+    """Return the known values of each domain that has any, and their clusters."""
     domain, clusters = labels
     present = ~np.isnan(values)
     codes = np.unique(domain[present])
@@ -101,13 +102,13 @@ def estimate(
 ) -> Estimate | None:
     """Estimate the mean over domains of the means over tasks, for new tasks of the same domains.
 
-    As `statistics.case_mean`, but a domain of one task among others does not show how its tasks vary: then error and interval are
-    unknown.
+    As `statistics.case_mean`, but if one of several domains has a single task, the variation of its tasks is unknown, and so
+    are error and interval.
 
     Args:
         strata: the known values of each domain.
-        bounds: what values can only lie between; None if that is not known.
-        clusters: what each of them was drawn with (`samples.clustered`); None where all are by themselves.
+        bounds: the possible range of values; None if unknown.
+        clusters: the cluster of each value (`samples.clustered`); None if no task is clustered.
 
     Returns:
         The estimate, or None without values.
@@ -124,13 +125,13 @@ def _compare(strata: Sequence[Floats], clusters: Sequence[Clusters], bounds: Int
 
 
 def _single(strata: Sequence[Floats]) -> bool:
-    """Say whether some domain among others has a single task."""
+    """Return True if one of several domains has a single task."""
     sizes = [s.size for s in strata if s.size]
     return len(sizes) > 1 and min(sizes) == 1
 
 
 def paired_gains(table: Paired | None, of: Of) -> dict[str, float]:
-    """Return the gain of each task of a view that both the base and another snapshot attempted."""
+    """Return the gain on each task of a view for which both the base and another snapshot have a score."""
     if table is None or "base" not in table.scores or of not in table.scores:
         return {}
     rows = zip(table.tasks, table.scores["base"], table.scores[of], strict=True)
@@ -138,20 +139,20 @@ def paired_gains(table: Paired | None, of: Of) -> dict[str, float]:
 
 
 def asked_of(table: Paired | None, of: Of) -> set[str]:
-    """Return the tasks of a view that both the base and another snapshot were asked, whether or not a score came of it."""
+    """Return the tasks of a view asked of both the base and another snapshot, scored or not."""
     if table is None or "base" not in table.scores or of not in table.scores:
         return set()
     return set(table.tasks) - {task for role in ("base", of) for task in table.unasked.get(role, ())}
 
 
 def clusters_of(table: Paired | None) -> dict[str, str]:
-    """Return what the tasks of a view were drawn with; tasks by themselves are left out."""
+    """Return the clusters of a view's tasks; unclustered tasks are left out."""
     pairs = zip(table.tasks, table.clusters or (), strict=False) if table else ()
     return {task: cluster for task, cluster in pairs if cluster is not None}
 
 
 def over_runs(strata: Sequence[Floats]) -> list[Floats]:
-    """Return the mean gain of each task, shape (1, tasks): where runs attempted different tasks, all count alike."""
+    """Return the mean gain on each task, shape (1, tasks); if runs had different tasks, all tasks count equally."""
     return [np.nanmean(table, axis=0, keepdims=True) for table in strata]
 
 

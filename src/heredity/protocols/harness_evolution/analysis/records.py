@@ -1,7 +1,7 @@
-"""The task results of a run of harness evolution, read from its journal.
+"""Task results of a harness-evolution run, read from its journal.
 
-A snapshot is judged once on each view, however many evaluation points its candidate stands at: each of those points has
-rows of its own, and what the judging cost is counted once (`JournalRows.spent`).
+A snapshot is judged once on each view, even if its candidate stands at several evaluation points: each point has rows of its
+own, and the cost of judging counts once (`JournalRows.spent`).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import asdict
 from itertools import repeat
 from typing import Any
 
-from heredity.gateway import Usage
-from heredity.gateway.contract import NOTHING_USED
+from heredity.models import Usage
+from heredity.models.contract import NOTHING_USED
 from heredity.protocols.harness_evolution.analysis.rows import COSTS, NAMES, STEPS, TaskRows, rows_of_columns
 from heredity.protocols.harness_evolution.events import SNAPSHOT_ASSESSED, SNAPSHOTS_FROZEN
 from heredity.records.events import (
@@ -26,7 +26,7 @@ from heredity.records.events import (
 )
 
 GATE_KEYS = "gate/"
-"""What the keys of the contract gate's own submissions begin with."""
+"""Prefix of the keys of the contract gate's submissions."""
 
 _UNKNOWN = "unknown"
 
@@ -39,7 +39,7 @@ def rows_of_run(events: Iterable[Json]) -> TaskRows:
 
 
 class _Table:
-    """The columns of `TaskRows.frame`, as they grow."""
+    """The columns of `TaskRows.frame`, while they are built."""
 
     def __init__(self) -> None:
         self.columns: dict[str, list[Any]] = {
@@ -47,21 +47,21 @@ class _Table:
         }
 
     def extend(self, count: int, **given: Any) -> None:
-        """Add so many rows; a list has one value for each, anything else is the same for all."""
+        """Add `count` rows; a list has one value per row, anything else is the same for all."""
         for name, column in self.columns.items():
             value = given.get(name)
             column.extend(value if isinstance(value, list) else repeat(value, count))
 
 
 class JournalRows:
-    """What a journal says of a run's task results.
+    """Task results in a journal.
 
     Attributes:
         models: the other execution models that snapshots were judged under, sorted.
     """
 
     def __init__(self, events: Iterable[Json]) -> None:
-        """Read the journal's lines, as mappings, in order; kinds that are not known here are passed over."""
+        """Read the journal's lines, as mappings, in order; unknown kinds are ignored."""
         self._run_id: str | None = None
         self._method = False
         self._tasks: Sequence[Json] = ()
@@ -79,14 +79,14 @@ class JournalRows:
     def rows(self, model: str | None = None) -> TaskRows:
         """Return the rows that metrics are computed from.
 
-        Train rows are the outcomes of submissions, by the batch that was open: `global_update_index` numbers the
-        harnesses that were attempted, from 0, and `update_repeat_index` the rollouts of one harness at a task of a batch.
-        Canary rows are those of the contract gate. Each batch has one update row, with what the method's model calls used.
-        Judged rows are of evaluation points; those of replay only of tasks that had been trained by then (for `A_0`, of
-        all that ever are).
+        Train rows are the outcomes of submissions, by the open batch: `global_update_index` numbers the
+        evaluated harnesses from 0, and `update_repeat_index` the rollouts of one harness at a task of a batch.
+        Canary rows are those of the contract gate. Each batch has one update row, with the usage of the method's model calls.
+        Judged rows belong to evaluation points; replay rows only cover tasks trained by then (for `A_0`,
+        all tasks ever trained).
 
         Args:
-            model: the other execution model whose judged rows are wanted, and no others; None for the run's own.
+            model: return only the judged rows of this execution model; None for the run's.
         """
         table = _Table()
         if model is None:
@@ -101,7 +101,7 @@ class JournalRows:
     def spent(self) -> TaskRows:
         """Return the rows that were paid for: each judgement of a candidate once, whole, also under other models.
 
-        What another run of the suite judged is there and cost nothing here.
+        Judgements by another run of the suite are included at zero cost.
         """
         table = _Table()
         self._write_submissions(table)
@@ -121,7 +121,7 @@ class JournalRows:
                 self._tasks = data["tasks"]
             case BATCH_STARTED.name:
                 self._batch = data["number"]
-                # What an agent from outside asks its own model is in no journal: unknown, and not nothing.
+                # An outside agent's own model calls are in no journal: their cost is unknown, not zero.
                 self._used.setdefault(self._batch, NOTHING_USED if self._method else Usage())
             case MODEL_CALLED.name:
                 if self._batch:
@@ -150,7 +150,7 @@ class JournalRows:
                 len(outcomes),
                 run_id=self._run_id,
                 agent_checkpoint_id=admitted["candidate"],
-                **_named(labels),
+                **_task_columns(labels),
                 **dict.fromkeys(("view_name", "mode"), "canary" if admitted["key"].startswith(GATE_KEYS) else "train"),
                 train_batch_index=batch or None,
                 global_update_index=harnesses[admitted["candidate"]],
@@ -161,7 +161,7 @@ class JournalRows:
             )
 
     def _write_updates(self, table: _Table) -> None:
-        """Write one row for each batch, of what its updates used."""
+        """Write one row per batch with the usage of its updates."""
         table.extend(
             len(self._used),
             run_id=self._run_id,
@@ -176,9 +176,9 @@ class JournalRows:
     def _write_judged(self, table: _Table, data: Json, point: Json) -> None:
         """Write the rows of one judgement for one evaluation point."""
         tasks: Sequence[Json] = data["tasks"]
-        kept = [data["view"] != "replay" or self._seen(task["id"], point) for task in tasks]
+        kept = [data["view"] != "replay" or self._trained_before(task["id"], point) for task in tasks]
         columns = {
-            **_named(tasks),
+            **_task_columns(tasks),
             "score": data["scores"],
             "errored": [bool(error) for error in data.get("errors") or [None] * len(tasks)],
             **_costs(len(tasks), data.get("costs"), data.get("seconds")),
@@ -195,7 +195,7 @@ class JournalRows:
             **{name: _chosen(column, kept) for name, column in columns.items()},
         )
 
-    def _seen(self, task: str, point: Json) -> bool:
+    def _trained_before(self, task: str, point: Json) -> bool:
         first = self._trained.get(task)
         return not point["batch"] or (first is not None and first <= point["batch"])
 
@@ -204,12 +204,12 @@ class JournalRows:
 
 
 def _free(data: Json) -> Json:
-    """Return a judgement whose rollouts cost nothing."""
+    """Return a judgement with zero rollout cost."""
     nothing = {**asdict(NOTHING_USED), "tool_calls": 0}
     return {**data, "costs": [nothing] * len(data["tasks"]), "seconds": [0.0] * len(data["tasks"])}
 
 
-def _named(tasks: Sequence[Json]) -> dict[str, list[str | None]]:
+def _task_columns(tasks: Sequence[Json]) -> dict[str, list[str | None]]:
     domains = [task.get("domain") or _UNKNOWN for task in tasks]
     return {
         "task_id": [task["id"] for task in tasks],
@@ -220,7 +220,7 @@ def _named(tasks: Sequence[Json]) -> dict[str, list[str | None]]:
 
 
 def _costs(count: int, costs: Sequence[Json] | None, seconds: Sequence[float] | None) -> dict[str, list[Any]]:
-    """Return the columns of what rollouts cost; unknown where nothing is told of each rollout."""
+    """Return the cost columns of rollouts; unknown if the journal has no per-rollout costs."""
     entries = costs or [{}] * count
     used = [Usage(*map(c.get, ("input_tokens", "output_tokens", "cached_tokens", "cost_usd"))) for c in entries]
     return {

@@ -1,4 +1,4 @@
-"""What replay shows: tasks fixed and forgotten, and the grid of tasks by snapshots (SEAGym, appendix D.2)."""
+"""Results of replay: tasks fixed and forgotten, and the grid of tasks by snapshots (SEAGym, appendix D.2)."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ CELLS = {"S": "solved", "F": "failed", "E": "failed with an error", ".": "missin
 
 
 def replay_metrics(grid: Grid) -> Replay:
-    """Return what was fixed and forgotten, over all sources and by source, and the replay grid.
+    """Return tasks fixed and forgotten, over all sources and by source, and the replay grid.
 
-    `delta` counts tasks between neighbouring snapshots: ΔFix, solved now and not before, and ΔForget, the reverse.
-    `since_base` has rates against the base: Fix of the tasks that it failed, Forget of those it solved; their
-    denominators are the same at every snapshot. Tasks that either side did not attempt count in neither.
+    `delta` counts tasks between consecutive snapshots: ΔFix (newly solved) and ΔForget (no longer solved). `since_base` has
+    rates against the base: Fix among the tasks that it failed, Forget among those it solved; their denominators are the same
+    at every snapshot. Tasks missing on either side count in neither.
     """
     everything = np.ones(len(grid.tasks), dtype=bool)
     groups = [(name, grid.source == i) for i, name in enumerate(grid.sources)]
@@ -78,7 +78,7 @@ def _since_base(grid: Grid, member: Bools) -> SinceBase | None:
 
 
 def replay_grid(grid: Grid) -> ReplayGrid:
-    """Return the outcome of each task at each snapshot: one string a task, one letter (`CELLS`) a snapshot."""
+    """Return the outcome of each task at each snapshot: one string per task, one letter (`CELLS`) per snapshot."""
     letters = np.where(grid.solved, SOLVED, np.where(grid.errored, ERRORED, FAILED))
     letters = np.where(np.isnan(grid.score), np.where(grid.untrained, UNTRAINED, MISSING), letters)
     return ReplayGrid(

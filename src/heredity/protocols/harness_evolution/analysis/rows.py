@@ -1,8 +1,8 @@
 """Task results of harness evolution as rows, read from SEAGym's records or from Parquet.
 
 A row is one rollout of one task (or one update, `mode` "update"). Its fields are those of SEAGym's `task_results.jsonl`
-and `metric_inputs.jsonl`. `attributes` and `cost` are flattened, names are dictionary-coded, and what no metric needs is
-dropped while reading, so that a row takes about a hundred bytes, whatever its record holds.
+and `metric_inputs.jsonl`. `attributes` and `cost` are flattened, names are dictionary-coded, and fields that no metric needs are
+dropped while reading, so a row takes about a hundred bytes regardless of its record.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from heredity.errors import ConfigError, RecordError
+from heredity._core.errors import ConfigError, RecordError
 from heredity.protocols.harness_evolution.task_results import Damage
 
 if TYPE_CHECKING:
     import polars as pl
 
 BLOCK_BYTES = 16 << 20
-"""How much of a JSON-lines file is parsed at a time."""
+"""Block size for parsing JSON lines, in bytes."""
 
 MAX_DAMAGED = 10_000
-"""With more damaged lines than this, a file is refused: it holds something else."""
+"""Maximum number of damaged lines; a file with more is refused because it is something else."""
 
 NAMES = (
     "run_id",
@@ -46,7 +46,7 @@ COSTS = ("tokens", "input_tokens", "cache_tokens", "output_tokens", "tool_calls"
 """Columns of costs: tokens, calls, seconds, dollars; null where unknown."""
 
 STEPS = ("train_batch_index", "global_update_index", "update_repeat_index")
-"""Columns of whole numbers that say when a row was made."""
+"""Integer columns for the position of a row in the run."""
 
 _TOKEN_PARTS = ("input_tokens", "cache_tokens", "output_tokens")
 _TOTALS = ("tokens", "total_tokens", "n_total_tokens")
@@ -59,9 +59,9 @@ class TaskRows:
     """Task results in columns.
 
     Attributes:
-        frame: one row for each result in the order of the file: `NAMES` (categorical), `COSTS` (float), `STEPS` (int),
+        frame: one row per result in the order of the file: `NAMES` (categorical), `COSTS` (float), `STEPS` (int),
             `score` (float, higher is better; null is missing), `success` (bool, null if not said) and `errored` (bool).
-        damaged: the lines that were left out.
+        damaged: the lines left out.
     """
 
     frame: pl.DataFrame
@@ -72,37 +72,37 @@ def read_rows(path: Path) -> TaskRows:
     """Read task results.
 
     Args:
-        path: `*.jsonl`, read in blocks (lines that are no task result are left out and listed), or `*.parquet`, with
+        path: `*.jsonl`, read in blocks (invalid lines are left out and listed), or `*.parquet`, with
             SEAGym's fields or with the columns of `TaskRows.frame`.
 
     Raises:
         RecordError: if the file cannot be read, or holds something else.
-        ConfigError: if the name ends in neither.
+        ConfigError: if the file has another suffix.
     """
     if path.suffix not in (".jsonl", ".ndjson", ".parquet"):
-        raise ConfigError(f"{path} ends in {path.suffix!r}; give task results as .jsonl or .parquet")
+        raise ConfigError(f"{path} ends in {path.suffix!r}; pass task results as .jsonl or .parquet")
     try:
         if path.exists() and not path.is_file():
-            raise RecordError(f"{path} is no plain file; give a file of task results")
+            raise RecordError(f"{path} is not a regular file; pass a file of task results")
         if path.suffix == ".parquet":
             return _read_parquet(path)
         with path.open("rb") as file:
             return _read_lines(file, str(path))
     except OSError as error:
-        raise RecordError(f"{path} cannot be read: {error.strerror or error}; give a file of task results") from error
+        raise RecordError(f"{path} cannot be read: {error.strerror or error}; pass a file of task results") from error
 
 
 def rows_of(results: Iterable[Mapping[str, Any]]) -> TaskRows:
-    """Return results, given as mappings with SEAGym's fields and JSON values, as rows; a wrong one is listed as damaged."""
+    """Convert results, as mappings with SEAGym's fields and JSON values, to rows; invalid ones are listed as damaged."""
     text = b"".join(json.dumps(dict(row)).encode() + b"\n" for row in results)
     return _read_lines(BytesIO(text), "the given results")
 
 
 def rows_of_columns(columns: Mapping[str, Sequence[Any]]) -> TaskRows:
-    """Return results, given as the columns of `TaskRows.frame`, as rows.
+    """Convert results, as the columns of `TaskRows.frame`, to rows.
 
     Args:
-        columns: all of them, of equal length; None is unknown, as is a score or a cost that is not finite.
+        columns: all columns, of equal length; None is unknown, as is a score or a cost that is not finite.
     """
     import polars as pl
 
@@ -112,7 +112,7 @@ def rows_of_columns(columns: Mapping[str, Sequence[Any]]) -> TaskRows:
 
 
 def write_rows(rows: TaskRows, path: Path) -> None:
-    """Write rows as Parquet, which `read_rows` reads back ten times as fast as JSON lines."""
+    """Write rows as Parquet, which `read_rows` reads ten times as fast as JSON lines."""
     rows.frame.write_parquet(path)
 
 
@@ -129,8 +129,8 @@ def _read_lines(file: BinaryIO, name: str) -> TaskRows:
         damaged += lost
         if len(damaged) > MAX_DAMAGED:
             raise RecordError(
-                f"{name} has more than {MAX_DAMAGED} lines that are no task results (line {damaged[0].line}: "
-                f"{damaged[0].reason}); give SEAGym's task_results.jsonl or metric_inputs.jsonl"
+                f"{name} has more than {MAX_DAMAGED} lines that are not task results (line {damaged[0].line}: "
+                f"{damaged[0].reason}); pass SEAGym's task_results.jsonl or metric_inputs.jsonl"
             )
     return TaskRows(pl.concat(frames, rechunk=False), tuple(damaged))
 
@@ -165,7 +165,7 @@ def _parse(block: bytes, first: int) -> tuple[pl.DataFrame, list[Damage]]:
 
 
 def _salvage(lines: list[tuple[int, bytes]], damaged: list[Damage]) -> Iterator[pl.DataFrame]:
-    """Yield what can be read, halving what cannot until single lines are blamed: the two ways of reading agree."""
+    """Yield readable lines, halving unreadable blocks until single lines fail: both ways of reading agree."""
     import polars as pl
 
     if len(damaged) > MAX_DAMAGED:
@@ -196,7 +196,7 @@ def _decode(text: bytes) -> pl.DataFrame:
 
 @cache
 def _record_schema() -> dict[str, Any]:
-    """Return the fields that are read of a record; every other is skipped."""
+    """Return the fields read from a record; all others are skipped."""
     import polars as pl
 
     plain = [name for name in NAMES if name not in _ATTRIBUTES]
@@ -213,7 +213,7 @@ def _record_schema() -> dict[str, Any]:
 
 
 def _lacks() -> pl.Expr:
-    """Say what a result must have and lacks; null where it lacks nothing."""
+    """Return the required field that a result lacks; null if it is complete."""
     import polars as pl
 
     reason = pl.when(pl.col("mode").is_null()).then(pl.lit("no mode"))
@@ -270,13 +270,13 @@ def _read_parquet(path: Path) -> TaskRows:
         given = scan.collect_schema()
         for name in ("task_id", "view_name", "mode", "score"):
             if name not in given:
-                raise RecordError(f"{path} has no column {name!r} but {list(given)}; give task results")
+                raise RecordError(f"{path} has no column {name!r}, only {list(given)}; pass task results")
         flat = "errored" in given
         schema = _frame_schema() if flat else _record_schema()
         wanted = scan.select(_column(name, kind, given.get(name)) for name, kind in schema.items())
         frame = (wanted if flat else wanted.select(_columns())).collect(engine="streaming")
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise RecordError(f"{path} holds no task results: {error}; give SEAGym's fields as columns") from error
+        raise RecordError(f"{path} does not hold task results: {error}; use SEAGym's fields as columns") from error
     lacks = frame.select(_lacks()).to_series()
     if lacks.null_count() < len(lacks):
         row = lacks.is_not_null().arg_max() or 0
@@ -285,7 +285,7 @@ def _read_parquet(path: Path) -> TaskRows:
 
 
 def _column(name: str, kind: Any, given: Any) -> pl.Expr:
-    """Return a column as it is wanted, whatever part of it is given; structs are matched by the names of their fields."""
+    """Return a column in the required form, filling missing parts; struct fields are matched by name."""
     import polars as pl
 
     if given is None or given == pl.Null:

@@ -1,7 +1,7 @@
 """SEAGym's task indexes and split manifests: read, checked, summarised.
 
 A task index lists tasks by reference (`{version, tasks: [{task_id, source, attributes, scoring, visibility}]}`); a split
-manifest deals them into train, val and test (`{split_id, split_version, seed, splits}`).
+manifest divides them into train, val and test (`{split_id, split_version, seed, splits}`).
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from heredity.errors import ConfigError
-from heredity.outside import json_value, read_bytes
-from heredity.refusals import quoted, reading
+from heredity._core.errors import ConfigError
+from heredity._core.outside import json_value, read_bytes
+from heredity._core.refusals import quoted, reading
 
 SPLITS = ("train", "val", "test")
 TRANSFORMS = ("identity", "binary_threshold")
@@ -22,11 +22,11 @@ TRANSFORMS = ("identity", "binary_threshold")
 
 @dataclass(frozen=True, slots=True)
 class Scoring:
-    """How a task's rewards become its score.
+    """Scoring rule: turns a task's rewards into its score.
 
     Attributes:
-        main_reward_key: which reward counts.
-        success_threshold: the reward from which a task is solved.
+        main_reward_key: the reward that counts.
+        success_threshold: minimum reward of a solved task.
         score_transform: `"identity"`, or `"binary_threshold"` for 1 from the threshold on and 0 below.
     """
 
@@ -35,7 +35,7 @@ class Scoring:
     score_transform: str = "identity"
 
     def apply(self, rewards: Mapping[str, float]) -> tuple[float, bool] | None:
-        """Return score and success; None if the reward that counts is missing."""
+        """Return score and success; None if the main reward is missing."""
         reward = rewards.get(self.main_reward_key)
         if reward is None:
             return None
@@ -45,14 +45,14 @@ class Scoring:
 
 @dataclass(frozen=True, slots=True)
 class IndexedTask:
-    """A task of an index: where it is from, what it is, how it is scored.
+    """A task of an index: source, attributes and scoring.
 
     Attributes:
         task_id: unique in its index.
         source: reference to the benchmark's task; free.
         attributes: such as `domain` and `source_benchmark`; free.
-        scoring: how rewards become a score.
-        visibility: what an agent may see; free.
+        scoring: the scoring rule.
+        visibility: the parts an agent may see; free.
     """
 
     task_id: str
@@ -68,7 +68,7 @@ class IndexedTask:
 
     @property
     def source_group(self) -> str:
-        """The benchmark that it is from, or else its domain."""
+        """Its source benchmark, or else its domain."""
         return str(self.attributes.get("source_benchmark", self.domain))
 
 
@@ -87,8 +87,8 @@ class Split:
     Attributes:
         split_id: its name.
         split_version: its version.
-        seed: with which it was drawn.
-        splits: task ids of `"train"`, `"val"` and `"test"`: disjoint, none twice.
+        seed: the seed it was drawn with.
+        splits: task ids of `"train"`, `"val"` and `"test"`: disjoint, without duplicates.
     """
 
     split_id: str
@@ -99,13 +99,13 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """How many tasks a split has.
+    """Number of tasks in each split.
 
     Attributes:
-        tasks: by split.
+        tasks: number by split.
         domains: by split, then domain.
         sources: by split, then source group.
-        unused: tasks of the index that are in no split.
+        unused: number of the index's tasks in no split.
     """
 
     tasks: Mapping[str, int]
@@ -118,12 +118,12 @@ def read_task_index(path: Path) -> TaskIndex:
     """Read a task index.
 
     Raises:
-        ConfigError: if it cannot be read, or is malformed; the message names the task and the field.
+        ConfigError: if it cannot be read or is malformed; the message names the task and the field.
     """
     data = _read(path)
     entries = data.get("tasks")
     if not isinstance(entries, list):
-        raise ConfigError(f"{path}: tasks is {_shown(entries)}; give a list of tasks")
+        raise ConfigError(f"{path}: tasks is {_format(entries)}; give a list of tasks")
     tasks = [_task(entry, f"{path}: task {i}") for i, entry in enumerate(cast("list[Any]", entries), 1)]
     _refuse_repeated(f"{path}: tasks", (task.task_id for task in tasks))
     return TaskIndex(str(data.get("version", "unknown")), {task.task_id: task for task in tasks})
@@ -146,7 +146,7 @@ def read_split(path: Path) -> Split:
                 raise ConfigError(f"{path}: {left} and {right} share {_some(shared)}; splits must be disjoint")
     seed = data.get("seed", 0)
     if not isinstance(seed, int):
-        raise ConfigError(f"{path}: seed is {_shown(seed)}; give a whole number")
+        raise ConfigError(f"{path}: seed is {_format(seed)}; give a whole number")
     return Split(str(data.get("split_id", "unknown")), str(data.get("split_version", "unknown")), seed, splits)
 
 
@@ -154,13 +154,13 @@ def inspect_split(index: TaskIndex, split: Split) -> Inspection:
     """Count the tasks of a split by domain and source.
 
     Raises:
-        ConfigError: if the index does not know a task.
+        ConfigError: if a task is not in the index.
     """
     for name, ids in split.splits.items():
         if missing := [task_id for task_id in ids if task_id not in index.tasks]:
             raise ConfigError(
-                f"split {_shown(split.split_id)}: splits.{name} has {_some(missing)}, which the task index (version "
-                f"{index.version!r}, {len(index.tasks)} tasks) does not know; use the index it was drawn from"
+                f"split {_format(split.split_id)}: splits.{name} has {_some(missing)}, which the task index (version "
+                f"{index.version!r}, {len(index.tasks)} tasks) does not have; use the index it was drawn from"
             )
     members = {name: [index.tasks[task_id] for task_id in ids] for name, ids in split.splits.items()}
     return Inspection(
@@ -176,7 +176,7 @@ def _counts(names: Iterable[str]) -> dict[str, int]:
 
 
 def _read(path: Path) -> Mapping[str, Any]:
-    with reading(path, "JSON", "give a file of SEAGym's form"):
+    with reading(path, "JSON", "pass a file in SEAGym's format"):
         return _mapping(json_value(read_bytes(path)), str(path))
 
 
@@ -184,7 +184,7 @@ def _task(data: Any, where: str) -> IndexedTask:
     task = _mapping(data, where)
     task_id = task.get("task_id")
     if not isinstance(task_id, str) or not task_id:
-        raise ConfigError(f"{where}: task_id is {_shown(task_id)}; give a name")
+        raise ConfigError(f"{where}: task_id is {_format(task_id)}; give a name")
     where = f"{where} ({task_id})"
     return IndexedTask(
         task_id=task_id,
@@ -198,17 +198,17 @@ def _task(data: Any, where: str) -> IndexedTask:
 def _scoring(data: Mapping[str, Any], where: str) -> Scoring:
     transform, threshold = data.get("score_transform", "identity"), data.get("success_threshold", 1.0)
     if transform not in TRANSFORMS:
-        raise ConfigError(f"{where}: score_transform is {_shown(transform)}; give {' or '.join(TRANSFORMS)}")
+        raise ConfigError(f"{where}: score_transform is {_format(transform)}; give {' or '.join(TRANSFORMS)}")
     if not isinstance(threshold, int | float) or isinstance(threshold, bool):
-        raise ConfigError(f"{where}: success_threshold is {_shown(threshold)}; give a number")
-    # SEAGym's documentation says reward_key where its code reads main_reward_key.
+        raise ConfigError(f"{where}: success_threshold is {_format(threshold)}; give a number")
+    # SEAGym's documentation says reward_key, but its code reads main_reward_key.
     key = data.get("main_reward_key", data.get("reward_key", "reward"))
     return Scoring(str(key), float(threshold), transform)
 
 
 def _ids(data: Any, where: str) -> tuple[str, ...]:
     if not isinstance(data, list):
-        raise ConfigError(f"{where} is {_shown(data)}; give a list of task ids")
+        raise ConfigError(f"{where} is {_format(data)}; give a list of task ids")
     ids = tuple(map(str, cast("list[Any]", data)))
     _refuse_repeated(where, ids)
     return ids
@@ -216,12 +216,12 @@ def _ids(data: Any, where: str) -> tuple[str, ...]:
 
 def _refuse_repeated(where: str, ids: Iterable[str]) -> None:
     if repeated := sorted(name for name, count in Counter(ids).items() if count > 1):
-        raise ConfigError(f"{where} has {_some(repeated)} more than once; leave each task there once")
+        raise ConfigError(f"{where} has {_some(repeated)} more than once; keep each task once")
 
 
 def _mapping(data: Any, where: str) -> Mapping[str, Any]:
     if not isinstance(data, dict):
-        raise ConfigError(f"{where} is {_shown(data)}; give an object")
+        raise ConfigError(f"{where} is {_format(data)}; give an object")
     return cast("dict[str, Any]", data)
 
 
@@ -230,5 +230,5 @@ def _some(names: list[str]) -> str:
     return ", ".join(map(quoted, names[:5])) + more
 
 
-def _shown(value: Any) -> str:
+def _format(value: Any) -> str:
     return "missing" if value is None else quoted(value)

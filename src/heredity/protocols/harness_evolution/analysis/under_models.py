@@ -1,4 +1,4 @@
-"""What the harnesses of a method are worth under their own execution model and under others, over its runs."""
+"""Scores of a method's harnesses under their own execution model and under others, over its runs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from heredity.protocols.harness_evolution.results import (
 
 
 def model_rows(label: str, harnesses: Sequence[HarnessRunResults], *, ranked: bool) -> list[ModelRow]:
-    """Return a row for each view with a cell for each model, the one that they evolved under first; means over runs.
+    """Return a row per view with a cell per model, the model they evolved under first; means over runs.
 
     Args:
         label: the method.
-        harnesses: what its runs came to.
-        ranked: whether the interval of a single run is told.
+        harnesses: results of its runs.
+        ranked: True to report the interval of a single run.
     """
     evolved = harnesses[0].plan.execution or "own model"
     under: dict[str, dict[str, list[UnderModel]]] = {}
@@ -51,7 +51,7 @@ def _rise(level: BeforeAfter) -> float | None:
 
 
 def _cell(model: str, levels: Sequence[BeforeAfter], gained: Sequence[float | None], ranked: bool) -> ModelCell:
-    # Of several runs, the interval of one would say too little.
+    # With several runs, the interval of one would be too narrow.
     only = levels[0] if ranked and len(levels) == 1 else None
     return ModelCell(
         model=model,

@@ -1,4 +1,4 @@
-"""Post-training by agents, from the record: what was tried, how it was trained, what came of it, and why it failed."""
+"""Analysis of post-training runs from the record: attempts, training routes, results, and failures."""
 
 from heredity.protocols.post_training.analysis.length_control import length_controlled
 from heredity.protocols.post_training.analysis.metrics import posttraining_metrics

@@ -1,4 +1,4 @@
-"""Improvements over the base model, with their intervals, and how much grading itself varies."""
+"""Improvements over the base model with intervals, and the noise of grading."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from heredity.results.coverage import COVERAGE, covered
 
 
 def paired(after: Scores, before: Scores, clusters: Clusters | None = None, coverage: float = COVERAGE) -> Gain | None:
-    """Compare scores task by task: a positive difference favours `after`; None if nothing is paired.
+    """Compare scores by task: a positive difference favours `after`; None if nothing is paired.
 
     Args:
         after: scores of a checkpoint.
-        before: of the base model, of the same tasks.
-        clusters: what each task was drawn with (`samples.clustered`).
-        coverage: the share of the checkpoint's tasks that must have scores of both to say which is better.
+        before: scores of the base model on the same tasks.
+        clusters: the cluster of each task (`samples.clustered`).
+        coverage: the share of the checkpoint's tasks that need scores of both for a verdict.
     """
     width = min(len(after), len(before))
     table = np.array([after[:width], before[:width]], dtype=np.float64)
@@ -55,7 +55,7 @@ def _columns(after: Scores, before: Scores) -> tuple[Floats, Floats]:
 
 
 def clearly_worse(after: Scores, before: Scores) -> bool:
-    """Whether Student's 95% interval of the paired difference lies below zero: quick, for every submission of a run."""
+    """Return True if Student's 95% interval of the paired difference lies below zero; fast enough for every submission of a run."""
     gaps = np.array([a - b for a, b in zip(after, before, strict=False) if a is not None and b is not None])
     if gaps.size < 2:
         return False
@@ -64,7 +64,7 @@ def clearly_worse(after: Scores, before: Scores) -> bool:
 
 
 def described(scores: Scores, clusters: Clusters | None = None) -> ScoreSummary | None:
-    """Return mean, interval and number of scores; None without any. Clusters are as of `paired`."""
+    """Return mean, interval and number of scores; None without any. Clusters as in `paired`."""
     if not scores:
         return None
     present = [score for score in scores if score is not None]
@@ -81,12 +81,12 @@ def described(scores: Scores, clusters: Clusters | None = None) -> ScoreSummary 
 
 
 def best_step(record: PostTraining) -> Step | None:
-    """Return the submission with the highest graded score, the earliest of equals."""
+    """Return the submission with the highest graded score, the earliest among equals."""
     return max((s for s in record.steps if s.score is not None), key=lambda s: s.score or 0.0, default=None)
 
 
 def against_base(record: PostTraining, step: Step | None) -> Gain | None:
-    """Compare a submission with the base model on the graded view, task by task."""
+    """Compare a submission with the base model on the graded view, by task."""
     if step is None:
         return None
     clusters = record.clusters_of(GRADED, step.tasks)
@@ -94,13 +94,13 @@ def against_base(record: PostTraining, step: Step | None) -> Gain | None:
 
 
 def base_scores(record: PostTraining, step: Step) -> list[float | None]:
-    """Return the base model's scores of the tasks of a submission, in its order; None where they are not known."""
+    """Return the base model's scores on a submission's tasks, in its order; None if unknown."""
     base = dict(enumerate(record.baseline(GRADED)))
     return [base.get(task_index) for task_index in step.tasks]
 
 
 def heldout(record: PostTraining) -> HeldoutGain | None:
-    """Return how the base and the chosen checkpoint score on the slice that no submission returned; None before judging."""
+    """Return the scores of the base and the selected checkpoint on the held-out slice; None before judging."""
     after, before = record.judged.get(record.chosen, ()), record.baseline(HELDOUT) or record.judged.get(record.base, ())
     clusters = record.clusters.get(HELDOUT)
     if not after and not before:
@@ -115,7 +115,7 @@ def heldout(record: PostTraining) -> HeldoutGain | None:
 
 
 def noise(record: PostTraining) -> Noise | None:
-    """Return how much repeated gradings of one checkpoint differ (Agent² RL-Bench, section 3.3); None without repeats."""
+    """Return the variation between repeated gradings of one checkpoint (Agent² RL-Bench, section 3.3); None without repeats."""
     firsts: dict[int | None, Scores] = {step.submission: step.scores for step in record.steps if step.submission}
     firsts[None] = record.baseline(GRADED)
     squares, freedom, flips, rows = 0.0, 0, list[bool](), list[RepeatedGrading]()

@@ -1,6 +1,6 @@
-"""Why runs fail: five classes and that nothing was submitted, each with its rule and what it rests on (Agent² RL-Bench, table 13).
+"""Failure classes of runs: five classes and no submission, each with its rule and evidence (Agent² RL-Bench, table 13).
 
-The paper assigns classes by reading workspaces. Here each is a rule on the record, so that two readers find the same. A run
+The paper assigns classes by reading workspaces. Here each is a fixed rule on the record, so that results are reproducible. A run
 may have several; one that ends above the base model beyond noise has at most a collapse.
 """
 
@@ -17,27 +17,27 @@ from heredity.results.text import plural
 
 RULES: Mapping[FailureKind, str] = {
     FailureKind.ROLLOUT: (
-        "an interactive task, code that trains, and no environment that it steps through; or only zeros were scored"
+        "an interactive task and code that trains, but steps through no environment; or all scores are zero"
     ),
-    FailureKind.REWARD: "trained checkpoints were graded above zero, and none is better than the base model beyond noise",
+    FailureKind.REWARD: "trained checkpoints were graded above zero, but none is better than the base model beyond noise",
     FailureKind.COLLAPSE: (
         "after a score, checkpoints were refused, failed, or scored worse beyond noise, and no later one recovered"
     ),
-    FailureKind.EARLY: "nothing but copies of the base model was graded, or no revision has code that trains",
-    FailureKind.UNGRADED: "no checkpoint was submitted before the run ended, so nothing is known of what was trained",
-    FailureKind.SHORTCUT: "an agent improves a static task beyond noise by code that trains, and no interactive one that it tried",
+    FailureKind.EARLY: "only copies of the base model were graded, or no revision has code that trains",
+    FailureKind.UNGRADED: "no checkpoint was submitted before the run ended, so the training result is unknown",
+    FailureKind.SHORTCUT: "an agent improves a static task beyond noise by code that trains, but no interactive one that it tried",
 }
-"""What is looked at for each kind; a shortcut needs several runs."""
+"""The rule of each class; a shortcut needs several runs."""
 
 LIMITS: Mapping[str, str] = {
-    "memory_limit": "the agent was ended because it held more memory than it may",
-    "disk_limit": "the agent was ended because its files took more disk than they may",
+    "memory_limit": "the agent was ended because it exceeded its memory limit",
+    "disk_limit": "the agent was ended because its files exceeded the disk limit",
 }
-"""Reasons of `agent.ended` that are the agent's own doing, in words."""
+"""Reasons of `agent.ended` caused by the agent, in words."""
 
 
 def run_failures(record: PostTraining, codes: Mapping[int, Code]) -> list[Failure]:
-    """Return the failures of one run, with evidence in sentences and iterations from 1; an unfinished run has none yet."""
+    """Return the failures of one run, with evidence in sentences and iterations from 1; empty for an unfinished run."""
     if not record.closed:
         return []
     if not record.steps:
@@ -66,7 +66,7 @@ def _early(record: PostTraining, codes: Mapping[int, Code]) -> Failure | None:
         copies = sum(map(record.is_copy, record.steps))
         refused = len(record.steps) - copies
         evidence.append(
-            f"no trained checkpoint was graded: the untouched base model was submitted {plural(copies, 'time')}, and "
+            f"no trained checkpoint was graded: the unchanged base model was submitted {plural(copies, 'time')}, and "
             f"{plural(refused, 'request')} refused or failed"
         )
     idle = len(codes) == len(record.revisions) and not _trains(codes)
@@ -79,7 +79,7 @@ def _early(record: PostTraining, codes: Mapping[int, Code]) -> Failure | None:
 
 
 def exit_words(record: PostTraining) -> str:
-    """Say how the agent ended, where that was not as it should; `""` otherwise."""
+    """Return how the agent ended abnormally; `""` otherwise."""
     ended = record.ended or {}
     limit = LIMITS.get(str(ended.get("reason")), "")
     code = ended.get("code")
@@ -112,7 +112,7 @@ def _reward(record: PostTraining) -> Failure | None:
 
 
 def _collapse(record: PostTraining) -> Failure | None:
-    """Look for a fall after the best score of a trained checkpoint that no later one made good."""
+    """Detect a drop after the best score of a trained checkpoint without a later recovery."""
     settled = [step for step in record.steps if step.status != "running" and not record.is_copy(step)]
     graded = _trained(record)
     best = max(graded, key=lambda s: s.score or 0.0, default=None)
@@ -142,12 +142,12 @@ def _numbers(record: PostTraining, steps: Sequence[Step]) -> list[int]:
 
 
 def failure_of(record: PostTraining, step: Step, best: Step | None) -> str | None:
-    """Say in short what is wrong with one iteration; None if nothing is.
+    """Return a short description of an iteration's failure; None if it is fine.
 
     Args:
         record: the run.
         step: the iteration.
-        best: the best one before it.
+        best: the best earlier iteration.
     """
     if step.status == "running":
         return None

@@ -1,4 +1,4 @@
-"""A win rate that length does not buy, of runs whose answers are compared with reference answers (AlpacaEval 2.0's)."""
+"""Length-controlled win rates, for runs whose answers are compared with reference answers (as in AlpacaEval 2.0)."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from heredity._core.errors import ConfigError, RecordError
+from heredity._core.ids import generator
 from heredity.analysis.bounds import GAP, SHARE
 from heredity.analysis.evidence import LoadBlob
 from heredity.analysis.samples import Clusters, cluster_codes, enough_runs
 from heredity.analysis.statistics import CONFIDENCE, Floats
 from heredity.analysis.student import student_quantile
-from heredity.errors import ConfigError, RecordError
-from heredity.ids import generator
-from heredity.judging.rollouts import Comparison, comparison_of, comparisons_of
+from heredity.engine.trajectory import decode_many
 from heredity.protocols.post_training.analysis.record import GRADED, HELDOUT, Json, PostTraining, Step
 from heredity.protocols.post_training.events import BASELINE_SCORED
 from heredity.protocols.post_training.results import LengthControlled, WinRate, WinRateGain, WinRates
 from heredity.records.events import JUDGING_SCORED, REFERENCE_SCORED, SUBMISSION_COMPLETED
 from heredity.results.base import Interval
-from heredity.rollouts.trajectory import decode_many
+from heredity.session.rollouts import Comparison, comparison_of, comparisons_of
 
 _RESAMPLES = 1000
 _STEPS = 50
@@ -34,35 +34,33 @@ _RIDGE = 1e-3
 
 
 def length_controlled(won: ArrayLike, lengths: ArrayLike, references: ArrayLike) -> float:
-    """Return the win rate at equal length, 0 to 1: what a logistic model expects of answers as long as their references.
+    """Return the win rate at equal length, 0 to 1: the prediction of a logistic model for answers as long as their references.
 
     Length-controlled AlpacaEval (Dubois et al. 2024, arXiv:2404.04475, section 3) without its term for each instruction's
     difficulty: logit P(win) = quality + slope · tanh(difference in length / its standard deviation), fitted by Newton's method
-    with a slight ridge, and read at a difference of 0.
+    with a slight ridge, and evaluated at a difference of 0.
 
     Args:
-        won: 1 for a win, 0.5 for a tie, 0 for a loss; missing comparisons are left out by the caller.
-        lengths: of the answers, in characters.
-        references: of the reference answers.
+        won: 1 for a win, 0.5 for a tie, 0 for a loss; callers leave out missing comparisons.
+        lengths: lengths of the answers, in characters.
+        references: lengths of the reference answers, in characters.
 
     Raises:
-        ConfigError: if there is nothing to compare, or the numbers of values differ.
+        ConfigError: if there are no comparisons, or the numbers of values differ.
     """
     outcomes, excess = np.asarray(won, np.float64), _excess(lengths, references)
     if not outcomes.size or outcomes.shape != excess.shape:
-        raise ConfigError(
-            f"{outcomes.size} outcomes and {excess.size} lengths; expected as many of each, and at least one"
-        )
+        raise ConfigError(f"{outcomes.size} outcomes and {excess.size} lengths; expected equal numbers, at least one")
     return float(_at_equal_length(outcomes, excess))
 
 
 def length_control(
     record: PostTraining, events: Sequence[Json], best: Step | None, load: LoadBlob
 ) -> LengthControlled | None:
-    """Return win rates at equal length of the base model and of a run's best submission; None where no answers were compared.
+    """Return win rates at equal length of the base model and of a run's best submission; None if no answers were compared.
 
     Args:
-        record: the run's, for what its tasks were drawn with.
+        record: the run, for the clusters of its tasks.
         events: the journal's lines as mappings.
         best: the submission.
         load: digest of a blob to its bytes, for the trajectories of the submission.
@@ -79,11 +77,11 @@ def length_control(
 
 
 def described(compared: Sequence[Comparison | None], clusters: Clusters | None = None) -> WinRate | None:
-    """Return the win rate of one model's answers on a view, with an interval by bootstrap unless all ended alike.
+    """Return the win rate of one model's answers on a view, with a bootstrap interval unless all comparisons agree.
 
     Args:
-        compared: what was found of each answer; None is missing.
-        clusters: what the instruction of each was drawn with (`samples.clustered`): these are drawn anew, not answers.
+        compared: the comparison of each answer; None if missing.
+        clusters: the cluster of each instruction (`samples.clustered`); the bootstrap resamples clusters, not answers.
     """
     present = [
         (comparison, drawn) for comparison, drawn in zip(compared, _filled(clusters), strict=False) if comparison
@@ -130,7 +128,7 @@ def _gain(
 
 
 def _graded(events: Sequence[Json], best: Step, load: LoadBlob) -> list[Comparison | None]:
-    """Read what was found of a submission's answers out of its trajectories."""
+    """Read the comparisons of a submission's answers from its trajectories."""
     blob = next((data.get("blob") for data in _of(events, SUBMISSION_COMPLETED.name, submit_id=best.submission)), None)
     if blob is None:
         return []
@@ -141,12 +139,12 @@ def _graded(events: Sequence[Json], best: Step, load: LoadBlob) -> list[Comparis
 
 
 def _listed(events: Sequence[Json], kind: str, **fields: Any) -> tuple[Comparison | None, ...]:
-    """Read what the journal itself says where trajectories are not kept."""
+    """Read the comparisons from the journal if trajectories are not kept."""
     return comparisons_of(next(_of(events, kind, **fields), {}))
 
 
 def _of(events: Sequence[Json], kind: str, **fields: Any) -> Iterator[Json]:
-    """Give the data of the events of a kind with these fields, the latest first."""
+    """Yield the data of the events of a kind with these fields, the latest first."""
     for event in reversed(events):
         if event["kind"] == kind and all(event["data"].get(name) == value for name, value in fields.items()):
             yield event["data"]
@@ -158,24 +156,24 @@ def _columns(compared: Sequence[Comparison]) -> list[Floats]:
 
 
 def _excess(lengths: ArrayLike, references: ArrayLike) -> Floats:
-    """Return by how much answers are longer than their references, squeezed into −1 to 1; 0 for as long."""
+    """Return the excess length of answers over their references, squashed into −1 to 1; 0 for equal length."""
     difference = np.asarray(lengths, np.float64) - np.asarray(references, np.float64)
     return np.tanh(difference / (difference.std() or 1.0)) if difference.size else difference
 
 
 def _filled(clusters: Clusters | None) -> Iterable[int | str | None]:
-    """Return what answers were drawn with; those of which nothing is said were drawn by themselves."""
+    """Return the clusters of answers; unlabelled answers are clusters of one."""
     return chain(clusters or (), repeat(None))
 
 
 @dataclass(frozen=True, slots=True)
 class _Drawn:
-    """How answers were drawn: one by one, or several with what they are about, such as questions with their document.
+    """The sampling of answers: singly, or in clusters, such as questions with their document.
 
     Attributes:
         codes: the cluster of each answer, from 0.
-        count: how many clusters there are.
-        together: the same, where any has several answers; else None.
+        count: number of clusters.
+        together: number of clusters if any has several answers; else None.
     """
 
     codes: NDArray[np.int64]
@@ -189,18 +187,18 @@ class _Drawn:
         return cls(codes, count, count if count < len(clusters) else None)
 
     def resampled(self, won: Floats, excess: Floats) -> Floats:
-        """Return win rates at equal length of clusters drawn anew, the same ones for the same number of them."""
+        """Return win rates at equal length of resampled clusters, the same samples for equal numbers of clusters."""
         draws = generator(0, "analysis", "length").integers(0, self.count, (_RESAMPLES, self.count))
         times = np.zeros((_RESAMPLES, self.count))
         np.add.at(times, (np.arange(_RESAMPLES)[:, None], draws), 1.0)
         return _at_equal_length(won, excess, times[:, self.codes])
 
     def interval(self, value: float, values: Floats, bounds: Interval) -> Interval | None:
-        """Return the percentiles of values drawn anew, widened as Student's t is; None of too few clusters."""
+        """Return the percentiles of resampled values, widened by Student's t; None with too few clusters."""
         if self.count < 2 or (self.together is not None and not enough_runs([self.count])):
             return None
         low, high = np.quantile(values, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-        # Percentiles of few draws are too narrow: they take the spread to be known.
+        # Percentiles of few clusters are too narrow: they treat the spread as known.
         tail, freedom = (1 + CONFIDENCE) / 2, self.count - 1
         wider = student_quantile(tail, freedom) / student_quantile(tail, math.inf) * math.sqrt(self.count / freedom)
         ends = (value + (float(end) - value) * wider for end in (low, high))
@@ -211,7 +209,7 @@ class _Drawn:
 def _at_equal_length(won: Floats, excess: Floats, times: Floats | None = None) -> Floats:
     """Fit logit P(win) = quality + slope · excess along the last axis, and return P(win) at an excess of 0.
 
-    Where given, `times` says how often each answer counts, shape (samples, answers).
+    `times` optionally weights each answer, shape (samples, answers).
     """
     counts = np.ones_like(won) if times is None else times
     quality = np.zeros(counts.shape[:-1])
@@ -224,7 +222,7 @@ def _at_equal_length(won: Floats, excess: Floats, times: Floats | None = None) -
         up, along = gap.sum(-1) - _RIDGE * quality, (gap * excess).sum(-1) - _RIDGE * slope
         step = np.stack([c * up - b * along, a * along - b * up]) / (a * c - b * b)
         longest = np.abs(step).max(0)
-        # Newton's step, shortened: where everything was won, the full one would overshoot.
+        # Shorten Newton's step: if everything was won, the full one would overshoot.
         step *= np.minimum(1.0, _LONGEST_STEP / np.maximum(_SMALL, longest))
         quality, slope = quality + step[0], slope + step[1]
         if longest.max() < _SMALL:

@@ -1,14 +1,16 @@
-"""What `metrics.json` of a post-training run says beside what every run's does."""
+"""The post-training part of a run's `metrics.json`."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import TypedDict
 
+from heredity._core.errors import RecordError
 from heredity.analysis.evidence import LoadBlob, no_blob
 from heredity.analysis.run_record import finite, mean
-from heredity.errors import RecordError
+from heredity.analysis.samples import Clusters
 from heredity.protocols.post_training.analysis.audit import Graded, audit
 from heredity.protocols.post_training.analysis.compare import (
     against_base,
@@ -17,30 +19,203 @@ from heredity.protocols.post_training.analysis.compare import (
     described,
     heldout,
     noise,
+    paired,
 )
 from heredity.protocols.post_training.analysis.failures import exit_words, failure_of, run_failures
 from heredity.protocols.post_training.analysis.length_control import length_control
-from heredity.protocols.post_training.analysis.process import process_metrics, scaling
 from heredity.protocols.post_training.analysis.record import (
     GRADED,
     HELDOUT,
     Json,
     PostTraining,
+    Scores,
     Step,
     read_posttraining,
 )
 from heredity.protocols.post_training.analysis.routes import COPY, Code, CodeReader, Setting, read_revision, route_of
-from heredity.protocols.post_training.analysis.several import by_task
-from heredity.protocols.post_training.analysis.texts import labels_of, texts_met
 from heredity.protocols.post_training.code_results import Excerpt, Revision
 from heredity.protocols.post_training.results import (
     AgentEnd,
     Baseline,
     BestCheckpoint,
+    Gain,
+    ItemsMet,
     Iteration,
+    Points,
+    Process,
     Routes,
+    Scaling,
+    TaskGain,
+    TextsMet,
     TrainingRunResults,
+    ViewGain,
 )
+
+
+def process_metrics(record: PostTraining) -> Process:
+    """Return the process metrics; times are seconds of the run's clock, which may stop during grading."""
+    base = mean(record.baseline(GRADED))
+    settled = [step for step in record.steps if step.status != "running"]
+    graded = [step for step in settled if step.score is not None]
+    scores = [step.score or 0.0 for step in graded]
+    better = [step for step in graded if base is not None and (step.score or 0.0) > base]
+    failed = [step for step in settled if step.submission is not None and step.score is None]
+    copies = sum(record.is_copy(step) for step in settled)
+    refused = sum(step.submission is None and not record.is_copy(step) for step in settled)
+    best = best_step(record)
+    budget = finite((record.started.get("budget") or {}).get("seconds"))
+    last = record.steps[-1].asked_s if record.steps else None
+    return Process(
+        requests=len(record.steps),
+        graded=len(graded),
+        copies=copies,
+        refused=refused,
+        failed=len(failed),
+        valid_rate=_share(len(settled) - len(failed) - refused, len(settled)),
+        zero_rate=_share(sum(score == 0.0 for score in scores) + len(failed), len(graded) + len(failed)),
+        improvements=_rises(scores, base),
+        first_improvement_s=better[0].asked_s if better else None,
+        best_s=best.asked_s if best else None,
+        best_at=graded.index(best) + 1 if best else None,
+        monotonic_ratio=_share(sum(b >= a for a, b in pairwise(scores)), len(scores) - 1),
+        budget_s=budget,
+        ended_s=record.clock_s,
+        time_used_ratio=None if not budget else min(record.clock_s / budget, 1.0),
+        last_submit_gap_s=None if last is None else max(record.clock_s - last, 0.0),
+        revisions=len(record.revisions),
+        checkpoints_kept=sum(c["kept"] for c in record.checkpoints.values()),
+        checkpoints_dropped=sum(not c["kept"] for c in record.checkpoints.values()),
+        tokens=record.tokens,
+        cost_usd=record.cost_usd,
+        calls=record.calls,
+    )
+
+
+def _rises(scores: Iterable[float], base: float | None) -> int:
+    best, count = base, 0
+    for score in scores:
+        if best is None or score > best:
+            count += best is not None
+            best = score
+    return count
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole > 0 else None
+
+
+def scaling(record: PostTraining) -> Scaling:
+    """Return the best improvement so far over time, submissions and tokens.
+
+    Improvement is the graded mean minus the base model's, at least 0: an agent can keep the base model. Each curve starts
+    at 0 and has a point at each graded submission; the one over tokens only if they are known.
+    """
+    base = mean(record.baseline(GRADED))
+    if base is None:
+        return Scaling(time=[], submissions=[], tokens=[])
+    over_time, over_submissions, over_tokens = [(0.0, 0.0)], [(0.0, 0.0)], [(0.0, 0.0)]
+    best = 0.0
+    for number, step in enumerate((s for s in record.steps if s.score is not None), 1):
+        best = max(best, (step.score or 0.0) - base)
+        over_submissions.append((float(number), best))
+        for curve, amount in ((over_time, _settled(step)), (over_tokens, step.tokens)):
+            if amount is not None:
+                curve.append((float(amount), best))
+    if record.tokens is not None:
+        over_tokens.append((float(record.tokens), best))
+    return Scaling(
+        time=_curve_or_none(over_time), submissions=_curve_or_none(over_submissions), tokens=_curve_or_none(over_tokens)
+    )
+
+
+def _curve_or_none(curve: Points) -> Points:
+    """Return a curve; None if it never left its start."""
+    return curve if len(curve) > 1 else []
+
+
+def _settled(step: Step) -> float | None:
+    return step.asked_s if step.done_s is None else step.done_s
+
+
+MET = "held-out items met"
+"""Label prefix of runs whose agent had held-out items in its texts."""
+
+
+def texts_met(record: PostTraining) -> TextsMet | None:
+    """Return the hidden items found; None if not searched."""
+    data = record.texts
+    if data is None:
+        return None
+    return TextsMet(
+        views=[ItemsMet(view=view, met=len(met), of=data["sizes"][view]) for view, met in data["views"].items()],
+        files=list(data["files"]),
+        texts=data["texts"],
+        bytes=data["bytes"],
+        unread=data["unread"],
+        clean=_clean(record),
+    )
+
+
+def labels_of(record: PostTraining) -> list[str] | None:
+    """Return the labels of the task, and an extra one if held-out items were found."""
+    labels, met = record.about.get("labels"), _heldout(record)
+    if not met or record.texts is None:
+        return labels
+    return [*(labels or ()), f"{MET} in the agent's files: {len(met)} of {record.texts['sizes'][HELDOUT]}"]
+
+
+def _heldout(record: PostTraining) -> set[int]:
+    return set((record.texts or {}).get("views", {}).get(HELDOUT, ()))
+
+
+def _clean(record: PostTraining) -> Gain | None:
+    """Return the held-out gain over the items not found in the agent's files; None if all or none were found, or before judging."""
+    met = _heldout(record)
+    after = record.judged.get(record.chosen, ())
+    before = record.baseline(HELDOUT) or record.judged.get(record.base, ())
+    kept = [position for position in range(min(len(after), len(before))) if position not in met]
+    if not met or not kept:
+        return None
+    clusters = record.clusters_of(HELDOUT, kept)
+    return paired([after[i] for i in kept], [before[i] for i in kept], clusters, record.coverage)
+
+
+def by_task(record: PostTraining, best: Step | None) -> list[TaskGain]:
+    """Return the best submission's scores on each of a run's tasks; empty for a single task."""
+    after = dict(zip(best.tasks, best.scores, strict=False)) if best else {}
+    chosen = record.judged.get(record.chosen, ())
+    rows: list[TaskGain] = []
+    for task in record.about.get("tasks") or ():
+        graded = _compared(
+            [after.get(task_index) for task_index in task["task_indices"]],
+            record.baseline(GRADED),
+            task["task_indices"],
+            record.clusters_of(GRADED, task["task_indices"]),
+            record.coverage,
+        )
+        places = task.get("heldout") or ()
+        clusters = record.clusters_of(HELDOUT, places)
+        hidden = _compared(_at(chosen, places), record.baseline(HELDOUT), places, clusters, record.coverage)
+        rows.append(
+            TaskGain(name=task["name"], baseline=graded.baseline, best=graded.best, gain=graded.gain, heldout=hidden)
+        )
+    return rows
+
+
+def _compared(
+    after: Scores, baseline: Scores, places: Sequence[int], clusters: Clusters | None, coverage: float
+) -> ViewGain:
+    before = _at(baseline, places)
+    present = [score is not None for score in after]
+    return ViewGain(
+        baseline=described(before, clusters) if baseline else None,
+        best=described(after, clusters) if any(present) else None,
+        gain=paired(after, before, clusters, coverage),
+    )
+
+
+def _at(scores: Scores, places: Sequence[int]) -> list[float | None]:
+    return [scores[index] if index < len(scores) else None for index in places]
 
 
 def posttraining_metrics(events: Sequence[Json], load: LoadBlob = no_blob) -> TrainingRunResults:
@@ -48,8 +223,8 @@ def posttraining_metrics(events: Sequence[Json], load: LoadBlob = no_blob) -> Tr
 
     Args:
         events: the journal's lines as mappings, in order.
-        load: digest of a blob to its bytes, for the code revisions; a `RecordError` or `KeyError` means that it is gone,
-            and leaves what it says unknown.
+        load: digest of a blob to its bytes, for the code revisions; a `RecordError` or `KeyError` means that it is lost
+            and its content unknown.
     """
     record = read_posttraining(events)
     files = _revisions(record, load)
@@ -131,7 +306,7 @@ def _route(record: PostTraining, step: Step, codes: Mapping[int, Code]) -> str |
 
 
 def _best(record: PostTraining, best: Step | None, codes: Mapping[int, Code]) -> BestCheckpoint | None:
-    """Return the best graded submission, and what it gains over the base model on the graded view."""
+    """Return the best graded submission, and its gain over the base model on the graded view."""
     if best is None:
         return None
     clusters = record.clusters_of(GRADED, best.tasks)
@@ -206,7 +381,7 @@ class _Tried(TypedDict):
 
 
 def _tried(note: str, code: Code | None) -> _Tried:
-    """Return what was tried and why, as the code says of itself, or else the note of the submission."""
+    """Return what was tried and why, from the code's own description, or else the note of the submission."""
     if code is None:
         return _Tried(note=note, tried=note, because="", settings={}, excerpt=None)
     settings = dict(code.settings)
@@ -220,7 +395,7 @@ def _ending(
     shown: int | None,
     then: float,
 ) -> list[Iteration]:
-    """Return an iteration for what the agent did after its last submission, if it changed its code or submitted nothing."""
+    """Return an iteration for work after the last submission, if the agent changed its code or submitted nothing."""
     last = record.numbered[-1][0] if record.revisions else None
     if not record.ended or (record.steps and last == shown):
         return []
@@ -270,14 +445,14 @@ def _revision(number: int, data: Json, files: Mapping[str, bytes] | None, code: 
 
 
 def _routes(record: PostTraining, graded: Sequence[Graded], codes: Mapping[int, Code]) -> Routes:
-    """Return the routes of graded submissions, counted; `run` is that of everything the run trained by, as in table 20."""
+    """Return the routes of graded submissions, counted; `run` is that of all the run's training, as in table 20."""
     counts = Counter(submission.route for submission in graded if submission.route)
     last = codes.get(record.numbered[-1][0]) if record.revisions else None
     own = [submission for submission in graded if submission.route and submission.route != COPY]
     best = next((submission for submission in graded if submission.best), None)
     others = (own[-1].route if own else None) or (COPY if graded and counts[COPY] else last and last.route)
     trains = any(code.trains for code in codes.values())
-    # Code that is not known may have trained.
+    # Unknown code may have trained.
     idle = None if not codes or len(codes) < len(record.revisions) else False
     counted = dict(sorted(counts.items()))
     return Routes(submissions=counted, run=best.route if best else others, coding_success=True if trains else idle)

@@ -1,8 +1,8 @@
-"""Which training objectives the code of a revision really optimises, each with the lines that show it.
+"""Training objectives in the code of a revision, each with its evidence lines.
 
-Two kinds of evidence count. A trainer of a library that is made *and* whose `train` is called; and a loop of one's own that
-calls `backward` on a loss and `step` on an optimizer, where what flows into the loss says what it is. Names in comments,
-imports that are never used and functions that nothing calls are no evidence.
+Two kinds of evidence count: a library trainer that is constructed *and* whose `train` is called; and a custom loop that calls
+`backward` on a loss and `step` on an optimizer, where the values flowing into the loss identify it. Names in comments, unused
+imports and functions that are never called do not count.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ TRAINERS = {
     ),
     **dict.fromkeys(("RLOOTrainer", "ReinforceTrainer"), "RL"),
 }
-"""Trainers of trl and transformers to what they optimise; preference objectives of one kind are all called DPO."""
+"""Trainers of trl and transformers to their objectives; all preference objectives are called DPO."""
 
 COMMANDS = {"sft": "SFT", "grpo": "GRPO", "ppo": "PPO", "dpo": "DPO", "kto": "DPO", "orpo": "DPO", "rloo": "RL"}
-"""What the command `trl NAME` optimises."""
+"""Objective of the command `trl NAME`."""
 
 _LIBRARIES = ("trl", "transformers", "unsloth")
 _REWARD = re.compile(r"reward|advantage|^advs?$|^gae$|^returns$|td_error")
@@ -44,7 +44,7 @@ _STEPPERS = re.compile(r"opt|sched|scaler|accelerator|engine|lr|warm|profil|bar"
 
 
 def objectives(program: Program, files: Mapping[str, bytes]) -> list[Evidence]:
-    """Return what code optimises, in the order of files and lines.
+    """Return the objectives of code, in the order of files and lines.
 
     Args:
         program: its Python.
@@ -67,7 +67,7 @@ def _live_calls(program: Program) -> Iterator[tuple[Unit, ast.Call]]:
 
 
 def called(call: ast.Call) -> str:
-    """Return the last part of the name that is called; `""` if it has none."""
+    """Return the last part of the called name; `""` if it has none."""
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
@@ -81,11 +81,11 @@ def _trainers(program: Program) -> Iterator[Evidence]:
         for dotted in _callees(program, slicer, unit, call):
             component, name = _trainer(program, unit, dotted)
             if component and (id(call) in started or "" in started):
-                yield _evidence(component, unit, call, f"{name} is made and its train() is called")
+                yield _evidence(component, unit, call, f"{name} is constructed and its train() is called")
 
 
 def _callees(program: Program, slicer: Slicer, unit: Unit, call: ast.Call) -> list[str]:
-    """Return what a call may call: its name, or every name that flows into what is called, as out of a table."""
+    """Return the possible callees: the name, or every name that flows into the called expression, such as from a table."""
     if isinstance(call.func, ast.Name | ast.Attribute):
         dotted = program.resolve(unit.module, call.func)
         if dotted or not (isinstance(call.func, ast.Name) and unit.module.bound[call.func.id]):
@@ -95,7 +95,7 @@ def _callees(program: Program, slicer: Slicer, unit: Unit, call: ast.Call) -> li
 
 
 def _trainer(program: Program, unit: Unit, dotted: str) -> tuple[str, str]:
-    """Return what a class optimises and the trainer it is or is made from; a loss of its own decides in `_loops`."""
+    """Return a class's objective and the trainer it is or derives from; `_loops` handles classes with a custom loss."""
     for base in (dotted, *program.bases(unit.module, dotted)):
         package, _, name = base.rpartition(".")
         if package.partition(".")[0] in _LIBRARIES and name in TRAINERS:
@@ -105,7 +105,7 @@ def _trainer(program: Program, unit: Unit, dotted: str) -> tuple[str, str]:
 
 
 def _started(program: Program, slicer: Slicer) -> Iterator[object]:
-    """Give the calls that make something whose `train` is called; `""` if what is trained cannot be followed to its making."""
+    """Yield the calls that construct a trained object; `""` if its construction cannot be traced."""
     for unit, call in _live_calls(program):
         if called(call) == "train" and isinstance(call.func, ast.Attribute):
             made = slicer.of(unit, call.func.value)
@@ -123,7 +123,7 @@ def _is_parameter(unit: Unit, name: str) -> bool:
     )
 
 
-# --- loops of one's own
+# --- custom loops
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,19 +137,19 @@ class _Loss:
 
     @property
     def preference(self) -> bool:
-        """Whether two answers are set against each other through a sigmoid (Rafailov et al. 2023, equation 7)."""
+        """Return True if two answers are compared through a sigmoid (Rafailov et al. 2023, equation 7)."""
         squashed = bool({"logsigmoid", "softplus", "sigmoid"} & self.made.names)
         pairs = (("chosen", "reject"), ("win", "los"), ("prefer", "dispref"), ("better", "worse"))
         return squashed and any(all(any(p in name for name in self.made.names) for p in pair) for pair in pairs)
 
     @property
     def models_own(self) -> bool:
-        """Whether it is the attribute `loss` of what something returned: of a language model, the likelihood of its labels."""
+        """Return True for the attribute `loss` of a returned object: for a language model, the likelihood of its labels."""
         return any(isinstance(node, ast.Attribute) and node.attr == "loss" for _, node in self.made.nodes)
 
     @property
     def clipped(self) -> bool:
-        """Whether a ratio is kept within bounds around 1 (Schulman et al. 2017, equation 7)."""
+        """Return True if a ratio is clipped around 1 (Schulman et al. 2017, equation 7)."""
         return any(
             called(call) in ("clamp", "clip") and len(call.args) + len(call.keywords) >= 2 and _around_one(call)
             for _, call in self.made.calls
@@ -172,7 +172,7 @@ def _losses(program: Program) -> Iterator[_Loss]:
     for unit in program.units:
         for node in unit.live:
             if isinstance(node, ast.Call) and called(node) == "backward" and isinstance(node.func, ast.Attribute):
-                # accelerator.backward(loss) has the loss as its argument, loss.backward() as what it is called on.
+                # accelerator.backward(loss) has the loss as its argument, loss.backward() as its receiver.
                 yield _Loss(unit, node, slicer.of(unit, *(node.args or [node.func.value])))
             elif isinstance(node, ast.Return) and node.value is not None and _is_loss(unit):
                 yield _Loss(unit, node, slicer.of(unit, node.value))
@@ -188,17 +188,17 @@ def _loops(program: Program) -> Iterator[Evidence]:
     critic = any(loss.has(_CRITIC) for loss in losses)
     for loss in losses:
         if loss.preference:
-            yield _evidence("DPO", loss.unit, loss.node, "the loss sets a chosen answer against a rejected one")
+            yield _evidence("DPO", loss.unit, loss.node, "the loss compares a chosen answer with a rejected one")
         elif loss.has(_REWARD) and loss.has(_LOGPROB) and sampled:
             yield from _policy_gradient(loss, critic, relative)
         elif loss.has(_LIKELIHOOD) or loss.has(_LOGPROB) or loss.models_own:
             yield _evidence("SFT", loss.unit, loss.node, "the loss is the likelihood of given answers")
         elif not loss.has(_CRITIC):
-            yield _evidence("training", loss.unit, loss.node, "a loss is minimised that is not recognised")
+            yield _evidence("training", loss.unit, loss.node, "an unrecognised loss is minimised")
 
 
 def _policy_gradient(loss: _Loss, critic: bool, relative: Evidence | None) -> Iterator[Evidence]:
-    """Tell policy gradients apart: with a critic PPO, relative to a group GRPO, clipped PPO, else another one."""
+    """Classify policy gradients: PPO with a critic, GRPO relative to a group, clipped PPO, or another one."""
     if critic and loss.clipped:
         yield _evidence("PPO", loss.unit, loss.node, "sampled answers, a clipped ratio and a critic")
     elif relative is not None:
@@ -211,7 +211,7 @@ def _policy_gradient(loss: _Loss, critic: bool, relative: Evidence | None) -> It
 
 
 def _group_relative(program: Program) -> Iterator[Evidence]:
-    """Give lines where a reward is set off against the mean of its group (Shao et al. 2024, section 4.1)."""
+    """Yield lines that subtract a group's mean from a reward (Shao et al. 2024, section 4.1)."""
     for unit in program.units:
         for node in unit.live:
             if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.Sub)):
@@ -223,7 +223,7 @@ def _group_relative(program: Program) -> Iterator[Evidence]:
             scaled = isinstance(node.op, ast.Div) and _any(_SPREAD, _all_names(node.right))
             grouped = any("group" in name or name in ("dim", "axis") for name in _all_names(gap))
             if _any(_MEAN, _all_names(gap.right)) and _any(re.compile("reward|score|^r$"), own) and (scaled or grouped):
-                yield _evidence("GRPO", unit, node, "a reward less the mean of its group")
+                yield _evidence("GRPO", unit, node, "a reward minus the mean of its group")
 
 
 def _all_names(node: ast.AST) -> set[str]:
@@ -242,7 +242,7 @@ def _receiver(call: ast.Call) -> str:
     return ast.unparse(call.func.value).lower() if isinstance(call.func, ast.Attribute) else ""
 
 
-# --- what the code does beside
+# --- other behaviour of the code
 
 
 def _behaviour(program: Program) -> Iterator[Evidence]:
@@ -255,7 +255,7 @@ def _behaviour(program: Program) -> Iterator[Evidence]:
 
 
 def _commands(program: Program, files: Mapping[str, bytes]) -> Iterator[Evidence]:
-    """Read commands such as `trl grpo …` out of shell scripts, and out of lists of words given to a process."""
+    """Read commands such as `trl grpo …` from shell scripts, and from argument lists of processes."""
     for file in sorted(name for name in files if name.endswith(".sh")):
         for number, line in enumerate(files[file].decode("utf-8", "replace").splitlines(), 1):
             try:

@@ -1,9 +1,8 @@
-"""What of a folder of Python code would run, as far as its syntax tells: functions that are reached, branches that are not dead.
+"""Static analysis of a folder of Python code: reachable functions and live branches.
 
-Every file begins at its top, as if it were started. From there names are followed: a function counts as reached if code that
-is reached mentions it, a method if such code mentions its name and its class. Branches whose condition is a constant, and
-what stands after a `return`, are left out. Nothing is run, and nothing is taken for granted about the code: what cannot be
-parsed within bounds is listed as unreadable.
+Every file is treated as started from its top. Names are followed from there: a function is reached if reached code mentions it,
+a method if such code mentions its name and its class. Branches with a constant condition and statements after a `return` are
+left out. No code is run and nothing is assumed about it; files that cannot be parsed within limits are listed as unreadable.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
 
+from heredity._core.outside import python_tree
 from heredity.analysis.syntax import MAX_SOURCE_BYTES
-from heredity.outside import python_tree
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
@@ -32,14 +31,14 @@ class Module:
 
     Attributes:
         file: its path in the folder.
-        name: what other files import it as.
+        name: its import name.
         lines: its source, line by line.
         tree: its syntax.
         imports: name here to dotted name.
-        stars: modules of which everything is imported.
+        stars: modules imported with `*`.
         definitions: name to functions and classes, methods left out.
-        once: names that are bound exactly once in the file, to what they are bound to.
-        bound: every name that is bound in the file.
+        once: names bound exactly once in the file, to their values.
+        bound: every name bound in the file.
     """
 
     file: str
@@ -55,17 +54,17 @@ class Module:
     bound: Counter[str] = field(default_factory=Counter[str])
 
     def line(self, node: ast.AST) -> str:
-        """Return the source line that a node begins on, without its indent."""
+        """Return the first source line of a node, without its indent."""
         number = getattr(node, "lineno", 1)
         return self.lines[number - 1].strip() if 0 < number <= len(self.lines) else ""
 
 
 @dataclass(frozen=True, eq=False)
 class Unit:
-    """A stretch of code that is reached as a whole: the body of a file, of a class, or of a function.
+    """A unit of reachability: the body of a file, of a class, or of a function.
 
     Attributes:
-        module: the file it is in.
+        module: its file.
         body: its statements.
         node: the function or class; None for a file.
     """
@@ -127,7 +126,7 @@ def _truth(test: ast.expr, module: Module) -> bool | None:
 
 
 def _value(node: ast.expr, module: Module, depth: int = 0) -> object:
-    """Return what an expression is, if it is a constant; a file is taken to be started, not imported."""
+    """Return the value of a constant expression; a file is assumed to be started, not imported."""
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, ast.Name) and depth < 8:
@@ -166,7 +165,7 @@ def _module(file: str, source: bytes) -> Module:
 
 
 def _index(module: Module) -> None:
-    """Note what a file imports, defines and binds."""
+    """Record a file's imports, definitions and bindings."""
     methods = {id(inner) for node in ast.walk(module.tree) if isinstance(node, ast.ClassDef) for inner in node.body}
     single: dict[str, ast.expr] = {}
     for node in ast.walk(module.tree):
@@ -203,15 +202,15 @@ def _index_from(module: Module, node: ast.ImportFrom) -> None:
 
 
 class Program:
-    """The Python of a folder, and what of it is reached.
+    """The Python code of a folder, and its reachable units.
 
     Attributes:
-        modules: the files that could be read.
-        unreadable: paths of those that could not.
-        units: what is reached.
+        modules: the readable files.
+        unreadable: paths of the unreadable files.
+        units: the reachable units.
 
     Args:
-        files: path to content; what does not end in `.py` is left out.
+        files: path to content; other suffixes than `.py` are left out.
     """
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
@@ -229,13 +228,13 @@ class Program:
         self._methods = defaultdict[str, list[tuple[Module, Function]]](list)
         for module in self.modules:
             self._reach(Unit(module, module.tree.body), id(module))
-        for unit in self.units:  # grows while it is read
+        for unit in self.units:  # Grows during iteration.
             self._follow(unit)
 
     def resolve(self, module: Module, node: ast.expr, depth: int = 0) -> str:
-        """Return the dotted name of what an expression names, such as `trl.GRPOTrainer`; `""` if it is no name.
+        """Return the dotted name of an expression, such as `trl.GRPOTrainer`; `""` if it is not a name.
 
-        A name of the file itself is `FILE:NAME`.
+        A name defined in the file is `FILE:NAME`.
         """
         if isinstance(node, ast.Attribute):
             base = self.resolve(module, node.value, depth)
@@ -251,17 +250,17 @@ class Program:
         return f"{module.stars[0]}.{node.id}" if module.stars and not module.bound[node.id] else ""
 
     def definitions(self, module: Module, node: ast.expr) -> Sequence[tuple[Module, Function | ast.ClassDef]]:
-        """Return the functions and classes of the folder that an expression may name, with the file each is in."""
+        """Return the folder's functions and classes that an expression may refer to, with their files."""
         if isinstance(node, ast.Name) and node.id in module.definitions:
             return [(module, defined) for defined in module.definitions[node.id]]
         base, _, name = self.resolve(module, node).rpartition(".")
-        defined = [(m, d) for m in self._named(base) for d in m.definitions.get(name, ())]
+        defined = [(m, d) for m in self._files_named(base) for d in m.definitions.get(name, ())]
         if defined or not isinstance(node, ast.Attribute):
             return defined
         return self._methods[node.attr]
 
     def bases(self, module: Module, name: str) -> list[str]:
-        """Return the dotted names of the classes that a class of the folder is made from, those of other packages only."""
+        """Return the dotted names of a class's bases from other packages."""
         ancestors, seen, waiting = list[str](), set[str](), [(module, name)]
         while waiting:
             module, name = waiting.pop()
@@ -279,8 +278,8 @@ class Program:
             waiting += reversed(above)
         return ancestors
 
-    def _named(self, dotted: str) -> list[Module]:
-        """Return the files that are imported by a name: its own, or, as scripts see each other, its last part."""
+    def _files_named(self, dotted: str) -> list[Module]:
+        """Return the files imported under a name: their full name or, as scripts see each other, the last part."""
         return [m for m in self.modules if dotted and (m.name == dotted or m.name.rpartition(".")[2] == dotted)]
 
     def _reach(self, unit: Unit, key: int) -> None:
@@ -312,6 +311,6 @@ class Program:
         for method in owner.body:
             if isinstance(method, Function):
                 self._methods[method.name].append((module, method))
-                # What a class of another package is made from calls the methods that were overridden.
+                # A base class from another package calls the overridden methods.
                 if outside or method.name.startswith("__") or method.name in self._attributes:
                     self._reach_definition(module, method)

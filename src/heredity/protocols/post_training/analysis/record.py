@@ -1,4 +1,4 @@
-"""What the journal of a post-training run says, read once; see `docs/post-training-diagnosis.md` for the events."""
+"""The record of a post-training run, parsed from its journal; `docs/post-training-diagnosis.md` lists the events."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from heredity.results.coverage import COVERAGE
 
 GRADED, HELDOUT = "graded", "heldout"
 BASE_MODEL = "base_model"
-"""Category of a submission that is the untouched base model: it is answered with the baseline, and not graded."""
+"""Category of a submission of the unchanged base model: it is answered with the baseline, and not graded."""
 
 _COUNTS = ("input_tokens", "cache_tokens", "output_tokens")
 
@@ -44,23 +44,23 @@ Scores = Sequence[float | None]
 
 @dataclass(slots=True)
 class Step:
-    """One request to grade a checkpoint, in the order in which they were settled.
+    """One request to grade a checkpoint.
 
     Attributes:
-        submission: its number; None if it was refused before it was admitted.
-        candidate: digest of what was submitted; `""` if it was refused.
-        tasks: indices of the tasks it was attempted on.
-        note: what the agent said of it.
-        asked_s: run clock when it was admitted or refused.
-        done_s: run clock when it was settled.
-        at: Unix time when it was settled; None if the journal does not say.
+        submission: its submission number; None if refused before admission.
+        candidate: digest of the submitted checkpoint; `""` if refused.
+        tasks: indices of its tasks.
+        note: the agent's note.
+        asked_s: run clock at admission or refusal, in seconds.
+        done_s: run clock at settlement, in seconds.
+        at: Unix time at settlement; None if not in the journal.
         revision: number of the code revision in force; None before the first.
-        tokens: what the agent had used by then, as far as its event stream had told; None if it had told nothing.
+        tokens: the agent's usage so far, from its event stream; None if unreported.
         status: `"ok"`, the category of its failure, or `"running"`.
-        problem: what was wrong, in words; `""` if nothing was.
-        scores: score of each task, None for missing.
-        errors: how many tasks failed through the checkpoint.
-        restarts: why its process died while it was graded and another one went on.
+        problem: the error in words; `""` without one.
+        scores: score of each task, None if missing.
+        errors: number of tasks failed by the checkpoint.
+        restarts: reasons for restarts of its process during grading.
     """
 
     submission: int | None
@@ -80,18 +80,18 @@ class Step:
 
     @property
     def score(self) -> float | None:
-        """Mean of the scores that are not missing; None if it was not scored."""
+        """Mean of the present scores; None if it was not scored."""
         return mean(self.scores)
 
     @property
     def time(self) -> str | None:
-        """When it was settled, in ISO 8601."""
+        """Settlement time in ISO 8601."""
         return None if self.at is None else datetime.fromtimestamp(self.at, UTC).isoformat(timespec="seconds")
 
 
 @dataclass(slots=True)
 class PostTraining:
-    """What a journal says of post-training; what did not happen is empty or None.
+    """The post-training content of a journal; absent parts are empty or None.
 
     Attributes:
         started: the data of `run.started`.
@@ -100,17 +100,17 @@ class PostTraining:
         baselines: view to the data of `baseline.scored`.
         repeats: submission number to the scores of each repeated grading; None is the base model.
         judged: digest to held-out scores, of checkpoints.
-        references: held-out scores of what the run is compared with.
-        clusters: view to what each of its tasks was drawn with; views whose tasks are all by themselves are left out.
+        references: held-out scores of the run's references.
+        clusters: view to the cluster of each task; views without clusters are left out.
         selected: the data of `judging.selected`.
         checkpoints: digest to the data of `checkpoint.kept`, or of `checkpoint.dropped`.
         texts: the data of the last `texts.met`.
         ended: the data of `agent.ended`.
         closed: reason of `session.closed`; `""` while it is open.
-        clock_s: run clock at the agent's end, or at the last thing that says it.
-        tokens: all that the agent is known to have used; None if nothing is known.
+        clock_s: run clock at the agent's end, or its last recorded reading, in seconds.
+        tokens: the agent's known usage; None if unknown.
         cost_usd: the same in US dollars.
-        calls: of its model, where a broker counted them.
+        calls: model calls, if a broker counted them.
     """
 
     started: Json = field(default_factory=dict[str, Any])
@@ -133,22 +133,22 @@ class PostTraining:
 
     @property
     def about(self) -> Json:
-        """What `run.started` says of post-training: mode, base_model, and what else a run may tell (see the docs)."""
+        """The post-training part of `run.started`: mode, base_model, and optional fields (see the docs)."""
         return {**(self.started.get("evolver") or {}), **training_of(self.started)}
 
     @property
     def coverage(self) -> float:
-        """The share of scores that selection and verdicts ask for."""
+        """The share of scores that selection and verdicts require."""
         return self.started.get("coverage", COVERAGE)
 
     @property
     def level(self) -> str:
-        """`"L1"`, `"L2"` or `"L3"`; `""` if it is not known."""
+        """`"L1"`, `"L2"` or `"L3"`; `""` if unknown."""
         return str(self.about.get("level") or self.started.get("family") or "")
 
     @property
     def interactive(self) -> bool:
-        """Whether the task is one of interaction (L3)."""
+        """True for interactive tasks (L3)."""
         return self.level == "L3"
 
     @property
@@ -158,35 +158,35 @@ class PostTraining:
 
     @property
     def numbered(self) -> list[tuple[int, Json]]:
-        """The code revisions, each with its number."""
+        """The code revisions by number."""
         return [(int(data.get("revision", i)), data) for i, data in enumerate(self.revisions)]
 
     @property
     def chosen(self) -> str:
-        """Digest of the checkpoint that was chosen; `""` if none was."""
+        """Digest of the selected checkpoint; `""` without one."""
         return str((self.selected or {}).get("candidate") or "")
 
     def is_copy(self, step: Step) -> bool:
-        """Whether an iteration is the untouched base model."""
+        """Return True if an iteration is the unchanged base model."""
         return step.status == BASE_MODEL or (bool(self.base) and step.candidate == self.base)
 
     def score(self, step: Step) -> float | None:
-        """Return the score of an iteration; that of a copy is the base model's."""
+        """Return the score of an iteration; for a copy, the base model's."""
         return mean(self.baseline(GRADED)) if self.is_copy(step) else step.score
 
     def baseline(self, view: str) -> Scores:
-        """Return the base model's score of each task of a view; empty if it was not scored."""
+        """Return the base model's score on each task of a view; empty if it was not scored."""
         scores = self.baselines.get(view, {}).get("scores")
         return numbers(scores) if scores is not None else (self.references if view == HELDOUT else ())
 
     def clusters_of(self, view: str, tasks: Sequence[int]) -> list[int | None] | None:
-        """Return what each of some tasks of a view was drawn with; None where all are by themselves."""
+        """Return the clusters of some tasks of a view; None if no task is clustered."""
         clusters = self.clusters.get(view)
         return None if clusters is None else [clusters[i] if i < len(clusters) else None for i in tasks]
 
 
 def numbers(scores: Iterable[Any]) -> tuple[float | None, ...]:
-    """Return scores with None for what is missing."""
+    """Return scores with None where missing."""
     return tuple(finite(score) for score in scores)
 
 
@@ -281,7 +281,7 @@ class _Reader:
         step.errors = sum(o.get("status") != "ok" and o.get("score") is not None for o in outcomes)
 
     def _use(self, data: Json) -> None:
-        """Add up tokens; where a broker counts, what agents say of themselves is left out, lest it be counted twice."""
+        """Add up tokens; if a broker counts, agents' own reports are ignored to avoid double counting."""
         record = self.record
         if data.get("source") == "broker" and not self.broker:
             self.broker, record.tokens, record.cost_usd = True, None, None
@@ -300,7 +300,7 @@ class _Reader:
             self.tick = None if at is None else (clock, at)
 
     def _now(self, at: float | None) -> float:
-        # The clock stands still while a run is down, so time is added only where no interruption lies between.
+        # The clock stops while a run is down, so time is only added between events without an interruption.
         if at is not None and self.tick is not None:
             clock, then = self.tick
             self.record.clock_s = max(self.record.clock_s, clock + max(at - then, 0.0))
@@ -308,7 +308,7 @@ class _Reader:
 
 
 def read_posttraining(events: Iterable[Json]) -> PostTraining:
-    """Read a journal's events, in order; kinds that are not known here are passed over."""
+    """Read a journal's events, in order; unknown kinds are ignored."""
     reader = _Reader()
     for event in events:
         reader.read(event)

@@ -1,4 +1,4 @@
-"""The route of a revision of an agent's code: how it trains, with evidence, settings and an excerpt (Agent² RL-Bench, table 11)."""
+"""The training route of a revision of an agent's code, with evidence, settings and an excerpt (Agent² RL-Bench, table 11)."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
-from heredity.errors import RecordError
-from heredity.outside import json_value
+from heredity._core.errors import RecordError
+from heredity._core.outside import json_value
 from heredity.protocols.post_training.analysis.objectives import called, objectives
 from heredity.protocols.post_training.analysis.program import Program
 from heredity.protocols.post_training.code_results import Evidence, Excerpt
 
 COPY, MISSING, UNRECOGNISED = "copy", "placeholder/missing", "unrecognised"
 ROUTES = ("GRPO", "PPO", "DPO", "other RL", "SFT+RL", "SFT-only", UNRECOGNISED, COPY, MISSING)
-"""Every label. `other RL` and `unrecognised` are beyond the paper's: code that trains, and is none of its routes."""
+"""All labels. `other RL` and `unrecognised` are not in the paper: code that trains by none of its routes."""
 
 RL = ("GRPO", "PPO", "DPO", "RL")
-"""Components that are no supervised training, those that name a route first."""
+"""Components other than supervised training, those that name a route first."""
 
 _MOST_FILES, _MOST_BYTES = 2000, 32 << 20
 _SETTINGS = frozenset(
@@ -35,22 +35,22 @@ _SETTINGS = frozenset(
 _AROUND = 4
 
 Setting = bool | int | float | str
-"""A value that a key setting of code may have."""
+"""Value type of a key setting in code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """What is known of a revision.
+    """The analysis of a revision.
 
     Attributes:
-        route: one of `ROUTES`, by the code alone (a copy is told by its weights, see `route_of`).
-        components: what it optimises, such as `("SFT", "GRPO")`.
-        evidence: the lines that show it.
-        samples: whether it lets the model write answers.
-        environment: whether it steps through an environment.
+        route: one of `ROUTES`, from the code alone (a copy is identified by its weights, see `route_of`).
+        components: its objectives, such as `("SFT", "GRPO")`.
+        evidence: the lines that show this.
+        samples: True if the model writes answers.
+        environment: True if it steps through an environment.
         settings: key settings, name to value.
-        says: the first line of what its main file says of itself; `""` if it says nothing.
-        because: the rest of it.
+        says: the first line of its main file's description; `""` without one.
+        because: the rest of the description.
         excerpt: lines around the first evidence; None without.
         unreadable: files that could not be parsed.
         program: its syntax.
@@ -70,20 +70,20 @@ class Code:
 
     @property
     def trains(self) -> bool:
-        """Whether there is substantive training code ("coding success")."""
+        """True if there is substantive training code ("coding success")."""
         return self.route not in (COPY, MISSING)
 
     @property
     def reinforces(self) -> bool:
-        """Whether anything but supervised training is in it."""
+        """True if any component is not supervised training."""
         return any(name in RL for name in self.components)
 
 
 def read_revision(data: bytes) -> dict[str, bytes]:
-    """Return the files of a revision's tar archive, path to content; links and anything but plain files are left out.
+    """Return the regular files of a revision's tar archive, path to content.
 
     Raises:
-        RecordError: if it is no tar archive, or larger than 2000 files or 32 MiB.
+        RecordError: if it is not a tar archive, or larger than 2000 files or 32 MiB.
     """
     files: dict[str, bytes] = {}
     total = 0
@@ -96,16 +96,16 @@ def read_revision(data: bytes) -> dict[str, bytes]:
                 total += member.size
                 if total > _MOST_BYTES or len(files) >= _MOST_FILES:
                     raise RecordError(
-                        f"a code revision is larger than {_MOST_FILES} files or {_MOST_BYTES >> 20} MiB; look at its blob"
+                        f"a code revision is larger than {_MOST_FILES} files or {_MOST_BYTES >> 20} MiB; inspect its blob"
                     )
                 files[member.name.removeprefix("./").removeprefix("code/")] = content.read()
     except (tarfile.TarError, EOFError, OSError) as error:
-        raise RecordError(f"a code revision is no tar archive ({error}); restore its blob from a copy") from error
+        raise RecordError(f"a code revision is not a tar archive ({error}); restore its blob from a copy") from error
     return files
 
 
 class CodeReader:
-    """Reads revisions and remembers what it found: revisions often differ in what is no code."""
+    """Reads revisions with a cache: revisions often differ only outside the code."""
 
     def __init__(self) -> None:
         self._classified: dict[frozenset[tuple[str, bytes]], tuple[Program, tuple[Evidence, ...]]] = {}
@@ -140,7 +140,7 @@ def read_code(files: Mapping[str, bytes], changed: Iterable[str] = ()) -> Code:
 
     Args:
         files: path to content.
-        changed: files that are new or differ from the revision before; what the code says of itself is read there first.
+        changed: files that are new or differ from the previous revision; the code's description is taken from these first.
     """
     return CodeReader().read(files, changed)
 
@@ -158,8 +158,8 @@ def route_of(code: Code | None, *, is_base: bool) -> str | None:
     """Return the route of a submission.
 
     Args:
-        code: the revision in force; None if it is not known.
-        is_base: whether its weights are those of the base model, digest by digest.
+        code: the revision in force; None if unknown.
+        is_base: True if its weights equal the base model's, by digest.
     """
     if is_base:
         return COPY
@@ -167,7 +167,7 @@ def route_of(code: Code | None, *, is_base: bool) -> str | None:
 
 
 def _settings(program: Program, files: Mapping[str, bytes]) -> dict[str, Setting]:
-    """Return what the code wrote down in `settings.json`, or else the constants that calls and names are given."""
+    """Return the settings from `settings.json`, or else the constants passed to calls and assigned to names."""
     try:
         kept = json_value(files.get("settings.json", b""))
     except ValueError:
@@ -189,12 +189,12 @@ def _settings(program: Program, files: Mapping[str, bytes]) -> dict[str, Setting
 
 
 def _is_setting(value: object) -> TypeGuard[Setting]:
-    """Say whether a value can be put down as it is; NaN and infinity, which JSON has no words for, cannot."""
+    """Return True if a value can be written as JSON; NaN and infinity cannot."""
     return isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value))
 
 
 def _words(program: Program, evidence: Sequence[Evidence], changed: set[str]) -> tuple[str, str]:
-    """Return what a script says of itself: one that changed before others, one that no other imports, one with evidence."""
+    """Return a script's description of itself: changed scripts first, then those no other imports, then those with evidence."""
     imported = {name for m in program.modules for name in m.imports.values()}
     used = {part for name in imported for part in (name, name.rpartition(".")[0])}
     shown = {e.file for e in evidence}

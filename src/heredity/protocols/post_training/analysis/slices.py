@@ -1,4 +1,4 @@
-"""What a value is made from: the names and calls that flow into an expression, through assignments and the folder's functions."""
+"""Backward slices: the names and calls that flow into an expression, through assignments and the folder's functions."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _MOST_NODES = 20_000
 
 @dataclass(slots=True)
 class Slice:
-    """What flows into a value.
+    """The inputs of a value.
 
     Attributes:
-        names: every name, attribute, keyword and key that occurs, in lower case.
-        calls: calls, each with the code it stands in.
-        nodes: every expression that was looked at, with the code it stands in.
+        names: every name, attribute, keyword and key in it, in lower case.
+        calls: calls, each with its unit of code.
+        nodes: every visited expression, with its unit of code.
     """
 
     names: set[str] = field(default_factory=set[str])
@@ -27,7 +27,7 @@ class Slice:
 
 
 class Slicer:
-    """Follows values backwards through what a program reaches."""
+    """Follows values backwards through the reachable code of a program."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -35,7 +35,7 @@ class Slicer:
         self._reached = {id(unit.node): unit for unit in program.units if unit.node is not None}
 
     def of(self, unit: Unit, *values: ast.expr) -> Slice:
-        """Return what flows into values that stand in a unit."""
+        """Return the inputs of values in a unit."""
         flow = Slice()
         seen: set[tuple[int, str]] = set()
         functions: set[int] = set()
@@ -92,7 +92,7 @@ def _bindings(node: ast.AST) -> Iterator[tuple[ast.AST, ast.expr]]:
 
 
 def names_of(node: ast.AST) -> Iterator[str]:
-    """Give the names that a node itself bears: of a variable, an attribute, a keyword, or a key that is text."""
+    """Yield the names in a node: of a variable, an attribute, a keyword, or a string key."""
     if isinstance(node, ast.Name):
         yield node.id
     elif isinstance(node, ast.Attribute):

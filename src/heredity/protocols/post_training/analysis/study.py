@@ -1,24 +1,28 @@
-"""Runs of post-training compared: improvements, success, pass@k, modes by tasks, scaling, routes and failures of a suite."""
+"""Comparison of a suite's post-training runs: improvements, success, pass@k, modes by tasks, scaling, routes and failures."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from math import comb
+from statistics import stdev
 
 import numpy as np
 
-from heredity.analysis.bounds import GAP, mean_bounds
+from heredity.analysis.bounds import GAP, mean_bounds, missing_bounds
 from heredity.analysis.claims import Both, claims, compare
 from heredity.analysis.run_record import mean
-from heredity.analysis.samples import Clusters
-from heredity.analysis.statistics import Floats
+from heredity.analysis.samples import Clusters, enough_runs
+from heredity.analysis.statistics import Floats, crossed_mean
 from heredity.analysis.suite_table import coverage_of
+from heredity.analysis.usage import TokenUsage, total_usage
 from heredity.protocols.post_training.analysis.failures import RULES
-from heredity.protocols.post_training.analysis.tables import training_tables
+from heredity.protocols.post_training.analysis.routes import COPY, RL
 from heredity.protocols.post_training.analysis.trained import Groups, Trained
 from heredity.protocols.post_training.code_results import AuditVerdict
-from heredity.protocols.post_training.results import FailureKind, Points, TrainingRunResults
+from heredity.protocols.post_training.results import FailureKind, Iteration, Points, TrainingRunResults
 from heredity.protocols.post_training.suite_results import (
     BestOfRuns,
     Entry,
@@ -31,8 +35,264 @@ from heredity.protocols.post_training.suite_results import (
     SuiteScaling,
     TrainingSuiteResults,
 )
-from heredity.results.base import MissingBounds
+from heredity.protocols.post_training.tables import (
+    AtBudgets,
+    Behaviour,
+    BudgetMark,
+    MethodAudit,
+    MethodTried,
+    Outcome,
+    OverRuns,
+    SettingGroup,
+    SettingScores,
+    Stability,
+    TaskStructure,
+    TrainingTables,
+    Workspace,
+)
+from heredity.results.base import MissingBounds, Unknown
 from heredity.results.run import RunResults, RunStatus
+
+SHARES = (0.25, 0.5, 1.0)
+"""Shares of a suite's longest budget at which improvements are read."""
+MOST_GROUPS = 6
+"""Maximum groups of values of a setting; neighbouring values are merged beyond it."""
+_NO_SETTINGS = frozenset(("seed",))
+"""Settings in code that are not tunable."""
+
+
+def training_tables(groups: Groups, *, ranked: bool = True) -> TrainingTables:
+    """Return the tables of a suite.
+
+    Args:
+        groups: runs by agent and task; runs may be unfinished.
+        ranked: True to compute intervals and mark the best; otherwise values are shown as they are.
+    """
+    marks = _marks([run for trained in groups.values() for run in trained])
+    return TrainingTables(
+        outcomes=[
+            _outcome(*key, base, own, ranked=ranked)
+            for key, trained in groups.items()
+            for base, own in _by_base(trained).items()
+        ],
+        budgets=[_at_budgets(*key, trained, marks, ranked=ranked) for key, trained in groups.items()] if marks else [],
+        workspaces=[row for key, trained in groups.items() if (row := _workspace(*key, trained))],
+        settings=[row for key, trained in groups.items() for row in _settings(*key, trained, ranked=ranked)],
+        methods=[row for key, trained in groups.items() if (row := _methods(*key, trained))],
+        behaviour=[_behaviour(*key, trained) for key, trained in groups.items()],
+        structure=_structure(groups),
+    )
+
+
+def _over_runs(values: Sequence[float], *, ranked: bool) -> OverRuns:
+    """Return a mean over runs; an interval needs six of them."""
+    enough = enough_runs([len(values)])
+    estimate = crossed_mean([np.array(values)[:, None]], bounds=GAP) if enough and ranked else None
+    few = None if enough or not ranked else Unknown.FEW_RUNS if values else Unknown.NO_SCORE
+    return OverRuns(
+        mean=math.fsum(values) / len(values) if values else None,
+        ci=estimate and estimate.interval,
+        ci_unknown=estimate.unknown if estimate else few,
+        low=min(values, default=None),
+        high=max(values, default=None),
+        runs=len(values),
+    )
+
+
+def _by_base(trained: Sequence[Trained]) -> dict[str | None, list[Trained]]:
+    bases: dict[str | None, list[Trained]] = {}
+    for run in trained:
+        bases.setdefault(run.part.base_model, []).append(run)
+    return bases
+
+
+def _outcome(label: str, taskset: str, base: str | None, trained: Sequence[Trained], *, ranked: bool) -> Outcome:
+    ended = [run for run in trained if run.run.status is not RunStatus.UNFINISHED]
+    gains = [run.improvement for run in ended]
+    gains_known = [gain for gain in gains if gain is not None]
+    return Outcome(
+        evolver=label,
+        taskset=taskset,
+        base_model=base,
+        runs=len(ended),
+        improvement=_over_runs(gains_known, ranked=ranked),
+        if_missing=missing_bounds([math.nan if gain is None else gain for gain in gains], GAP) if gains else None,
+        sd=stdev(gains_known) if len(gains_known) > 1 else None,
+        improved=sum(gain > 0 for gain in gains_known),
+        executed=sum(run.part.process.graded > 0 for run in ended),
+    )
+
+
+def _marks(trained: Iterable[Trained]) -> list[float]:
+    longest = max((run.part.process.budget_s or 0.0 for run in trained), default=0.0)
+    return [share * longest for share in SHARES] if longest else []
+
+
+def _at_budgets(
+    label: str, taskset: str, trained: Sequence[Trained], marks: Sequence[float], *, ranked: bool
+) -> AtBudgets:
+    rows: list[BudgetMark] = []
+    for seconds in marks:
+        values = [value for run in trained if (value := _best_by(run, seconds)) is not None]
+        rows.append(BudgetMark(seconds=seconds, improvement=_over_runs(values, ranked=ranked)))
+    return AtBudgets(evolver=label, taskset=taskset, marks=rows)
+
+
+def _best_by(run: Trained, seconds: float) -> float | None:
+    """Return the best improvement by a time; None if nothing was graded or the run's budget was shorter."""
+    process, unfinished = run.part.process, run.run.status is RunStatus.UNFINISHED
+    if (process.budget_s or 0.0) < seconds or (unfinished and process.ended_s < seconds) or run.improvement is None:
+        return None
+    return max((best for at, best in run.part.scaling.time if at <= seconds), default=0.0)
+
+
+def _best(trained: Sequence[Trained]) -> Trained | None:
+    """Return the run with the greatest graded improvement, the first among equals; None if nothing was graded."""
+    with_gain = [run for run in trained if run.improvement is not None]
+    return max(with_gain, key=lambda run: run.improvement or 0.0, default=None)
+
+
+def _workspace(label: str, taskset: str, trained: Sequence[Trained]) -> Workspace | None:
+    best = _best(trained)
+    if best is None or best.improvement is None:
+        return None
+    part, process = best.part, best.part.process
+    listed = [revision.files for revision in part.revisions]
+    files = {name for names in listed for name in names or () if name.endswith(".py")}
+    routes = [row.train_type for row in part.iterations if row.score is not None and row.train_type]
+    return Workspace(
+        evolver=label,
+        taskset=taskset,
+        run_id=best.run.run_id,
+        mode=part.mode,
+        improvement=best.improvement,
+        of_runs=len(trained),
+        graded=process.graded,
+        code_files=None if None in listed else len(files),
+        checkpoints=process.checkpoints_kept + process.checkpoints_dropped,
+        zero_rate=process.zero_rate,
+        best_at=process.best_at,
+        routes=list(dict.fromkeys(routes)),
+    )
+
+
+def _submitted(run: Trained) -> list[Iteration]:
+    """Return submissions that were graded or failed in grading, without copies of the base model and refused ones."""
+    return [row for row in run.part.iterations if row.submit_id is not None and row.train_type != COPY]
+
+
+def _settings(label: str, taskset: str, trained: Sequence[Trained], *, ranked: bool) -> list[SettingScores]:
+    """Return scores by the value of each numeric setting with several values."""
+    scores: dict[str, dict[float, list[float | None]]] = {}
+    for row in (row for run in trained for row in _submitted(run) if row.status != "running"):
+        for name, value in row.settings.items():
+            if not isinstance(value, str | bool) and name not in _NO_SETTINGS:
+                scores.setdefault(name, {}).setdefault(float(value), []).append(row.score)
+    return [
+        SettingScores(evolver=label, taskset=taskset, setting=name, groups=_grouped(by_value, ranked=ranked))
+        for name, by_value in sorted(scores.items())
+        if len(by_value) > 1
+    ]
+
+
+def _grouped(by_value: dict[float, list[float | None]], *, ranked: bool) -> list[SettingGroup]:
+    values = sorted(by_value)
+    count = min(len(values), MOST_GROUPS)
+    ends = [round(i * len(values) / count) for i in range(count + 1)]
+    parts = [values[start:stop] for start, stop in pairwise(ends)]
+    listed = [[score for value in part for score in by_value[value]] for part in parts]
+    by_run = [[score for score in scores if score is not None] for scores in listed]
+    means = [math.fsum(scores) / len(scores) if scores else None for scores in by_run]
+    most = max((mean for mean in means if mean is not None), default=None)
+    return [
+        SettingGroup(
+            least=part[0],
+            greatest=part[-1],
+            mean=mean,
+            low=min(scores, default=None),
+            high=max(scores, default=None),
+            graded=len(scores),
+            failed=len(every) - len(scores),
+            best=ranked and mean is not None and mean == most and means.count(most) == 1,
+        )
+        for part, mean, scores, every in zip(parts, means, by_run, listed, strict=True)
+    ]
+
+
+def _methods(label: str, taskset: str, trained: Sequence[Trained]) -> MethodAudit | None:
+    tried: dict[str, list[tuple[str | None, bool]]] = {}
+    for run in trained:
+        components = {revision.revision: revision.components for revision in run.part.revisions}
+        for row in _submitted(run):
+            if row.status == "running":
+                continue
+            for method in components.get(row.revision or 0, ()) if row.revision is not None else ():
+                if method in RL:
+                    tried.setdefault(method, []).append((run.run.run_id, (row.score or 0.0) > 0.0))
+    if not tried:
+        return None
+    best = _best(trained)
+    return MethodAudit(
+        evolver=label,
+        taskset=taskset,
+        methods=[_tried(method, tried[method]) for method in RL if method in tried],
+        best_route=best.part.best.route if best and best.part.best else None,
+        best_improvement=best.improvement if best else None,
+    )
+
+
+def _tried(method: str, submissions: Sequence[tuple[str | None, bool]]) -> MethodTried:
+    sound = sum(above for _, above in submissions)
+    partly = Stability.PARTLY if sound else Stability.NO
+    return MethodTried(
+        method=method,
+        runs=len({run_id for run_id, _ in submissions}),
+        submissions=len(submissions),
+        sound=sound,
+        stable=Stability.YES if sound == len(submissions) else partly,
+    )
+
+
+def _behaviour(label: str, taskset: str, trained: Sequence[Trained]) -> Behaviour:
+    used = total_usage(TokenUsage.of(run.run.tokens) for run in trained)
+    drivers = {run.part.driver for run in trained}
+    best = _best(trained)
+    read = None if used.input_tokens is None or used.cache_tokens is None else used.input_tokens + used.cache_tokens
+    return Behaviour(
+        evolver=label,
+        taskset=taskset,
+        driver=drivers.pop() if len(drivers) == 1 else None,
+        runs=len(trained),
+        submissions=sum(run.part.process.graded for run in trained),
+        rollbacks=_sum([_rollbacks(run) for run in trained]),
+        calls=_sum([run.part.process.calls for run in trained]),
+        input_tokens=used.input_tokens,
+        cache_tokens=used.cache_tokens,
+        output_tokens=used.output_tokens,
+        cached=(used.cache_tokens or 0) / read if read else None,
+        cost_usd=used.cost_usd,
+        best_improvement=best.improvement if best else None,
+    )
+
+
+def _rollbacks(run: Trained) -> int | None:
+    """Return the number of revisions that restore earlier code; None if some code was not kept."""
+    blobs = [revision.blob for revision in run.part.revisions]
+    return None if None in blobs else len(blobs) - len(set(blobs))
+
+
+def _sum(counts: Sequence[int | None]) -> int | None:
+    counts_known = [count for count in counts if count is not None]
+    return sum(counts_known) if counts_known and len(counts_known) == len(counts) else None
+
+
+def _structure(groups: Groups) -> list[TaskStructure]:
+    rows: dict[str, TaskStructure] = {}
+    for run in (run for trained in groups.values() for run in trained):
+        if run.part.structure:
+            scores = dict(run.part.structure)
+            rows.setdefault(run.taskset, TaskStructure(taskset=run.taskset, level=run.part.level, scores=scores))
+    return list(rows.values())
 
 
 def posttraining_study(
@@ -41,12 +301,12 @@ def posttraining_study(
     """Compare the runs of a suite.
 
     Args:
-        runs: results of each run; unfinished ones may be among them.
+        runs: results of each run; runs may be unfinished.
         labels: the evolver of each, told apart by its options and mode.
-        ranked: whether gains are tested; else they are shown as they are.
+        ranked: True to test gains; otherwise they are shown as they are.
 
     Returns:
-        What is in `docs/post-training-diagnosis.md`; None if no run is of post-training.
+        The comparison described in `docs/post-training-diagnosis.md`; None without post-training runs.
     """
     groups: dict[tuple[str, str], list[Trained]] = {}
     for run, label in zip(runs, labels, strict=True):
@@ -148,7 +408,7 @@ def _process(parts: Sequence[TrainingRunResults]) -> ProcessMeans:
 
 
 _Gained = tuple[Sequence[float], MissingBounds | None, Clusters | None]
-"""The gains of a run by item, what missing scores might make of their mean, and what each item was drawn with."""
+"""The gains of a run by item, their mean's bounds over missing scores, and the cluster of each item."""
 
 
 def _gains(
@@ -182,9 +442,9 @@ def _gains(
 
 
 def _compared(runs: Sequence[_Gained], tests: int, *, asked: int, least: float) -> Both | None:
-    """Compare checkpoints with the base model over runs and items; runs of a suite have the same items, so a column is one.
+    """Compare checkpoints with the base model over runs and items; a column is one item, shared by the suite's runs.
 
-    `asked` counts the runs in which nothing was graded, too.
+    `asked` includes runs in which nothing was graded.
     """
     rows = [row for row, *_ in runs]
     clusters = next((own for *_, own in runs if own), None)
@@ -196,9 +456,9 @@ def _compared(runs: Sequence[_Gained], tests: int, *, asked: int, least: float) 
 
 
 def pass_at_k(gains: Sequence[float]) -> list[BestOfRuns]:
-    """Return what the best of k runs is expected to improve, for k from 1 to all of them (Agent² RL-Bench, table 10).
+    """Return the expected improvement of the best of k runs, for all k (Agent² RL-Bench, table 10).
 
-    The mean over all choices of k of the runs, which does not favour large k; `success` is the chance that one of them improves.
+    It is the mean over all choices of k runs, which does not favour large k; `success` is the chance that one of them improves.
     """
     ordered, n = sorted(gains), len(gains)
     failed = sum(gain <= 0 for gain in ordered)
@@ -249,7 +509,7 @@ def _curves(groups: Iterable[tuple[str, str]], lines: Iterable[Sequence[Points]]
 
 
 def _curve(lines: Sequence[Points]) -> list[tuple[float, float, float, float]]:
-    """Return (spent, mean, least, greatest) best improvement over the runs that have a score, as steps."""
+    """Return (spent, mean, minimum, maximum) best improvement over the runs with a score, as steps."""
     curves = [line for line in lines if line]
     if not curves:
         return []
@@ -261,7 +521,7 @@ def _curve(lines: Sequence[Points]) -> list[tuple[float, float, float, float]]:
 
 
 def _shortcuts(groups: Groups) -> list[Shortcut]:
-    """Return the agents whose competence on static tasks does not carry over to interactive ones (table 13, last row)."""
+    """Return the agents whose gains on static tasks do not transfer to interactive ones (table 13, last row)."""
     rows: list[Shortcut] = []
     for label in dict.fromkeys(label for label, _ in groups):
         static, interactive = set[str](), dict[str, bool]()

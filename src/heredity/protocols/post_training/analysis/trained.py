@@ -1,4 +1,4 @@
-"""A run of post-training as comparisons of a suite see it: what it gained, and whether anything was graded at all."""
+"""A post-training run in a suite's comparisons: its gains, and whether anything was graded."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from heredity.results.run import RunResults, Verdict
 
 @dataclass(frozen=True)
 class Trained:
-    """A run's results, and what of them is post-training's own."""
+    """A run's results, with its post-training part."""
 
     run: RunResults
     part: TrainingRunResults
 
     @property
     def taskset(self) -> str:
-        """What it was trained for."""
+        """Name of its task."""
         return str(self.run.taskset)
 
     @property
     def improvement(self) -> float | None:
-        """The best graded score less the base model's, 0 of copies of it; None where nothing was graded, or without baseline."""
+        """Best graded score minus the base model's, 0 for copies of it; None if nothing was graded or there is no baseline."""
         graded, best = self.part.baseline.graded, self.part.best
         if graded is None or graded.mean is None or self.ungraded:
             return None
@@ -34,18 +34,18 @@ class Trained:
 
     @property
     def ungraded(self) -> bool:
-        """Whether nothing was graded, not even a copy of the base model: then nothing is known of it."""
+        """True if nothing was graded, not even a copy of the base model; its outcome is then unknown."""
         return self.part.best is None and not self.part.process.copies
 
     @property
     def better(self) -> bool:
-        """Whether its best graded score is above the base model's beyond noise."""
+        """True if its best graded score is above the base model's beyond noise."""
         best = self.part.best
         return best is not None and best.gain is not None and best.gain.verdict == Verdict.BETTER
 
     @property
     def graded_gaps(self) -> list[float]:
-        """Gains of its best checkpoint by item of the graded view, 0 of copies; none where nothing was graded."""
+        """Gains of its best checkpoint by item of the graded view, 0 for copies; empty if nothing was graded."""
         best, graded = self.part.best, self.part.baseline.graded
         if best is None:
             return [0.0] * (graded.n if graded and not self.ungraded else 0)
@@ -53,13 +53,13 @@ class Trained:
 
     @property
     def heldout_gaps(self) -> list[float]:
-        """Gains of what it ended with by item of the held-out slice."""
+        """Gains of its final checkpoint by item of the held-out slice."""
         heldout, reference = self.run.heldout, self.run.reference
         return _gaps(heldout.scores if heldout else [], reference.heldout_scores if reference else [])
 
     @property
     def missing(self) -> tuple[MissingBounds | None, MissingBounds | None]:
-        """What scores that are missing might make of its gains: on the graded view, and held out."""
+        """Bounds of its gains over missing scores: on the graded view, and held-out."""
         best, heldout = self.part.best, self.part.heldout
         gains = (best and best.gain, heldout and heldout.gain)
         graded, hidden = (gain.if_missing if gain else None for gain in gains)
@@ -67,7 +67,7 @@ class Trained:
 
     @property
     def clusters(self) -> tuple[Clusters | None, Clusters | None]:
-        """What items were drawn with, on the graded view and held out; None where all are by themselves."""
+        """Clusters of items on the graded view and held-out; None if no item is clustered."""
         best, heldout = self.part.best, self.run.heldout
         return best.clusters if best else None, heldout.clusters if heldout else None
 

@@ -1,1 +1,1 @@
-"""Post-training runs as an agent meets them: its workspace, the grading server, the record of its code."""
+"""Post-training runs from the agent's side: workspace, grading server, record of the code."""

@@ -1,42 +1,63 @@
-"""Copies of submitted checkpoints: of each run the best is kept, of the others what they were."""
+"""Copies of submitted checkpoints: the weights of the run's best, and metadata of the others."""
 
 from __future__ import annotations
 
 import asyncio
 import shutil
 import tempfile
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
-from heredity.errors import CandidateError, RecordError
-from heredity.posttraining.models.checkpoint import Checkpoint, candidate_of, inspect, snapshot
+from heredity._core.errors import CandidateError, RecordError
+from heredity.kinds.checkpoint.models.checkpoint import Checkpoint, candidate_of, inspect, snapshot
 from heredity.protocols.post_training.events import CHECKPOINT_DROPPED, CHECKPOINT_KEPT
+from heredity.records import Event
+from heredity.records.events import JUDGING_SELECTED
 from heredity.records.journal import Line
 
 Note = Callable[[Line], Awaitable[None]]
 """Journals an event."""
 
 
+FOLDER = "models"
+"""Folder of a run's checkpoints."""
+
+
+def selected_weights(folder: Path, events: Sequence[Event]) -> Mapping[str, Path]:
+    """Return the files of a run's final checkpoint, by name; empty if its weights are not kept.
+
+    Args:
+        folder: the run's folder.
+        events: its journal.
+    """
+    selected = {data["candidate"] for data in JUDGING_SELECTED.all(events)}
+    for kept in CHECKPOINT_KEPT.all(events):
+        weights = folder / FOLDER / kept["digest"]
+        if kept["candidate"] in selected and weights.is_dir():
+            return {str(path.relative_to(weights)): path for path in weights.rglob("*") if path.is_file()}
+    return {}
+
+
 class KeptCheckpoints:
-    """The checkpoints of one run, each in a folder that is named by its digest.
+    """The checkpoints of one run, each in a folder named by its digest.
 
     Attributes:
         root: their folder, inside the run's.
     """
 
     def __init__(self, root: Path, note: Note, noted: Collection[str] = ()) -> None:
-        """Keep checkpoints below `root`.
+        """Keep checkpoints under `root`.
 
         Args:
             root: the folder.
-            note: journals what is kept and dropped.
-            noted: digests of the candidates that are recorded as kept already.
+            note: journals kept and dropped checkpoints.
+            noted: digests of candidates already recorded as kept.
         """
         self.root, self._note, self._noted = root, note, set(noted)
         self._there: dict[str, Checkpoint] = {}
 
     def find(self) -> None:
-        """Learn what weights an earlier process has left, and remove what it had not copied to the end."""
+        """Find the weights left by an earlier process, and remove incomplete copies."""
         self.tidy()
         for folder in self.root.glob("*"):
             try:
@@ -45,11 +66,11 @@ class KeptCheckpoints:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def of(self, candidate: str) -> Checkpoint | None:
-        """Return the checkpoint of a candidate, by the candidate's digest; None if its weights are not here."""
+        """Return the checkpoint of a candidate, by the candidate's digest; None if its weights are not stored."""
         return self._there.get(candidate)
 
     def keep(self, folder: Path, checkpoint: Checkpoint, base: Path) -> None:
-        """Copy a checkpoint, all but its weights out of the folder of its base, until it is known whether it is the best.
+        """Copy a checkpoint until it is known whether it is the best; weights from its base's folder are not copied.
 
         Raises:
             CandidateError: if it changes while it is copied.
@@ -62,7 +83,7 @@ class KeptCheckpoints:
         self._learn(checkpoint)
 
     def fresh_folder(self) -> Path:
-        """Return a path below the root at which nothing is yet, until `tidy`.
+        """Return an unused path under the root, removed by `tidy`.
 
         Raises:
             RecordError: if the root cannot be written.
@@ -74,7 +95,7 @@ class KeptCheckpoints:
             raise RecordError(f"{self.root} cannot be written: {error.strerror}") from error
 
     async def keep_best(self, best: str | None) -> None:
-        """Journal that the best checkpoint is kept and forget the weights of all others.
+        """Journal that the best checkpoint is kept and delete the weights of all others.
 
         Args:
             best: digest of the best candidate so far, if there is one.
@@ -89,13 +110,13 @@ class KeptCheckpoints:
             await self.drop(candidate, "another one is better" if best else "it has no score")
 
     async def drop(self, candidate: str, why: str) -> None:
-        """Forget the weights of a candidate; its digest and metadata stay in the journal."""
+        """Delete the weights of a candidate; its digest and metadata stay in the journal."""
         digest = self._there.pop(candidate).digest
         await asyncio.to_thread(shutil.rmtree, self.root / digest, True)
         await self._note(CHECKPOINT_DROPPED.line({"digest": digest, "candidate": candidate, "why": why}))
 
     def tidy(self) -> None:
-        """Remove what was merged or half copied on the way."""
+        """Remove merged and partially copied checkpoints."""
         for leftover in self.root.glob(".*"):
             shutil.rmtree(leftover, ignore_errors=True)
 

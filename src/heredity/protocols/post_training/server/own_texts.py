@@ -1,4 +1,4 @@
-"""The record of hidden items that stand in an agent's own files, which is looked for while its checkpoints are graded."""
+"""Record of hidden items in an agent's files, searched while its checkpoints are graded."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from heredity.posttraining.tasks.overlap import HiddenTexts, Met, OwnTexts
+from heredity.kinds.checkpoint.tasks.overlap import HiddenTexts, Met, OwnTexts
 from heredity.protocols.post_training.events import TEXTS_MET, TextsMet
 from heredity.records.journal import Line
 
 
 class TextWatch:
-    """Journals which hidden items an agent's files hold: at first, whenever there are more, and at the end.
+    """Journals the hidden items found in an agent's files: first, whenever there are more, and at the end.
 
-    The agent is told nothing of it: it would learn which items are hidden.
+    The agent is not told: it would learn which items are hidden.
 
     Args:
         root: its workspace.
         hidden: the texts of hidden items.
-        given: names at the top of the workspace that are the host's own.
+        given: top-level names in the workspace written by the host.
         note: journals a line.
-        recorded: what is recorded already.
+        recorded: the record so far.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class TextWatch:
         self._turn = asyncio.Lock()
 
     async def look(self, at_s: float, *, last: bool = False) -> None:
-        """Look through what has changed; `at_s` is what the run's clock shows, `last` whether nothing will change any more.
+        """Search changed files; `at_s` is the run's clock in seconds, `last` is True at the end of the run.
 
         Raises:
             RecordError: if the disk is full or fails.

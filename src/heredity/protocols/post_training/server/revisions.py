@@ -1,21 +1,21 @@
-"""The record of an agent's code: every version that there was when it submitted, and now and then between."""
+"""Record of an agent's code: every version at a submission, and samples in between."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
-from heredity.errors import ConfigError
+from heredity._core.errors import ConfigError
 from heredity.protocols.post_training.events import CODE_REVISED, CodeRevised
 from heredity.protocols.post_training.server.workspace import TrainingWorkspace, archive
 from heredity.records import Blob
 from heredity.records.journal import Line
 
 INTERVAL_S = 15.0
-"""How often the code is looked at between submissions."""
+"""Seconds between looks at the code outside submissions."""
 
 MOST_BYTES = 512 << 20
-"""How much the versions of one run may take together; an agent could fill the host's disk with them otherwise."""
+"""Maximum total size of a run's versions: an agent could otherwise fill the host's disk."""
 
 _LEAST_BYTES = 4096
 _MOST_REASONS = 5
@@ -26,18 +26,18 @@ Note = Callable[[Line, Sequence[Blob]], Awaitable[None]]
 
 
 class Revisions:
-    """Journals the folder `code/` whenever it differs from what was recorded last, for as long as there is room.
+    """Journals the folder `code/` whenever it differs from the last record, while there is room.
 
-    Files that cannot be kept are left out, and the revision says which and why. One without a blob has none that can be kept.
+    Files that cannot be kept are left out; the revision lists them with reasons. Without a blob, none could be kept.
     """
 
     def __init__(self, workspace: TrainingWorkspace, note: Note, recorded: Sequence[CodeRevised] = ()) -> None:
         """Watch a workspace.
 
         Args:
-            workspace: whose code.
-            note: journals.
-            recorded: the data of the revisions that are recorded already.
+            workspace: the workspace of the code.
+            note: journals a revision.
+            recorded: the data of the recorded revisions.
         """
         self._workspace, self._note, self._number = workspace, note, len(recorded)
         self._last: tuple[str | None, str] = (
@@ -48,7 +48,7 @@ class Revisions:
         self._turn = asyncio.Lock()
 
     async def note(self, at_s: float) -> None:
-        """Journal the code if it has changed; `at_s` is what the run's clock shows."""
+        """Journal the code if it has changed; `at_s` is the run's clock in seconds."""
         async with self._turn:
             if self._full:
                 return
@@ -60,7 +60,7 @@ class Revisions:
                 await self._journal(at_s, Blob.of(archive(files)) if files else None, sorted(files), _reason(left_out))
 
     async def watch(self, clock: Callable[[], float], interval_s: float = INTERVAL_S) -> None:
-        """Look at the code at every interval until cancelled."""
+        """Check the code at every interval until cancelled."""
         while True:
             await asyncio.sleep(interval_s)
             await self.note(clock())

@@ -1,4 +1,4 @@
-"""What an agent is told of its post-training run (Agent² RL-Bench, section 3)."""
+"""Information given to an agent about its post-training run (Agent² RL-Bench, section 3)."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from heredity.errors import ConfigError
-from heredity.posttraining.models.checkpoint import Checkpoint
-from heredity.posttraining.tasks.contract import folder_name
+from heredity._core.errors import ConfigError
+from heredity.kinds.checkpoint.models.checkpoint import Checkpoint
+from heredity.kinds.checkpoint.tasks.contract import folder_name
 
 PERCENT = 100.0
-"""The server's scores are percentages, as the paper's are; those of metrics and journals are from 0 to 1."""
+"""Factor of the server's scores, percentages as in the paper; those of metrics and journals are from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One of several tasks that a run is graded on together.
+    """One of several tasks in a run's grading.
 
     Attributes:
-        name: the task's.
+        name: name of the task.
         task_indices: its items on the graded view.
         baseline: the base model's score on these, from 0 to 1.
     """
@@ -38,17 +38,17 @@ class TrainingTerms:
     Attributes:
         task: its name.
         level: `"L1"`, `"L2"` or `"L3"`.
-        metric: what the score is.
+        metric: name of the score.
         description: the task in Markdown.
         base_model: the base's name.
-        base_folder: where it is on the host.
-        base: what it is.
+        base_folder: its folder on the host.
+        base: its description.
         baseline: its score on the graded view, from 0 to 1.
-        graded: how many items are graded.
+        graded: number of graded items.
         timeout_s: wall seconds of the run; grading counts.
-        mode: `"free"`, `"sft-only"`, `"rl-only"` or `"multi-task"`: which routes are allowed, to be audited afterwards.
+        mode: `"free"`, `"sft-only"`, `"rl-only"` or `"multi-task"`: the allowed routes, audited afterwards.
         parts: the tasks of a run of several; empty for one.
-        gpus: the names of the GPUs that the run has to itself.
+        gpus: the names of the GPUs reserved for the run.
         files: the files of the task's workspace, path to content.
     """
 
@@ -77,7 +77,7 @@ class TrainingTerms:
         return f"models/{folder_name(self.base_model)}"
 
     def environment(self, workspace: str) -> dict[str, str]:
-        """Return the variables by which an agent finds everything (the run contract); the server's address comes with the relay."""
+        """Return the environment variables of the run contract; the relay adds the server's address."""
         return {
             "TASK": self.task,
             "BASE_MODEL": self.base_model,
@@ -108,7 +108,7 @@ class TrainingTerms:
         """Return the percentages of each of several tasks: score, baseline_score and improvement.
 
         Args:
-            scores: score from 0 to 1 by task index of the graded view; what is missing is NaN or absent, and then left out.
+            scores: score from 0 to 1 by task index of the graded view; missing ones are NaN or absent, and left out.
         """
         percentages: dict[str, dict[str, float | None]] = {}
         for part in self.parts:
@@ -125,7 +125,7 @@ class TrainingTerms:
 
 
 def instructions(terms: TrainingTerms) -> str:
-    """Return `instructions.md`: how a run works, for any task."""
+    """Return `instructions.md`: how a run works, independent of the task."""
     modes = {
         "free": "Any way of training is allowed.",
         "sft-only": "In this run only supervised fine-tuning is allowed; the code that ran is audited.",
@@ -173,5 +173,5 @@ def _own_gpus(terms: TrainingTerms) -> str:
 
 
 def host_files(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the first parts of the paths that the host has written into a workspace."""
+    """Return the top-level names that the host has written into a workspace."""
     return tuple(dict.fromkeys(name.partition("/")[0] for name in names))

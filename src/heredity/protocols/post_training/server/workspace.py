@@ -1,4 +1,4 @@
-"""The workspace of a post-training run: what is laid out in it, what the host keeps writing, what the agent has written."""
+"""The workspace of a post-training run: its layout, the host's status files, and the agent's files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from heredity.errors import CandidateError, ConfigError, RecordError
+from heredity._core.errors import CandidateError, ConfigError, RecordError
 from heredity.protocols.post_training.server.terms import TrainingTerms, host_files, instructions
 from heredity.resources.snapshot import read_folder
 from heredity.sandbox.agent_bubblewrap import INSIDE
@@ -26,26 +26,26 @@ _MAX_CODE_FILES = 2000
 class TrainingWorkspace:
     """The folder an agent trains in.
 
-    What the host writes while the agent works is in the folder `status`, where files are replaced whole; their usual names at
-    the top are links to it. The agent owns the rest, so the host follows no link there.
+    While the agent works, the host writes to the folder `status`, where files are replaced whole; the usual names at the top are
+    links to it. The agent owns everything else, so the host follows no link there.
     """
 
     def __init__(self, root: Path, terms: TrainingTerms) -> None:
-        """Describe a workspace; nothing is written before `prepare`."""
+        """Describe a workspace; `prepare` writes it."""
         self.root, self.terms = root, terms
-        self.host_files = (_STATUS, "models", *host_files(sorted(self._given())))
+        self.host_files = (_STATUS, "models", *host_files(sorted(self._task_files())))
 
     def prepare(self) -> None:
-        """Lay out the workspace. The host's files are written anew; what the agent wrote is left as it is.
+        """Create the workspace. The host's files are rewritten; the agent's files are kept.
 
         Raises:
             RecordError: if it cannot be written.
-            ConfigError: if a file of the task is in the way of another.
+            ConfigError: if two files of the task conflict.
         """
         try:
             for name in ("", "code", "output", _STATUS, f"{_STATUS}/reports", "models"):
                 _make_folder(self.root / name)
-            for path, content in self._given().items():
+            for path, content in self._task_files().items():
                 _write(self.root / _relative(path), content)
             target = self.root / self.terms.model_folder
             if not target.exists():
@@ -72,10 +72,10 @@ class TrainingWorkspace:
             raise RecordError(f"{name} cannot be written to {self.root}: {error}") from error
 
     def submitted(self, model_path: str) -> Path:
-        """Return the host's path of what an agent names by its own.
+        """Return the host's path for an agent's path.
 
         Raises:
-            CandidateError: if it is outside of the workspace.
+            CandidateError: if it is outside the workspace.
         """
         pure = PurePosixPath(model_path)
         for root in (INSIDE, str(self.root)):
@@ -89,9 +89,9 @@ class TrainingWorkspace:
         return self.root / pure
 
     def code(self) -> tuple[Mapping[str, bytes], Sequence[str]]:
-        """Return the files of `code/`, none if there is no such folder, and the reasons for which others are left out.
+        """Return the files of `code/` (empty without this folder), and the reasons for leaving others out.
 
-        Links, special files, odd names and what is beyond the limits are left out.
+        Links, special files, odd names and files beyond the limits are left out.
 
         Raises:
             ConfigError: if the folder cannot be read.
@@ -107,14 +107,14 @@ class TrainingWorkspace:
             raise ConfigError(f"code/ cannot be read ({error.strerror}); make its files readable") from error
         return files, left_out
 
-    def _given(self) -> dict[str, bytes]:
+    def _task_files(self) -> dict[str, bytes]:
         terms = self.terms
         own = {"description.md": terms.description.encode(), "instructions.md": instructions(terms).encode()}
         return {**terms.files, **own}
 
 
 def archive(files: Mapping[str, bytes]) -> bytes:
-    """Return files as a tar archive that depends on nothing else."""
+    """Return files as a reproducible tar archive."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as tar:
         for name, content in sorted(files.items()):
@@ -132,14 +132,14 @@ def names_of(files: Mapping[str, bytes]) -> Sequence[str]:
 def _relative(path: str) -> PurePosixPath:
     pure = PurePosixPath(path)
     if pure.is_absolute() or ".." in pure.parts or not pure.parts:
-        raise ConfigError(f"a task gives the file {path!r}; expected a path inside the workspace")
+        raise ConfigError(f"the task has the file {path!r}; expected a path inside the workspace")
     return pure
 
 
 def _make_folder(path: Path) -> None:
     path.mkdir(parents=True, exist_ok=True)
     if path.is_symlink() or not path.is_dir():
-        raise ConfigError(f"{path} is no folder; remove it")
+        raise ConfigError(f"{path} is not a folder; remove it")
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -1,6 +1,6 @@
-"""Read by every Python of a verifier: where it works, and its script is, modules are found after Python's own.
+"""Read by every Python of a verifier: puts the working folder and the script's folder behind Python's module path.
 
-Otherwise a file `json.py` that an agent left where its work is verified would be what the verifier imports. Standard library only.
+Otherwise a verifier would import a file `json.py` left by the agent in the working folder. Standard library only.
 """
 
 import contextlib
@@ -14,6 +14,6 @@ def _last_places() -> list[str]:
     return [*script, *filter(None, os.environ.get("HEREDITY_PYTHONPATH", "").split(":")), os.getcwd()]
 
 
-# Before Python 3.10, or in a folder that is gone, there is nothing to add.
+# Before Python 3.10, or in a deleted folder, there is nothing to add.
 with contextlib.suppress(AttributeError, OSError):
     sys.path += [path for path in _last_places() if path not in sys.path]

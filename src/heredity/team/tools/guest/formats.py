@@ -1,7 +1,7 @@
-"""Runs in the sandbox: turns a document of any known format into parts with labels, within bounds. It imports nothing of Heredity.
+"""Runs in the sandbox: converts a document of any known format into labelled parts, within bounds. It imports nothing of Heredity.
 
-What a document holds is never executed: no macro, no script, no link to elsewhere is followed. Archives are bounded by what comes
-out of them and not by what they say of themselves; XML with declarations of its own is refused.
+Content is never executed: macros and scripts do not run, links are not followed. Archives are bounded by their actual
+unpacked size, not the declared one; XML with entity declarations is refused.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import pdf_text
 import reading
 
 MOST_BYTES = 900_000
-"""Bytes of text that are kept of a document."""
+"""Limit on the bytes of text kept of a document."""
 MOST_PAGES = 300
 MOST_ROWS = 20_000
 MOST_CELLS = 200_000
@@ -35,11 +35,11 @@ TINY_POINTS = 2
 UNSEEN = "[text that a person would not see - hidden, tiny, in the colour of what is behind it - is left out]"
 
 Part = tuple[str, str]
-"""A label, such as `page 3`, and what stands there; the label is empty where a document has no such places."""
+"""A label, such as `page 3`, and its text; the label is empty in formats without such parts."""
 
 
 class RefusedError(Exception):
-    """A document that is not read; the message says why, and what to do."""
+    """A document that cannot be read; the message says why, and what to do."""
 
 
 def run(ending: str, data: str) -> dict[str, object]:
@@ -53,7 +53,7 @@ def run(ending: str, data: str) -> dict[str, object]:
 
 
 def bounded(parts: Iterable[Part]) -> Iterator[Part]:
-    """Yield parts until as much text as is kept has been seen, and a part that says so."""
+    """Yield parts up to the limit of text, then a part that reports the cut."""
     left = MOST_BYTES
     for label, text in parts:
         size = len(json.dumps([label, text]).encode())
@@ -66,7 +66,7 @@ def bounded(parts: Iterable[Part]) -> Iterator[Part]:
 
 
 def check_kind(ending: str, content: bytes) -> None:
-    """Refuse a document that is not what its name says."""
+    """Refuse a document that does not match its name."""
     kind = next((kind for start, kind in STARTS if content.startswith(start)), "")
     if kind == ".webp" and content[8:12] != b"WEBP":
         kind = "another kind of file"
@@ -98,7 +98,7 @@ ZIPS = (".docx", ".xlsx", ".pptx")
 
 
 def pdf(content: bytes) -> Iterator[Part]:
-    """Yield the pages of a PDF, its text in reading order as far as the file says it."""
+    """Yield the pages of a PDF, with text in the file's reading order."""
     import logging
 
     import pypdf  # pyright: ignore[reportMissingImports]
@@ -138,7 +138,7 @@ def pdf(content: bytes) -> Iterator[Part]:
 
 
 def unpacked(content: bytes) -> zipfile.ZipFile:
-    """Return an archive that has been looked through: it is whole, of bounded size, and its XML declares nothing of its own."""
+    """Return an archive after checking that it is intact, of bounded size, and without XML declarations of entities."""
     try:
         archive = zipfile.ZipFile(io.BytesIO(content))
     except (zipfile.BadZipFile, ValueError, struct.error) as error:
@@ -164,7 +164,7 @@ def unpacked(content: bytes) -> zipfile.ZipFile:
 
 
 def refuse_declarations(before: bytes, block: bytes, name: str) -> None:
-    """Refuse XML that declares entities, or whose encoding could hide that it does; `before` is the end of the block before."""
+    """Refuse XML that declares entities, or whose encoding could hide them; `before` is the end of the previous block."""
     if not before:
         head = block.removeprefix(b"\xef\xbb\xbf")
         encoding = re.match(rb"<\?xml[^>]*encoding\s*=\s*[\"']([^\"']*)", head)
@@ -196,16 +196,16 @@ def pptx(content: bytes) -> Iterator[Part]:
 
 
 def xlsx(content: bytes) -> Iterator[Part]:
-    """Yield the sheets of a workbook, each row as `A2: value | B2: value`; of formulas the value that was saved with them."""
+    """Yield the sheets of a workbook, each row as `A2: value | B2: value`; formulas as their saved value."""
     unpacked(content)
-    # It would look for these outside of the sandbox.
+    # It would search for these outside the sandbox.
     mimetypes.knownfiles.clear()
     import openpyxl  # pyright: ignore[reportMissingImports, reportMissingModuleSource]
 
     warnings.simplefilter("ignore")
     try:
         book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True, keep_links=False)
-    # A library that is fed damaged files raises anything.
+    # The library can raise anything on damaged files.
     except Exception as error:
         raise RefusedError(f"it is damaged: {type(error).__name__}: {error}") from error
     cells = MOST_CELLS
@@ -233,7 +233,7 @@ def xlsx(content: bytes) -> Iterator[Part]:
 
 
 def is_unseen(cell: Any) -> bool:
-    """Return whether a person sees nothing of the text of a cell, by its letters and its format."""
+    """Return whether a cell's text is invisible, by its font and format."""
     if not isinstance(cell.value, str):
         return False
     try:
@@ -260,12 +260,12 @@ def shown(value: object) -> str:
 
 
 def html(content: bytes) -> Iterator[Part]:
-    """Yield what a reader of a page would see."""
+    """Yield the visible text of a page."""
     yield "", reading.html(content)
 
 
 def png(content: bytes) -> Iterator[Part]:
-    """Yield the size of a picture and the texts that are kept in it."""
+    """Yield the size of a picture and its embedded texts."""
     width, height, depth, colour = struct.unpack(">IIBB", content[16:26])
     kinds = {0: "grey", 2: "colour", 3: "indexed colour", 4: "grey with transparency", 6: "colour with transparency"}
     texts: list[str] = []
@@ -301,7 +301,7 @@ def gif(content: bytes) -> Iterator[Part]:
 
 
 def webp(content: bytes) -> Iterator[Part]:
-    """Yield the size of a picture, where its first chunk says it."""
+    """Yield the size of a picture, if its first chunk has it."""
     width = height = 0
     if content[12:16] == b"VP8X":
         width, height = (int.from_bytes(content[i : i + 3], "little") + 1 for i in (24, 27))
@@ -314,13 +314,13 @@ def webp(content: bytes) -> Iterator[Part]:
 
 
 def picture(kind: str, width: int, height: int, more: str, texts: list[str]) -> str:
-    """Return what is said of a picture to whoever cannot see it."""
+    """Describe a picture for models that cannot see it."""
     size = f"{width} × {height} pixels" if width and height else "of unknown size"
     return "\n".join([f"[{kind} picture, {size}{more}]", *texts])
 
 
 def checked(read: Callable[[bytes], Iterator[Part]]) -> Callable[[bytes], Iterator[Part]]:
-    """Return a reader of pictures that refuses those that end before they have said their size."""
+    """Return a reader of pictures that refuses those that end before their size."""
 
     def whole(content: bytes) -> Iterator[Part]:
         try:

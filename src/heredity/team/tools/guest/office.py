@@ -19,13 +19,13 @@ _NO_NUMBER = {10: 1 << 30, 16: -1}
 
 
 class RefusedError(Exception):
-    """A document that is not read; the message says why."""
+    """A document that cannot be read; the message says why."""
 
 
 def word_text(archive: zipfile.ZipFile) -> tuple[str, bool]:
-    """Return the text of a document, and whether something that a person would not see was left out.
+    """Return the text of a document, and whether invisible text was omitted.
 
-    Paragraphs have an empty line between them, rows of tables are `| cell | cell`.
+    Paragraphs are separated by an empty line, rows of tables are `| cell | cell`.
     """
     document = parsed(archive, "word/document.xml")
     body = document.find(f"{_WORD}body")
@@ -40,7 +40,7 @@ class _Words:
     """Reads paragraphs and tables, without runs that are hidden, tiny, or white on white.
 
     Attributes:
-        left_out: whether there were any.
+        left_out: True if there were any.
     """
 
     def __init__(self, archive: zipfile.ZipFile, *, on_white: bool) -> None:
@@ -51,7 +51,7 @@ class _Words:
         self._styles = {style.get(f"{_WORD}styleId", ""): style for style in styles}
 
     def blocks(self, body: ElementTree.Element) -> Iterator[str]:
-        """Yield paragraphs and whole tables in their order; what stands inside of a table is part of it."""
+        """Yield paragraphs and whole tables in order; nested content belongs to its table."""
         pending = list(reversed(body))
         while pending:
             block = pending.pop()
@@ -70,10 +70,10 @@ class _Words:
         return " ".join(filter(None, (self.line(line, in_table=True) for line in cell.iter(f"{_WORD}p"))))
 
     def line(self, paragraph: ElementTree.Element, *, in_table: bool = False) -> str:
-        """Return what is seen of a paragraph."""
+        """Return the visible text of a paragraph."""
         pieces: list[str] = []
         own = paragraph.find(f"{_WORD}pPr")
-        # Cells and drawings have colours of their own, which may come from anywhere.
+        # Cells and drawings have backgrounds, which may come from anywhere.
         on_white = self._on_white and not in_table and not any(True for _ in paragraph.iter(f"{_WORD}txbxContent"))
         for run in paragraph.iter(f"{_WORD}r"):
             unseen = self._is_unseen([run.find(f"{_WORD}rPr"), own], on_white=on_white)
@@ -87,7 +87,7 @@ class _Words:
         return "".join(pieces).strip()
 
     def _is_unseen(self, properties: list[ElementTree.Element | None], *, on_white: bool) -> bool:
-        """Return whether the properties of a run, then those of its paragraph, with the styles that they name, hide a text."""
+        """Return whether the properties of a run or its paragraph, with their named styles, hide a text."""
         chain = [element for own in properties if own is not None for element in (own, *self._style_of(own))]
         vanish = _first(chain, "vanish")
         size, colour = _first(chain, "sz"), _first(chain, "color")
@@ -100,7 +100,7 @@ class _Words:
         )
 
     def _style_of(self, properties: ElementTree.Element) -> Iterator[ElementTree.Element]:
-        """Yield what the named style says of its letters and lines, and those that it is based on."""
+        """Yield the character and paragraph properties of the named style and its base styles."""
         named = next((e for tag in ("rStyle", "pStyle") if (e := properties.find(f"{_WORD}{tag}")) is not None), None)
         for _ in range(_DEEPEST_STYLE):
             style = self._styles.get(named.get(f"{_WORD}val", "")) if named is not None else None
@@ -166,7 +166,7 @@ def _text(element: ElementTree.Element) -> str:
 
 
 def relations(archive: zipfile.ZipFile, name: str) -> dict[str, str]:
-    """Return what a part refers to inside of the archive: names of parts by id; links to elsewhere are left out."""
+    """Return a part's references inside the archive: names of parts by id; external links are omitted."""
     folder, file = posixpath.split(name)
     listed = f"{folder}/_rels/{file}.rels"
     if listed not in archive.namelist():
@@ -181,7 +181,7 @@ def relations(archive: zipfile.ZipFile, name: str) -> dict[str, str]:
 
 
 def parsed(archive: zipfile.ZipFile, name: str) -> ElementTree.Element:
-    """Return a part of an archive as a tree of elements."""
+    """Parse a part of an archive as an element tree."""
     try:
         return ElementTree.fromstring(archive.read(name))
     except KeyError as error:

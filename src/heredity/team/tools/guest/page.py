@@ -1,9 +1,9 @@
-"""Runs in the sandbox: turns a web page into Markdown, what it is about without what stands around.
+"""Runs in the sandbox: converts a web page's main content to Markdown.
 
 It imports nothing of Heredity.
 
-What a person would not see is left out: scripts, what is marked as hidden, comments. Where a page says which part is its own
-(`main`, `article`), the rest is left out, else what it says to be navigation.
+Invisible content is omitted: scripts, hidden elements, comments. If a page marks its main part (`main`, `article`),
+the rest is omitted; otherwise its navigation is.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from reading import IMPLIED, VOID, is_hidden, sheets_of
 from styles import Look, Sheets
 
 MOST_TEXT = 400_000
-"""Characters of a page that are kept."""
+"""Limit on the characters kept of a page."""
 
 _DEPTH = 400
 _ENOUGH = 200
@@ -49,13 +49,13 @@ _CHARSET = re.compile(rb"""<meta[^>]{0,200}charset\s*=\s*["']?\s*([A-Za-z0-9_.:-
 
 
 def run(data: str, address: str, charset: str = "", sheets: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Return title and Markdown of a page, how much of its text is hidden, and which style sheets are missing.
+    """Return title and Markdown of a page, the amount of its hidden text, and its missing style sheets.
 
     Args:
         data: its bytes in base 64.
-        address: where it is from.
-        charset: what its server says of its letters.
-        sheets: texts of its style sheets, by their addresses as the page writes them.
+        address: its address.
+        charset: character set given by its server.
+        sheets: texts of its style sheets, by their addresses in the page.
     """
     content = base64.b64decode(data)
     named = _CHARSET.search(content[:4096])
@@ -93,7 +93,7 @@ class _Element:
 
 
 class Page(HTMLParser):
-    """Collects pieces of Markdown, each with where it stands."""
+    """Collects pieces of Markdown, each with its context."""
 
     def __init__(self, address: str, sheets: Sheets | None = None) -> None:
         super().__init__(convert_charrefs=True)
@@ -125,7 +125,7 @@ class Page(HTMLParser):
             self._begin(tag, attributes, element)
 
     def handle_endtag(self, tag: str) -> None:
-        """Close an element, and those within that were not closed."""
+        """Close an element, and unclosed ones inside it."""
         self._titled = self._titled and tag != "title"
         for index in range(len(self._stack) - 1, -1, -1):
             if self._stack[index].tag == tag:
@@ -136,7 +136,7 @@ class Page(HTMLParser):
                 break
 
     def handle_data(self, data: str) -> None:
-        """Keep a text that is shown."""
+        """Keep a visible text."""
         if self._titled:
             self.title += data
         if self._stack and self._stack[-1].hidden:
@@ -145,7 +145,7 @@ class Page(HTMLParser):
             self._add(data if self._plain else re.sub(r"\s+", " ", data))
 
     def markdown(self) -> str:
-        """Return what the page is about."""
+        """Return the main content."""
         own = "".join(text for text, main, around in self._pieces if main and not around)
         fitting = "".join(text for text, _, around in self._pieces if not around)
         everything = "".join(text for text, _, _ in self._pieces)
@@ -204,7 +204,7 @@ class Page(HTMLParser):
             self._add("\n\n")
 
     def target(self, href: str) -> str:
-        """Return the address that something on the page leads to; none where there is none that can be asked for."""
+        """Return the target address of a link; empty if it cannot be fetched."""
         try:
             target = urljoin(self._base, href.strip())
             return target if href.strip()[:1] not in ("", "#") and urlsplit(target).scheme in ("http", "https") else ""

@@ -1,7 +1,8 @@
-"""Runs in the sandbox: the text of a page of a PDF that a person sees. It imports nothing of Heredity.
+"""Runs in the sandbox: extracts the visible text of a PDF page. It imports nothing of Heredity.
 
-Left out is what is drawn in white on nothing, transparent, without ink, in letters that nobody can read, or beside the page. What
-has no ink (rendering mode 3) on a picture is what recognised a scanned page, and is kept. What is painted over is not looked for.
+It omits text drawn in white on nothing, transparent, without ink, in illegible letters, or off the page. Text without
+ink (rendering mode 3) on a picture comes from text recognition of a scan, and is kept. Painting over text is not
+detected.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ EVERYWHERE: Box = (-math.inf, -math.inf, math.inf, math.inf)
 
 @dataclass(frozen=True)
 class _State:
-    """What of the state of graphics decides whether text is seen."""
+    """Part of the graphics state that decides whether text is visible."""
 
     white: bool = False
     clear: bool = False
@@ -33,13 +34,13 @@ class _State:
 
 
 class Eye:
-    """Follows the operations of a page, and empties those that show a text which nobody sees.
+    """Follows the operations of a page, and empties those that show invisible text.
 
     Args:
-        page: of the package pypdf.
+        page: a page of the package pypdf.
 
     Attributes:
-        left_out: whether there were any.
+        left_out: True if any text was omitted.
     """
 
     def __init__(self, page: Any) -> None:
@@ -53,16 +54,16 @@ class Eye:
         self._sheet: Box = (float(box.left), float(box.bottom), float(box.right), float(box.top))
 
     def text(self) -> str:
-        """Return what is seen of the page."""
+        """Return the visible text of the page."""
         return self._page.extract_text(visitor_operand_before=self.before, visitor_operand_after=self.after)
 
     def before(self, operator: bytes, operands: Any, to_page: Sequence[float], line: Sequence[float]) -> None:
-        """Follow an operation, before its text is taken; one that is not as it should be is passed over."""
+        """Process an operation before its text is extracted; malformed ones are skipped."""
         with contextlib.suppress(TypeError, ValueError, IndexError, KeyError, AttributeError, OverflowError):
             self._follow(operator, operands, to_page, line)
 
     def after(self, operator: bytes, operands: Any, _: Sequence[float], __: Sequence[float]) -> None:
-        """Go back to what was set before a form was drawn."""
+        """Restore the state from before a form."""
         del operands
         if operator == b"Do" and self._inside:
             self._state, self._saved = self._inside.pop()
@@ -93,7 +94,7 @@ class Eye:
         if operator in (b"g", b"rg", b"k", b"sc", b"scn"):
             return replace(state, white=_is_white(operator, operands))
         if operator == b"cs":
-            # The first colour of a space is black; of one that is not known nobody can say.
+            # The first colour of a space is black; for an unknown space it is undefined.
             return replace(state, white=False)
         if operator == b"Tr" and operands:
             return replace(state, mode=int(operands[0]))
@@ -105,7 +106,7 @@ class Eye:
         return state
 
     def _is_drawn(self, font: Any) -> bool:
-        """Whether the letters of a font are drawings, of whatever size (Type 3)."""
+        """Return whether the letters of a font are drawings, at any size (Type 3)."""
         with contextlib.suppress(KeyError, TypeError, AttributeError):
             return self._page["/Resources"]["/Font"][font].get_object().get("/Subtype") == "/Type3"
         return False
@@ -169,7 +170,7 @@ def _is_white(operator: bytes, operands: Any) -> bool:
         return False
     if operator == b"k" or len(values) == 4:
         return max(values, default=1.0) <= 1 - _WHITE
-    # One number may be the ink of a space of its own, where none of it is white.
+    # One number may be the ink of a separation space, where none of it is white.
     plain = operator in (b"g", b"rg") or len(values) == 3
     return plain and bool(values) and min(values) >= _WHITE
 

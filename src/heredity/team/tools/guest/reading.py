@@ -1,4 +1,4 @@
-"""Runs in the sandbox: turns a document into text. It imports nothing of Heredity."""
+"""Runs in the sandbox: converts a document to text. It imports nothing of Heredity."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from html.parser import HTMLParser
 from styles import Look, Sheets
 
 VOID = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"})
-"""Elements that have no end."""
+"""Elements without an end tag."""
 
 IMPLIED = frozenset({"p", "li", "td", "th", "tr", "dt", "dd", "option"})
-"""Elements that end where the next of their kind begins."""
+"""Elements that end where the next of their kind starts."""
 
 _DEPTH = 400
 
@@ -25,7 +25,7 @@ def run(ending: str, data: str) -> str:
 
 
 def html(content: bytes) -> str:
-    """Return what a reader of a page would see."""
+    """Return the visible text of a page."""
     return readable(content.decode("utf-8", "replace"))
 
 
@@ -33,7 +33,7 @@ READERS = {".html": html, ".htm": html}
 
 
 class Finder(HTMLParser):
-    """Finds the style sheets of a page: those that stand in it, and the addresses of others."""
+    """Finds the style sheets of a page: embedded ones, and the addresses of others."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -42,7 +42,7 @@ class Finder(HTMLParser):
         self._inside = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note where a sheet begins, or where it is."""
+        """Note the start of a sheet, or its address."""
         given = {name: value or "" for name, value in attrs}
         printed = re.match(r"\s*(?:only\s+)?(?:print|speech)\b", given.get("media", ""), re.IGNORECASE)
         self._inside = tag == "style" and not printed
@@ -51,7 +51,7 @@ class Finder(HTMLParser):
             self.addresses.append(given.get("href", "").strip())
 
     def handle_endtag(self, tag: str) -> None:
-        """Note where a sheet ends."""
+        """Note the end of a sheet."""
         self._inside = False
 
     def handle_data(self, data: str) -> None:
@@ -65,7 +65,7 @@ def sheets_of(html: str, others: Mapping[str, str] | None = None) -> tuple[Sheet
 
     Args:
         html: the page.
-        others: texts of style sheets by their address, as the page writes it.
+        others: texts of style sheets by their address in the page.
     """
     finder = Finder()
     finder.feed(html)
@@ -79,7 +79,7 @@ def sheets_of(html: str, others: Mapping[str, str] | None = None) -> tuple[Sheet
 
 
 class Visible(HTMLParser):
-    """Collects what a reader of a page would see, with the targets of links; what attributes and style sheets hide is left out."""
+    """Collects the visible text of a page, with the targets of links, omitting text hidden by attributes and style sheets."""
 
     hidden = frozenset({"script", "style", "head", "noscript", "template"})
     blocks = frozenset(
@@ -94,12 +94,12 @@ class Visible(HTMLParser):
         self._targets: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Begin a line at a block, hide what is not shown, remember where a link leads."""
+        """Start a line at a block, hide invisible elements, remember link targets."""
         attributes = {name: value or "" for name, value in attrs}
         if self._open and self._open[-1][0] == tag and tag in IMPLIED:
             self._open.pop()
         look = self._sheets.look(tag, attributes, [look for _, _, look in self._open])
-        # What is of a colour that is not seen may hold what is.
+        # An element with an invisible colour may contain visible ones.
         off = bool(self._open and self._open[-1][1]) or tag in self.hidden or is_hidden(attributes)
         hidden = off or look.unseen
         if tag not in VOID and len(self._open) < _DEPTH:
@@ -114,7 +114,7 @@ class Visible(HTMLParser):
             self._targets.append(attributes.get("href", ""))
 
     def handle_endtag(self, tag: str) -> None:
-        """End a block, and say where a link led."""
+        """End a block, and add a link's target."""
         hides = self._hides
         if at := next((n for n in range(len(self._open), 0, -1) if self._open[n - 1][0] == tag), 0):
             del self._open[at - 1 :]
@@ -124,7 +124,7 @@ class Visible(HTMLParser):
             self.parts.append(f" ({target})")
 
     def handle_data(self, data: str) -> None:
-        """Keep a text that is shown."""
+        """Keep a visible text."""
         if not self._hides:
             self.parts.append(re.sub(r"\s+", " ", data))
 
@@ -134,12 +134,12 @@ class Visible(HTMLParser):
 
 
 def is_hidden(attributes: Mapping[str, str]) -> bool:
-    """Return whether an element says of itself that it is hidden; what its style says is for `styles`."""
+    """Return whether an element's attributes hide it; `styles` checks its style."""
     return "hidden" in attributes or attributes.get("aria-hidden") == "true"
 
 
 def readable(html: str) -> str:
-    """Return what a reader of an HTML page would see, blocks on lines of their own, links with their targets."""
+    """Return the visible text of an HTML page, blocks on separate lines, links with their targets."""
     page = Visible(sheets_of(html)[0])
     page.feed(html)
     page.close()

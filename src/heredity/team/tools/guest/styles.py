@@ -1,7 +1,7 @@
-"""Runs in the sandbox: what style sheets hide from a person who looks at a page. It imports nothing of Heredity.
+"""Runs in the sandbox: finds text hidden by style sheets. It imports nothing of Heredity.
 
-Rules are matched as browsers do it (types, classes, ids, attributes, descendants, children; specificity, order, `!important`),
-of the few properties that can hide a text. A rule whose selector it cannot read hides nothing.
+Rules are matched as in browsers (types, classes, ids, attributes, descendants, children; specificity, order,
+`!important`), for the few properties that can hide a text. A rule with an unsupported selector hides nothing.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ _NAMES = {
 _WHOLE = ("html", "head", "body")
 
 TINY_PIXELS = 2.5
-"""Letters of at most this size are read by nobody."""
+"""Letters up to this size are illegible."""
 FAR_PIXELS = 900.0
-"""What stands so far to the left or above is on no screen."""
+"""Content this far to the left or above is off screen."""
 NEAR = 24
-"""Colours that differ by less than this in each part are one to the eye."""
+"""Colours that differ by less than this in each component look the same."""
 
 Colour = tuple[int, int, int]
 Compound = tuple[tuple[str, str, str], ...]
@@ -74,7 +74,7 @@ WHITE = (255, 255, 255)
 
 @dataclass(frozen=True)
 class Rule:
-    """What one selector declares: compounds from the outside in, each with whether it is a child of the one before."""
+    """Declarations of one selector: compounds from the outside in, each with a flag for a child of the previous one."""
 
     compounds: Compounds
     weight: tuple[int, int, int]
@@ -83,14 +83,13 @@ class Rule:
 
 @dataclass
 class Look:
-    """How an element looks, as far as it matters for whether its text is seen.
+    """Appearance of an element, as far as it affects the visibility of its text.
 
     Attributes:
-        tag, attributes: what selectors see of it.
-        colour, ground: of its text, and behind it; None where nobody knows.
-        pixels: of its letters.
-        gone: whether it, or what it is in, is not shown at all.
-        invisible: whether `visibility` hides it, which what is inside of it may undo.
+        tag, attributes: matched by selectors. colour, ground: of its text, and behind it; None where unknown.
+        pixels: size of its letters.
+        gone: True if it, or an element around it, is not displayed.
+        invisible: True if `visibility` hides it, which elements inside may undo.
     """
 
     tag: str
@@ -103,7 +102,7 @@ class Look:
 
     @property
     def unseen(self) -> bool:
-        """Whether a person sees nothing of its text."""
+        """Return whether its text is invisible."""
         alike = self.colour is not None and self.ground is not None and _near(self.colour, self.ground)
         return self.gone or self.invisible or alike or self.pixels <= TINY_PIXELS
 
@@ -113,7 +112,7 @@ class Sheets:
     """The style sheets of a page.
 
     Attributes:
-        whole: whether all of them are there; without some, nobody knows what stands behind a text.
+        whole: True if no sheet is missing; otherwise backgrounds are unknown.
     """
 
     whole: bool = True
@@ -123,7 +122,7 @@ class Sheets:
     _implied: list[Look] = field(default_factory=list["Look"])
 
     def add(self, text: str) -> None:
-        """Read a style sheet; what is no rule is passed over."""
+        """Parse a style sheet; anything but rules is skipped."""
         self.whole = self.whole and len(text) <= MOST_CHARACTERS and "@import" not in text
         for selectors, body in _blocks(_COMMENT.sub(" ", text[:MOST_CHARACTERS])):
             declared = declarations(body)
@@ -135,7 +134,7 @@ class Sheets:
                     rules.append((self._count, Rule(compounds, _weight(compounds), declared)))
 
     def look(self, tag: str, attributes: Mapping[str, str], above: Sequence[Look]) -> Look:
-        """Return how an element looks inside of others, the outermost first; what no page is without need not be among them."""
+        """Return the appearance of an element inside others, outermost first; elements common to all pages may be left out."""
         look = Look(tag, attributes)
         if tag not in _WHOLE and not any(outer.tag == "body" for outer in above):
             self._implied = self._implied or [page := self.look("html", {}, ()), self.look("body", {}, (page,))]
@@ -155,7 +154,7 @@ class Sheets:
         return _fits(compounds[-1][1], path[-1]) and self._outer(compounds, len(compounds) - 1, path, len(path) - 1)
 
     def _outer(self, compounds: Compounds, at: int, path: Sequence[Look], end: int) -> bool:
-        """Return whether what stands before a compound is around the element that it fits."""
+        """Return whether the elements around the matched one fit the preceding compounds."""
         if at == 0:
             return True
         child, wanted = compounds[at][0], compounds[at - 1][1]
@@ -171,7 +170,7 @@ class Sheets:
 
 
 def declarations(body: str) -> dict[str, tuple[bool, str]]:
-    """Return what a block declares of the properties that matter: whether it is important, and the value."""
+    """Return the relevant declarations of a block: importance and value."""
     declared: dict[str, tuple[bool, str]] = {}
     for part in _COMMENT.sub("", body).split(";"):
         name, colon, value = part.partition(":")
@@ -185,7 +184,7 @@ def declarations(body: str) -> dict[str, tuple[bool, str]]:
 
 
 def _blocks(text: str) -> Iterable[tuple[str, str]]:
-    """Yield selectors and bodies of all rules that hold on a screen, those inside of `@media` and the like among them."""
+    """Yield selectors and bodies of all rules for screens, including those inside `@media` and the like."""
     at, opened = 0, list[bool]()
     for match in re.finditer(r"[{}]|@(?:import|charset|namespace|layer)[^;{]*;", text):
         mark = match[0]
@@ -205,7 +204,7 @@ def _blocks(text: str) -> Iterable[tuple[str, str]]:
 
 
 def _selector(text: str) -> Compounds | None:
-    """Return what a selector asks for; None if it is of a kind that is not read, such as `:hover` or `a + b`."""
+    """Parse a selector; None if it is not supported, such as `:hover` or `a + b`."""
     compounds: list[tuple[bool, Compound]] = []
     for before, part in re.findall(r"(\s*>\s*|\s+|^)((?:\[[^\]]*\]|[^\s>\[])+)", _IGNORED.sub("", text)):
         pieces, at = list[tuple[str, str, str]](), 0
@@ -220,7 +219,7 @@ def _selector(text: str) -> Compounds | None:
 
 
 def _piece(match: re.Match[str]) -> tuple[str, str, str]:
-    """Return what a piece of a selector asks for: an attribute, how it is compared, with what."""
+    """Parse a piece of a selector: attribute, comparison, value."""
     if match["name"]:
         return {"": ("", "", match["name"].lower()), ".": ("class", "~=", match["name"])}.get(
             match["kind"], ("id", "=", match["name"])
@@ -252,7 +251,7 @@ def _holds(given: str, how: str, value: str) -> bool:
 
 
 def _key(compound: Compound) -> str:
-    """Return what an element has to have for a compound to fit, by which rules are found."""
+    """Return a key for finding rules: a feature that an element needs to fit a compound."""
     marks = {"id": "#", "class": ".", "": ""}
     keyed = [
         (marks[name], value) for name, how, value in compound if name in marks and how in ("=", "~=", "") and value
@@ -276,7 +275,7 @@ def _win(
 
 
 def _styled(look: Look, style: Mapping[str, str], outer: Look) -> Look:
-    """Return how an element looks with its own style inside of another."""
+    """Return the appearance of an element with its style inside another."""
     if not style:
         look.gone, look.invisible, look.pixels = outer.gone, outer.invisible, outer.pixels
         look.colour, look.ground = outer.colour, outer.ground
@@ -362,7 +361,7 @@ def _ground(style: Mapping[str, str], outer: Colour | None) -> Colour | None:
 
 
 def _colour(value: str) -> Colour | None:
-    """Return a colour that is opaque and written plainly; None for any other."""
+    """Return an opaque colour in a plain notation; None for any other."""
     if value in _NAMES:
         return _NAMES[value]
     if match := re.fullmatch(r"#([0-9a-f]{3})f?|#([0-9a-f]{6})(?:ff)?", value):

@@ -1,1 +1,1 @@
-"""The team's doors to the web: a browser, a reader of single pages, search by other services, and the one rule that all obey."""
+"""A team's access to the web: a browser, a page reader, web search, and their common rule."""

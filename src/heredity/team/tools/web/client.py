@@ -1,7 +1,7 @@
-"""Requests of the host in a team's name: to allowed hosts alone, checked at each redirect, bounded in size and time.
+"""HTTP requests of the host in a team's name: to allowed hosts only, checked at each redirect, bounded in size and time.
 
-Of httpx it takes the transport (`httpcore`), whose connections can be made by another: each is made to an address that the rules
-have just allowed, so that there is no way around them. No cookies, no keys but those that a caller adds for one host.
+It uses httpx's transport (`httpcore`) with its own connections: each goes to an address that the rules have just
+allowed, so they cannot be bypassed. No cookies, and no keys except those a caller adds for one host.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
-from heredity.errors import CandidateError, MissingExtraError
+from heredity._core.errors import CandidateError, MissingExtraError
 from heredity.sandbox.hosts import AllowedHosts
 
 if TYPE_CHECKING:
     import httpcore
 
 MOST_BYTES = 20 << 20
-"""The largest response that is taken, unpacked."""
+"""Size limit of a response, unpacked, in bytes."""
 
 _HOPS = 5
 _SECONDS = 30.0
@@ -29,16 +29,16 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 class FetchError(CandidateError):
-    """What was asked for does not come; the message says why."""
+    """The request failed; the message says why."""
 
 
 @dataclass(frozen=True)
 class Response:
-    """What came.
+    """A response.
 
     Attributes:
-        status: of HTTP.
-        address: where it came from, after redirects.
+        status: HTTP status.
+        address: final address, after redirects.
         headers: names in lower case.
         body: unpacked.
     """
@@ -50,10 +50,10 @@ class Response:
 
 
 class WebClient:
-    """Asks allowed hosts.
+    """Sends requests to allowed hosts.
 
     Raises:
-        MissingExtraError: if what it needs is not installed.
+        MissingExtraError: if a required package is not installed.
     """
 
     def __init__(self, allowed: AllowedHosts) -> None:
@@ -69,11 +69,11 @@ class WebClient:
         *,
         redirects: bool = True,
     ) -> Response:
-        """Ask for an address, and for what it redirects to; without `redirects` these are refused, as keys would go along.
+        """Request an address, following redirects; without `redirects` these are refused, because keys would be sent along.
 
         Raises:
-            FetchError: if it is no address, nothing comes in time, too much comes, or it is redirected too often.
-            ForbiddenHostError: if it, or what it redirects to, may not be asked for.
+            FetchError: if the address is malformed, or the response is late, too large or redirected too often.
+            ForbiddenHostError: if it, or a redirect, is not allowed.
             UnreachableHostError: if the host does not answer.
         """
         import httpcore
@@ -83,7 +83,7 @@ class WebClient:
             async with asyncio.timeout(_SECONDS), _pool(self._allowed) as pool:
                 for _ in range(_HOPS + 1):
                     self._check(address)
-                    response = await _one(pool, method, address, sent, body)
+                    response = await _request_once(pool, method, address, sent, body)
                     target = response.headers.get("location")
                     if response.status not in _REDIRECTS or not target:
                         return response
@@ -123,7 +123,7 @@ def _pool(allowed: AllowedHosts) -> httpcore.AsyncConnectionPool:
     import httpcore
 
     class Guarded(httpcore.AsyncNetworkBackend):
-        """Connects to addresses that the rules allow."""
+        """Connects to addresses allowed by the rules."""
 
         def __init__(self) -> None:
             self._real: Any = httpcore.AnyIOBackend()
@@ -153,7 +153,7 @@ def _pool(allowed: AllowedHosts) -> httpcore.AsyncConnectionPool:
     return httpcore.AsyncConnectionPool(network_backend=Guarded(), max_connections=4)
 
 
-async def _one(
+async def _request_once(
     pool: httpcore.AsyncConnectionPool, method: str, address: str, headers: Mapping[str, str], body: bytes
 ) -> Response:
     async with pool.stream(method, address, headers=list(headers.items()), content=body or None) as response:
@@ -169,7 +169,7 @@ async def _unpacked(stream: AsyncIterator[bytes], encoding: str) -> bytes:
     body, came = bytearray(), 0
     async for chunk in stream:
         came += len(chunk)
-        # Also of what unpacks to nothing, or stands behind the end of what is packed.
+        # Also data that unpacks to nothing, or follows the end of the packed data.
         if came > MOST_BYTES or (unpack and unpack.eof):
             raise FetchError(f"it is larger than {MOST_BYTES >> 20} MiB, or goes on behind its end")
         try:
@@ -191,5 +191,5 @@ def _joined(address: str, target: str) -> str:
 
 
 def _plain(address: str) -> str:
-    """Return an address for a message, without what stands in its query."""
+    """Return an address for a message, without its query."""
     return address.partition("?")[0][:200]

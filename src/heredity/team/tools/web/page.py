@@ -1,7 +1,7 @@
-"""What one step has of the browser: pages that it looks at and acts on, and the files that it took from them.
+"""One step's browser session: its pages and its downloaded files.
 
-A page is told of as its accessibility tree, whose elements have numbers (`[ref=e5]`) by which they are clicked and filled in; what
-scripts add is part of it. After each action comes the page as it then is, with a picture of it on record.
+A page is shown as its accessibility tree, whose elements have numbers (`[ref=e5]`) for clicking and filling in;
+content added by scripts is included. Each action returns the resulting page, with a recorded picture of it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from heredity.errors import MissingExtraError
+from heredity._core.errors import MissingExtraError
 from heredity.sandbox.hosts import ForbiddenHostError
 from heredity.team.agent import Traced
 from heredity.team.tools.documents import DocumentReader, UnreadableDocumentError
@@ -44,12 +44,12 @@ _RESUMED = (
 
 
 class Session:
-    """Pages and files of one step, opened when they are first needed.
+    """Pages and files of one step, opened on first use.
 
     Args:
-        browser: the team's.
-        reader: makes text of files that were downloaded.
-        keep: keeps pictures and files.
+        browser: the team's browser.
+        reader: reads downloaded files.
+        keep: stores pictures and files.
     """
 
     def __init__(self, browser: WebBrowser, reader: DocumentReader, keep: Keep = keep_nothing) -> None:
@@ -74,11 +74,11 @@ class Session:
         await self._stack.aclose()
 
     def recalled(self, trace: dict[str, Any]) -> None:
-        """Take note of where an earlier process was, which the next action goes on from."""
+        """Restore the address of an earlier process, from which the next action continues."""
         self._resume_at = str(trace.get("url", self._resume_at))
 
     async def set_aside(self) -> None:
-        """Close the pages where other steps need the browser; the next action goes on from the last address."""
+        """Close the pages when other steps need the browser; the next action continues from the last address."""
         from playwright.async_api import Error
 
         async with self._acting:
@@ -110,7 +110,7 @@ class Session:
         return await self._do(act)
 
     async def type(self, element: str, text: str, *, enter: bool) -> Traced:
-        """Fill in a field, and press Enter if asked to."""
+        """Fill in a field, and optionally press Enter."""
 
         async def act(page: Page) -> None:
             field = await self._element(page, element)
@@ -133,11 +133,11 @@ class Session:
         return await self._do(lambda page: page.mouse.wheel(0, -700 if direction == "up" else 700))
 
     async def back(self) -> Traced:
-        """Go back to the page before."""
+        """Go back to the previous page."""
         return await self._do(lambda page: page.go_back(timeout=_LOAD_MS, wait_until="domcontentloaded"))
 
     async def read(self, start: int = 0, file: str = "") -> Traced:
-        """Show a piece of the page, or of a file that was downloaded."""
+        """Show a piece of the page, or of a downloaded file."""
         if file:
             if file not in self._files:
                 return Traced(f"error: there is no file {file!r:.120}; there is: {', '.join(self._files) or 'none'}")
@@ -145,15 +145,15 @@ class Session:
         return await self._do(_nothing, start=start)
 
     async def look(self) -> Traced:
-        """Show what is visible of the page, as a picture."""
+        """Show the visible part of the page, as a picture."""
         return await self._do(_nothing, show=True)
 
     async def download(self, element: str) -> Traced:
-        """Take the file that a link leads to or a button makes."""
+        """Download the file behind a link or button."""
 
         async def act(page: Page) -> None:
             target = await self._element(page, element)
-            # What would be shown in place of the page is a file as well.
+            # A file displayed in place of the page counts as well.
             await target.evaluate(
                 "e => e.tagName === 'A' && e.setAttribute('download', e.download || '')", timeout=_ACT_MS
             )
@@ -167,7 +167,7 @@ class Session:
     async def _do(
         self, act: Callable[[Page], Awaitable[Any]], *, begin: bool = False, start: int = 0, show: bool = False
     ) -> Traced:
-        """Do something with the page and tell how it is then; what goes wrong is told too."""
+        """Do an action on the page and return the resulting page; errors are returned too."""
         from playwright.async_api import Error
 
         async with self._acting:
@@ -211,11 +211,11 @@ class Session:
                 self._resumed = ""
                 await self._page.goto(resume_at, timeout=_LOAD_MS, wait_until="domcontentloaded")
                 await self._settled()
-                await self._tree(self._page)  # From now on there are refs.
+                await self._tree(self._page)  # Refs exist from now on.
         return self._page
 
     async def _element(self, page: Page, element: str) -> Locator:
-        """Return an element by its ref, or by role and name as they stand in the tree."""
+        """Return an element by its ref, or by its role and name in the tree."""
         if named := _NAMED.fullmatch(element):
             locator = page.get_by_role(named[1], name=named[2], exact=True)  # pyright: ignore[reportArgumentType]
         elif _REF.fullmatch(element):
@@ -233,7 +233,7 @@ class Session:
 
     def _listen(self, context: BrowserContext) -> None:
         context.on("page", self._opened)
-        context.on("request", self._asked)
+        context.on("request", self._on_request)
         context.on("requestfinished", self._done)
         context.on("requestfailed", self._done)
         context.on("dialog", self._answer)
@@ -254,7 +254,7 @@ class Session:
         self._note("the page has crashed")
         await page.close()
 
-    def _asked(self, request: Request) -> None:
+    def _on_request(self, request: Request) -> None:
         with contextlib.suppress(ValueError):
             url = urlsplit(request.url)
             port = url.port or {"https": 443, "wss": 443}.get(url.scheme, 80)
@@ -300,7 +300,7 @@ class Session:
         )
 
     async def _settled(self) -> None:
-        """Wait until the page asks for nothing more, for a few seconds at most."""
+        """Wait until the page makes no more requests, for a few seconds at most."""
         from playwright.async_api import Error
 
         loop = asyncio.get_running_loop()
@@ -329,7 +329,7 @@ class Session:
         return Traced(f"{head}\n\n{piece(tree, start)}", trace)
 
     async def _tree(self, page: Page) -> str:
-        """Return the accessibility tree; refs of the page itself are without what the driver counts pages by."""
+        """Return the accessibility tree, with the driver's page prefix removed from the page's refs."""
         tree = await page.aria_snapshot(mode="ai", timeout=_ACT_MS)
         self._looked = True
         first = _MAIN_FRAME.search(tree)
@@ -355,7 +355,7 @@ class Session:
 async def open_session(
     browser: WebBrowser, reader: DocumentReader, keep: Keep = keep_nothing
 ) -> AsyncGenerator[Session]:
-    """Open a session, and close its pages afterwards (arguments as of `Session`)."""
+    """Open a session, and close its pages afterwards (arguments as for `Session`)."""
     session = Session(browser, reader, keep)
     try:
         yield session

@@ -1,7 +1,7 @@
-"""The tool `search_web`: services that search the web, each asked in its own way and read into the same results.
+"""The tool `search_web`: adapters of web search services that return common results.
 
-Where the service is and which key it takes says the configuration. The key is read from an environment variable in this process; no
-model, page or sandbox sees it.
+The configuration gives the service's address and key. The key is read from an environment variable in this process;
+no model, page or sandbox sees it.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from html import unescape
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from heredity.actors.contract import ProvidedTool
-from heredity.errors import ConfigError
-from heredity.gateway import ToolSpec
-from heredity.outside import json_value
+from heredity._core.errors import ConfigError
+from heredity._core.outside import json_value
+from heredity.engine.actor import ProvidedTool
+from heredity.models import ToolSpec
 from heredity.sandbox.hosts import AllowedHosts, ForbiddenHostError, UnreachableHostError
 from heredity.team.agent import TeamTool
 from heredity.team.tools.web.client import FetchError, WebClient
 
 MOST = 10
-"""Results that are shown."""
+"""Limit on the results shown."""
 
 _SNIPPET = 400
 _SPEC = ToolSpec(
@@ -54,13 +54,13 @@ class _Question:
 
 @dataclass(frozen=True, slots=True)
 class _Service:
-    """How a service is asked, and where its results stand.
+    """Request format and result format of a service.
 
     Attributes:
-        address: where it is by default; empty if everybody has their own.
+        address: default address; empty for self-hosted services.
         needs_key: whether it takes a key.
-        ask: makes the request of address, query, number of results and key.
-        results: keys that lead to the list of results.
+        ask: makes the request from address, query, number of results and key.
+        results: path of keys to the list of results.
         extract: the key of a result's extract.
     """
 
@@ -97,7 +97,7 @@ SERVICES: Mapping[str, _Service] = {
     ),
     "tavily": _Service("https://api.tavily.com/search", True, _tavily, ("results",), "content"),
 }
-"""Services by the names that a configuration gives."""
+"""Services by their names in a configuration."""
 
 
 class WebSearch:
@@ -105,12 +105,12 @@ class WebSearch:
 
     Args:
         service: one of `SERVICES`.
-        address: where it is; empty for where it is by default.
+        address: its address; empty for the default.
         key: the environment variable that holds the key; empty for none.
 
     Raises:
-        ConfigError: if the service needs an address or a key that is not there.
-        MissingExtraError: if requests cannot be made.
+        ConfigError: if a required address or key is missing.
+        MissingExtraError: if a required package is not installed.
     """
 
     def __init__(self, service: str, address: str = "", key: str = "") -> None:
@@ -130,7 +130,7 @@ class WebSearch:
         if not (self._key.isascii() and self._key.isprintable()):
             raise ConfigError(f"search.key: what {key} holds cannot be sent; it has letters that no key has")
         port = parts.port or (443 if parts.scheme == "https" else 80)
-        # Whoever runs the team has named this host; agents reach nothing else by it.
+        # The team's configuration names this host; agents reach nothing else through it.
         host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
         self._client = WebClient(AllowedHosts([f"{host}:{port}"], private=True))
 
@@ -138,7 +138,7 @@ class WebSearch:
         """Return results with `title`, `url` and `extract`, best first.
 
         Raises:
-            FetchError: if the service refuses, or answers with what is no list of results.
+            FetchError: if the service refuses, or its answer has no list of results.
             UnreachableHostError: if it does not answer.
         """
         question = self._service.ask(self._address, query, most, self._key)
@@ -178,7 +178,7 @@ class WebSearch:
 
 
 def _words(value: object, most: int) -> str:
-    """Return a text without the marks that services put around words."""
+    """Return a text without the highlighting of services."""
     return " ".join(unescape(re.sub(r"<[^>]{0,40}>", "", str(value or ""))).split())[:most]
 
 

@@ -1,4 +1,4 @@
-"""What an agent is shown of pages, files and errors: pieces of bounded length."""
+"""Bounded pieces of pages, files and errors for agents."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 PIECE = 6_000
-"""Characters of a page or file that are shown at once."""
+"""Characters of a page or file shown at once."""
 
 MOST_FILE_BYTES = 20 << 20
 
 
 Keep = Callable[[bytes], Awaitable[str]]
-"""Keeps bytes and returns the name by which they are found."""
+"""Stores bytes and returns their name."""
 
 
 class ActionError(Exception):
-    """An action that cannot be done; the message tells the model why."""
+    """An impossible action; the message tells the model why."""
 
 
 def taken(path: Path, folder: Path) -> bytes:
-    """Read a file that the browser wrote, which may be anything."""
+    """Read a file written by the browser, which may be anything."""
     descriptor = os.open(folder / path.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(descriptor, "rb") as file:
         data = file.read(MOST_FILE_BYTES + 1)
@@ -36,7 +36,7 @@ async def keep_nothing(_: bytes) -> str:
 
 
 def piece(text: str, start: int, what: str = "") -> str:
-    """Return what is shown at once of a text, from a character on."""
+    """Return the piece of a text from a character on."""
     end = start + PIECE
     if start == 0 and len(text) <= PIECE:
         return text

@@ -1,1 +1,1 @@
-"""`posttraining/alfworld`: chores in households of text, played in ALFWorld's own engine."""
+"""`posttraining/alfworld`: chores in text households, played in ALFWorld's engine."""

@@ -1,6 +1,7 @@
-"""Households made up from a seed: the initial state of a game in ALFWorld's own domain, with a goal from its own library.
+"""Households generated from a seed: the initial state of a game in ALFWorld's domain, with a goal from its library.
 
-Rooms, what is in them and where are drawn here. What can be heated, cooled, cleaned or put where is what the package says.
+This module draws rooms, their contents and positions. The package defines the things that can be heated, cooled,
+cleaned or placed.
 """
 
 # pyright: reportMissingImports=false, reportAttributeAccessIssue=false
@@ -16,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from heredity.errors import MissingExtraError
-from heredity.ids import generator
+from heredity._core.errors import MissingExtraError
+from heredity._core.ids import generator
 
 CHORES = (
     "pick_and_place_simple",
@@ -57,7 +58,7 @@ class Game:
 
     Attributes:
         chore: one of `CHORES`.
-        task: what the player is told to do.
+        task: instruction for the player.
         problem: its initial state and goal, in PDDL.
     """
 
@@ -67,7 +68,7 @@ class Game:
 
 
 def check_installed() -> None:
-    """Refuse to go on without ALFWorld.
+    """Raise an error if ALFWorld is missing.
 
     Raises:
         MissingExtraError: if the package is not installed.
@@ -77,7 +78,7 @@ def check_installed() -> None:
 
 
 def generate(seed: int, number: int) -> Game:
-    """Return a game: the same for the same seed and number; chores take turns with the number.
+    """Return a game, determined by seed and number; chores cycle with the number.
 
     Raises:
         MissingExtraError: if ALFWorld is not installed.
@@ -97,7 +98,7 @@ def generate(seed: int, number: int) -> Game:
 
 
 def write(game: Game, folder: Path) -> None:
-    """Write a game's files, as the package's environment loads them, into a folder, which is made.
+    """Write a game's files, in the format of the package's environment, into a new folder.
 
     Raises:
         MissingExtraError: if ALFWorld is not installed.
@@ -124,7 +125,7 @@ def game_files(game: Game) -> dict[str, bytes]:
 
 
 class _Household:
-    """A room while it is furnished."""
+    """A room being furnished."""
 
     def __init__(self, draws: np.random.Generator, room: str) -> None:
         from alfworld.gen import constants
@@ -142,7 +143,7 @@ class _Household:
         self._things: list[tuple[str, int, int]] = []
 
     def furnish(self, chore: str) -> tuple[str, str]:
-        """Put things in their places; return the kinds of the thing and of the place that the chore is about."""
+        """Put things in their places; return the kinds of the chore's thing and place."""
         change = _CHANGES.get(chore)
         fitting = [t for t in _THINGS[self._room] if change is None or t in self._can[change]]
         thing = _one(self._draws, fitting)
@@ -163,7 +164,7 @@ class _Household:
         return thing, goal
 
     def problem(self, goal: str) -> str:
-        """Return the initial state with a goal, in PDDL; the goal closes what is opened here."""
+        """Return the initial state with a goal, in PDDL; the goal closes the parenthesis opened here."""
         lines = "\n        ".join
         return (
             "(define (problem household)\n    (:domain alfred)\n"

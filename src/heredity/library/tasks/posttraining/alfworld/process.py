@@ -1,4 +1,4 @@
-"""The engine of ALFWorld in processes of its own: it prints as it likes, and keeps what it knows in global state."""
+"""ALFWorld's engine in separate processes, since it prints freely and keeps global state."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from heredity.errors import HostError
-from heredity.posttraining.tasks.env.household import STEPS
-from heredity.rollouts.rollout import RolloutError
+from heredity._core.errors import HostError
+from heredity.engine.rollout import RolloutError
+from heredity.kinds.checkpoint.tasks.env.household import STEPS
 
-_ROOT = Path(str(files("heredity.posttraining.tasks")))
+_ROOT = Path(str(files("heredity.kinds.checkpoint.tasks")))
 # Appended, so that the installed package `alfworld` comes before the folder of that name here.
 _CODE = f"import sys; sys.path.append({str(_ROOT)!r}); from env.household import serve; serve()"
 _LINE = 1 << 20
@@ -27,13 +27,13 @@ _SECONDS = 120.0
 
 @dataclass
 class HouseholdStage:
-    """A chore that is open in another process.
+    """A chore open in another process.
 
     Attributes:
-        process: where it is played.
-        folder: of the game.
-        steps: how many actions there are at most.
-        harmless: an action that every game takes.
+        process: the process that plays it.
+        folder: folder of the game.
+        steps: maximum number of actions.
+        harmless: an action that every game accepts.
     """
 
     process: asyncio.subprocess.Process
@@ -42,7 +42,7 @@ class HouseholdStage:
     harmless: str = "look"
 
     async def reset(self) -> str:
-        """Begin (see `GameProcess.reset`)."""
+        """Start (see `GameProcess.reset`)."""
         return await self._ask({"open": str(self.folder)})
 
     async def step(self, action: str) -> tuple[str, float, bool]:
@@ -74,10 +74,10 @@ class HouseholdStage:
 
 @asynccontextmanager
 async def open_household(folder: Path) -> AsyncGenerator[HouseholdStage]:
-    """Open the game in a folder in a process of its own, which ends with it.
+    """Open the game in a folder in a separate process, which ends with the game.
 
     Raises:
-        HostError: if no process can be started.
+        HostError: if the process cannot be started.
     """
     pipe, command = subprocess.PIPE, (sys.executable, "-c", _CODE)
     try:
@@ -95,7 +95,7 @@ async def open_household(folder: Path) -> AsyncGenerator[HouseholdStage]:
 
 
 def demonstrations(folders: Sequence[Path]) -> list[list[dict[str, str]]]:
-    """Return the planner's solution of each game as rows to train on; an empty list where it found none.
+    """Return the planner's solution of each game as train rows; an empty list if it found none.
 
     Raises:
         HostError: if the engine fails.

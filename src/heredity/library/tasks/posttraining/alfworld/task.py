@@ -1,4 +1,4 @@
-"""The tasks of doing chores: generated households, and the official games where the user has them."""
+"""The tasks of doing chores: generated households, and the official games if the user has them."""
 
 from __future__ import annotations
 
@@ -13,16 +13,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from heredity.errors import ConfigError, HostError
-from heredity.gateway import Model
-from heredity.ids import digest_bytes, generator
-from heredity.library.tasks.posttraining.alfworld.games import CHORES, check_installed, game_files, generate, write
-from heredity.library.tasks.posttraining.alfworld.process import demonstrations, open_household
-from heredity.outside import json_value, read_bytes, read_text
-from heredity.posttraining.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
-from heredity.posttraining.tasks.dealing import Deal, DealtTaskset, Spec, jsonl
-from heredity.posttraining.tasks.env.household import INSTRUCTION, STEPS
-from heredity.posttraining.tasks.episodes import (
+from heredity._core.engine_folder import EngineFolder
+from heredity._core.errors import ConfigError, HostError
+from heredity._core.ids import digest_bytes, generator
+from heredity._core.outside import json_value, jsonl, read_bytes, read_text
+from heredity.kinds.checkpoint.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
+from heredity.kinds.checkpoint.tasks.dealing import Deal, DealtTaskset, Spec
+from heredity.kinds.checkpoint.tasks.env.household import INSTRUCTION, STEPS
+from heredity.kinds.checkpoint.tasks.episodes import (
     SEEDS,
     GameProcess,
     environment_files,
@@ -30,7 +28,9 @@ from heredity.posttraining.tasks.episodes import (
     episode_solving,
     seed_of,
 )
-from heredity.sandbox.engine_folder import EngineFolder
+from heredity.library.tasks.posttraining.alfworld.games import CHORES, check_installed, game_files, generate, write
+from heredity.library.tasks.posttraining.alfworld.process import demonstrations, open_household
+from heredity.models import Model
 
 GRADED = 134
 """As many as the official unseen split has (Agent² RL-Bench, table 5)."""
@@ -86,11 +86,11 @@ def alfworld() -> PostTrainingTask:
 
 
 def alfworld_official() -> PostTrainingTask:
-    """Return the task of ALFWorld's official games (L3), which lie in the folder that `ALFWORLD_DATA` names.
+    """Return the task of ALFWorld's official games (L3), in the folder named by `ALFWORLD_DATA`.
 
     Raises:
         MissingExtraError: if ALFWorld is not installed.
-        ConfigError: if the games are not there.
+        ConfigError: if the games are missing.
     """
     check_installed()
     named = os.environ.get(DATA_VARIABLE)
@@ -149,7 +149,7 @@ def _task(
 
 @asynccontextmanager
 async def open_game_process(spec: Spec, judge: Model | None) -> AsyncGenerator[GameProcess]:
-    """Open the game of a task's spec, generated or official, in a process of its own."""
+    """Open the game of a task's spec, generated or official, in a separate process."""
     if "folder" in spec:
         async with open_household(Path(spec["folder"])) as game_process:
             yield game_process
@@ -163,7 +163,7 @@ async def open_game_process(spec: Spec, judge: Model | None) -> AsyncGenerator[G
 
 @lru_cache(maxsize=4)
 def _deal(entropy: int) -> Mapping[str, Sequence[Spec]]:
-    """Number the games of one seed; those that come out alike are left out."""
+    """Number the games of one seed, without duplicates."""
     seed = seed_of(entropy, "alfworld")
     specs: dict[str, Spec] = {}
     number = 0
@@ -182,7 +182,7 @@ def _materials(entropy: int) -> Mapping[str, bytes]:
 
 
 def _workspace(games: Sequence[Mapping[str, bytes]]) -> dict[str, bytes]:
-    """Return the files of a workspace with these games, and rows from what the planner does in them.
+    """Return the files of a workspace with these games, and rows from the planner's solutions.
 
     Raises:
         HostError: if a game has no solution.
@@ -209,7 +209,7 @@ def _workspace(games: Sequence[Mapping[str, bytes]]) -> dict[str, bytes]:
 
 @lru_cache(maxsize=8)
 def _official(folder: Path, most: int | None = None) -> Sequence[Path]:
-    """Return the playable games of a split, as the package itself would choose them; with `most`, so many of them at random."""
+    """Return the playable games of a split, as the package would choose them; with `most`, a random subset of this size."""
     folders = [path.parent for path in sorted(folder.rglob("game.tw-pddl"))]
     if most is not None:
         folders = [folders[i] for i in generator(0, "posttraining", "alfworld", "practice").permutation(len(folders))]
@@ -235,7 +235,7 @@ def _official_spec(folder: Path) -> dict[str, str]:
 
 
 def _copied(folder: Path) -> dict[str, bytes]:
-    """Return a game's files, of its long record only what the environment reads."""
+    """Return a game's files, with its long record reduced to the fields that the environment reads."""
     kept = json.dumps({"task_type": _text(folder / "traj_data.json", "task_type")}).encode()
     return {"game.tw-pddl": read_bytes(folder / "game.tw-pddl"), "traj_data.json": kept}
 

@@ -1,1 +1,1 @@
-"""`posttraining/deepsearchqa`: the user's copy of DeepSearchQA, with a search of the user's, decided by the judge."""
+"""`posttraining/deepsearchqa`: the user's copy of DeepSearchQA and search, decided by the judge."""

@@ -1,4 +1,4 @@
-"""Where questions are looked up: documents on this machine, or a SearXNG instance, of which only what it found is shown."""
+"""Search backends for questions: documents on this machine, or a SearXNG instance, whose results alone are shown."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from urllib.error import HTTPError
 from urllib.parse import urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from heredity.errors import ConfigError, HostError
-from heredity.outside import ANY_SIZE, json_value, read_text
-from heredity.posttraining.tasks.env.search import Library
-from heredity.refusals import quoted
+from heredity._core.errors import ConfigError, HostError
+from heredity._core.outside import ANY_SIZE, json_value, read_text
+from heredity._core.refusals import quoted
+from heredity.kinds.checkpoint.tasks.env.search import Library
 
 RESULTS = 5
 """How many results of the web a search shows; documents on this machine are as many as `env.search` shows."""
@@ -37,7 +37,7 @@ _HINTS: Mapping[int, str] = {403: _JSON_OFF, 429: _LIMITED}
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Something that a search found: its title, its text, and its address if it has one."""
+    """A search result: its title, its text, and its address if any."""
 
     title: str
     text: str
@@ -45,13 +45,13 @@ class Result:
 
 
 class Search(Protocol):
-    """A way to look things up."""
+    """A search backend."""
 
     async def find(self, words: str) -> Sequence[Result]:
-        """Return what is found, best first.
+        """Return the results, best first.
 
         Raises:
-            HostError: if the search fails, which is another thing than finding nothing.
+            HostError: if the search fails, as opposed to finding nothing.
         """
         ...
 
@@ -67,24 +67,24 @@ class Corpus:
         self._library = library
 
     async def find(self, words: str) -> Sequence[Result]:
-        """Return the documents that fit best (see `Search.find`)."""
+        """Return the best matching documents (see `Search.find`)."""
         return [Result(document.title, document.text) for document in self._library.search(words)]
 
 
 class Web:
-    """A SearXNG instance, asked over HTTP by `GET /search?q=…&format=json`.
+    """A SearXNG instance, queried over HTTP by `GET /search?q=…&format=json`.
 
-    Redirections are not followed: nobody but who set the address up says which hosts are asked.
+    Redirects are not followed: only the configured address decides which hosts are contacted.
 
     Args:
-        url: of the instance.
+        url: URL of the instance.
     """
 
     def __init__(self, url: str) -> None:
         self._url = url
 
     async def find(self, words: str) -> Sequence[Result]:
-        """Return what the instance found (see `Search.find`), after another try if it fails."""
+        """Return the instance's results (see `Search.find`), with one retry on failure."""
         # Signs before a word choose engines, languages or other sites there; here all are words.
         plain = " ".join(_MARKS.sub(" ", words).split())
         if not plain:
@@ -114,14 +114,14 @@ class Web:
 
 
 class _Stay(HTTPRedirectHandler):
-    """Follows no redirection, so that it is an error."""
+    """Treats redirects as errors."""
 
     def redirect_request(self, *args: Any, **named: Any) -> None:
-        """Return no request to follow."""
+        """Return None, to follow no redirect."""
 
 
 def _fetched(request: Request) -> bytes:
-    """Return the body of an answer; raises `TimeoutError` if it is not there in time, and `ValueError` if it is too long."""
+    """Return the body of a response; raises `TimeoutError` if it is late, and `ValueError` if it is too long."""
     end, body = time.monotonic() + _SECONDS, bytearray()
     with build_opener(_Stay).open(request, timeout=_SECONDS) as answer:
         while chunk := answer.read1(_CHUNK):
@@ -134,7 +134,7 @@ def _fetched(request: Request) -> bytes:
 
 
 def _read(body: bytes) -> Sequence[Result]:
-    """Read an answer; raises `ValueError` if it is not SearXNG's, or its engines found nothing because they did not answer."""
+    """Parse a response; raises `ValueError` if it is not SearXNG's, or is empty because its engines did not answer."""
     answer: Any = json_value(body)
     results: Any = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(results, list):
@@ -155,7 +155,7 @@ def check_url(url: str, variable: str) -> str:
     """Return a URL.
 
     Raises:
-        ConfigError: if it is none of http or https, or has a user in it, whom reports would name.
+        ConfigError: if it is not http or https, or contains a user, which reports would reveal.
     """
     try:
         parts = urlsplit(url)
@@ -173,7 +173,7 @@ def corpus(path: Path) -> Corpus:
     """Return the documents of a `.jsonl` file, whose lines have `title` and `text`.
 
     Raises:
-        ConfigError: if it cannot be read, or has other lines.
+        ConfigError: if it cannot be read, or a line is invalid.
     """
     rows: list[Mapping[str, Any]] = []
     try:

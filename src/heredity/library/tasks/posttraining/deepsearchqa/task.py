@@ -1,6 +1,6 @@
 """DeepSearchQA (arXiv:2601.20975) as a post-training task, in the form of Agent² RL-Bench: six steps of search, then a judge.
 
-Questions and answers are those of the user's copy of google/deepsearchqa; what is searched is the user's as well.
+Questions and answers come from the user's copy of google/deepsearchqa; the user also provides the search.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from contextlib import asynccontextmanager
 from io import StringIO
 from pathlib import Path
 
-from heredity.errors import ConfigError
-from heredity.gateway import Model
-from heredity.ids import digest_bytes, digest_json, generator
+from heredity._core.errors import ConfigError
+from heredity._core.ids import digest_bytes, digest_json, generator
+from heredity._core.outside import jsonl, read_text
+from heredity._core.refusals import quoted
+from heredity.engine.questions.judge import grade
+from heredity.kinds.checkpoint.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
+from heredity.kinds.checkpoint.tasks.dealing import DealtTaskset, Spec
+from heredity.kinds.checkpoint.tasks.env.rollout import FORM, Transcript, asked, written
+from heredity.kinds.checkpoint.tasks.env.search import normal
+from heredity.kinds.checkpoint.tasks.episodes import GameProcess, episode_info, episode_solving
+from heredity.kinds.question.benchmarks import find
 from heredity.library.tasks.posttraining.deepsearchqa.searching import Result, Search, Web, check_url, corpus
-from heredity.outside import read_text
-from heredity.posttraining.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
-from heredity.posttraining.tasks.dealing import DealtTaskset, Spec, jsonl
-from heredity.posttraining.tasks.env.rollout import FORM, Transcript, asked, written
-from heredity.posttraining.tasks.env.search import normal
-from heredity.posttraining.tasks.episodes import GameProcess, episode_info, episode_solving
-from heredity.refusals import quoted
-from heredity.tasks.questions.benchmarks import find
-from heredity.tasks.questions.judge import grade
+from heredity.models import Model
 
 DATA_VARIABLE = "DEEPSEARCHQA_DATA"
 """Environment variable: the benchmark's CSV file."""
@@ -86,7 +86,8 @@ def deepsearchqa() -> PostTrainingTask:
     """Return the task of answering by search (L3), with the questions of DeepSearchQA.
 
     Raises:
-        ConfigError: if the questions are missing or wrong, or not one of `DEEPSEARCHQA_CORPUS` and `DEEPSEARCHQA_SEARCH` is set.
+        ConfigError: if the questions are missing or invalid, or neither `DEEPSEARCHQA_CORPUS` nor `DEEPSEARCHQA_SEARCH`
+            is set.
     """
     rows, (where, source, version, label) = _rows(_data()), _place()
     graded, heldout = (min(most, len(rows) // 3) for most in (GRADED, HELDOUT))
@@ -136,11 +137,11 @@ async def open_game_process(spec: Spec, judge: Model | None) -> AsyncGenerator[G
 
 
 class Looking:
-    """A question that is being looked up.
+    """A question in progress.
 
     Args:
-        spec: of the task: `question`, `answer` and `answer_type`.
-        search: where to look.
+        spec: spec of the task: `question`, `answer` and `answer_type`.
+        search: the search to use.
         judge: the model that decides the answer.
     """
 
@@ -151,7 +152,7 @@ class Looking:
         self._found: dict[str, Result] = {}
 
     async def reset(self) -> str:
-        """Begin with the question."""
+        """Start with the question."""
         self._found = {}
         return _opening(self._spec)
 
@@ -220,7 +221,7 @@ def _data() -> Path:
 
 
 def _rows(path: Path) -> Sequence[Mapping[str, str]]:
-    """Read the questions; of those that are asked twice the first counts, and one without an answer cannot be judged."""
+    """Read the questions; keep the first of duplicates, and drop those without an answer, which cannot be judged."""
     try:
         reader = csv.DictReader(StringIO(read_text(path).removeprefix("\ufeff"), newline=""))
         missing = [name for name in _COLUMNS if name not in (reader.fieldnames or ())]
@@ -244,7 +245,7 @@ def _rows(path: Path) -> Sequence[Mapping[str, str]]:
 
 
 def _place() -> tuple[Mapping[str, str], str, str, tuple[str, ...]]:
-    """Return where is searched: for the specs, for the description, for the version, and as labels."""
+    """Return the search's source in the forms for specs, description, version and labels."""
     documents, url = os.environ.get(CORPUS_VARIABLE), os.environ.get(SEARCH_VARIABLE)
     if (documents is None) == (url is None):
         given = "neither is set" if url is None else "both are set"

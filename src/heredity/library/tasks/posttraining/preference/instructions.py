@@ -1,8 +1,8 @@
-"""Stand-in instructions: our own, each with what a rule can check and a reference answer to compare with.
+"""Stand-in instructions, each with checks for a rule and a reference answer to compare with.
 
-An instruction is one of 22 subjects in one of 11 forms, with a name and a number that the answer has to mention: more than can be
-listed, so that what a suite's secret draws is new. They stand in for AlpacaEval's 805, which are not ours to ship. A reference
-is good in about half of the cases; in the others it misses the form or the subject, so that an answer can win.
+An instruction combines one of 22 subjects and one of 11 forms with a name and a number that the answer must mention:
+too many to list, so a suite's secret draws new ones. They replace AlpacaEval's 805, which cannot be shipped. A
+reference is good in about half of the cases; in the others it misses the form or the subject, so an answer can win.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Any
 
-from heredity.errors import ConfigError
-from heredity.ids import generator
+from heredity._core.errors import ConfigError
+from heredity._core.ids import generator
 
 Facts = Sequence[str]
 Check = Callable[[str], bool]
@@ -36,13 +36,13 @@ _VAGUE = "There is much to say about this, and many people have said it before."
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How something is to be said.
+    """Form of an answer.
 
     Attributes:
         ask: the instruction, with `{topic}`.
-        checks: what an answer in this form meets.
-        good: facts to an answer that meets all of it.
-        bad: facts to one that does not.
+        checks: checks that an answer in this form passes.
+        good: turns facts into an answer that passes all.
+        bad: turns facts into one that does not.
     """
 
     ask: str
@@ -57,9 +57,9 @@ class StandIn:
 
     Attributes:
         text: the instruction.
-        form: the name of its form; `topic` its subject; `name` and `number` what an answer has to mention.
+        form: the name of its form; `topic` its subject; `name` and `number` must occur in an answer.
         good: an answer that follows it; `bad` one that does not.
-        reference: what answers are compared with, one of the two.
+        reference: the reference answer, one of the two.
     """
 
     text: str
@@ -176,7 +176,7 @@ FORMS: Mapping[str, Form] = {
 
 @cache
 def topics() -> Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Return each subject with its facts and the words that show that one knows it, in lower case."""
+    """Return each subject with its facts and the lower-case words that show knowledge of it."""
     read = tomllib.loads(
         (files("heredity.library.tasks.posttraining.preference") / "topics.toml").read_text(encoding="utf-8")
     )
@@ -190,16 +190,16 @@ def topics() -> Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]:
 
 
 def count_instructions() -> int:
-    """Return how many instructions there are in all."""
+    """Return the total number of instructions."""
     return len(topics()) * len(FORMS) * len(NAMES) * len(NUMBERS)
 
 
 @cache
 def instructions(entropy: int) -> tuple[StandIn, ...]:
-    """Return an instruction for each subject and form, 242 of them, in an order of their own.
+    """Return an instruction for each subject and form, 242 in total, in random order.
 
     Args:
-        entropy: what name, number, order and reference are drawn from.
+        entropy: source of name, number, order and reference.
     """
     draws = generator(entropy, "posttraining", "preference", "instructions")
     made: list[StandIn] = []
@@ -215,10 +215,10 @@ def instructions(entropy: int) -> tuple[StandIn, ...]:
 
 
 def rule(spec: Mapping[str, Any], answer: str) -> float:
-    """Return the quality of an answer to the instruction of a task's spec: what the taskset's `rule` names.
+    """Return the quality of an answer to the instruction of a task's spec, the `rule` of the taskset.
 
     Raises:
-        ConfigError: if the instruction is none of the stand-ins.
+        ConfigError: if the instruction is not one of the stand-ins.
     """
     if "form" not in spec:
         raise ConfigError("the rule judges stand-in instructions alone; for other ones set a judge that is a model")
@@ -226,10 +226,10 @@ def rule(spec: Mapping[str, Any], answer: str) -> float:
 
 
 def quality(form: str, topic: str, name: str, number: int, answer: str) -> float:
-    """Return how well an answer follows a stand-in instruction, 0 to 1.
+    """Return the degree to which an answer follows a stand-in instruction, 0 to 1.
 
-    Its form counts 0.5, its subject 0.2, the name and the number 0.1 each, no repetition 0.1. This is a rule and no judgement: it
-    knows words and shapes, and can be satisfied by who knows it.
+    The form counts 0.5, the subject 0.2, the name and the number 0.1 each, absence of repetition 0.1. This is a rule,
+    not a judgement: it checks words and shapes, and can be gamed.
     """
     if not answer.strip():
         return 0.0

@@ -1,4 +1,4 @@
-"""The tasks of being preferred: stand-in instructions judged by a rule or a model, and AlpacaEval's own where they are there."""
+"""The tasks of being preferred: stand-in instructions judged by a rule or a model, and AlpacaEval's if available."""
 
 from __future__ import annotations
 
@@ -7,9 +7,15 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from heredity.actors.contract import Solving
-from heredity.errors import ConfigError
-from heredity.ids import digest_json, generator
+from heredity._core.errors import ConfigError
+from heredity._core.ids import digest_json, generator
+from heredity._core.outside import json_value, jsonl, read_text
+from heredity.engine.actor import Solving
+from heredity.kinds.checkpoint.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
+from heredity.kinds.checkpoint.tasks.dealing import Deal, DealtTaskset, Spec, dealt_info
+from heredity.kinds.checkpoint.tasks.preference.judges import FREE
+from heredity.kinds.checkpoint.tasks.preference.runner import KIND
+from heredity.kinds.question.benchmarks import find
 from heredity.library.tasks.posttraining.preference.instructions import (
     FORMS,
     StandIn,
@@ -17,13 +23,7 @@ from heredity.library.tasks.posttraining.preference.instructions import (
     instructions,
     topics,
 )
-from heredity.outside import json_value, read_text
-from heredity.posttraining.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
-from heredity.posttraining.tasks.dealing import Deal, DealtTaskset, Spec, dealt_info, jsonl
-from heredity.posttraining.tasks.preference.judges import FREE
-from heredity.posttraining.tasks.preference.runner import KIND
 from heredity.tasks import TasksetInfo
-from heredity.tasks.questions.benchmarks import find
 
 GRADED = 70
 HELDOUT = 70
@@ -72,7 +72,7 @@ def alpaca_eval() -> PostTrainingTask:
     """Return AlpacaEval (Li et al. 2023; L2), compared by a model with the reference answers of its file.
 
     Raises:
-        ConfigError: if its file is missing or not what AlpacaEval publishes.
+        ConfigError: if its file is missing or not in AlpacaEval's published format.
     """
     rows = _alpaca_rows()
     half = len(rows) // 2

@@ -1,1 +1,1 @@
-"""`posttraining/search`: questions of one to three hops over documents that one has to find."""
+"""`posttraining/search`: questions of one to three hops over documents that must be found."""

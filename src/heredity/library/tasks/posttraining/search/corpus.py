@@ -1,6 +1,6 @@
-"""A made-up country in documents: every fact is stated in exactly one of them, and questions follow one to three facts.
+"""A fictional country in documents: each fact is stated in exactly one, and questions follow one to three facts.
 
-Everything is drawn from a seed, names too, so that no fact of one country can be learned from another.
+Everything is drawn from a seed, including names, so no fact of one country can be learned from another.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from itertools import zip_longest
 
 import numpy as np
 
-from heredity.ids import generator
-from heredity.posttraining.tasks.env.search import Document, Library, Question
+from heredity._core.ids import generator
+from heredity.kinds.checkpoint.tasks.env.search import Document, Library, Question
 
 _COUNTS = {"person": 90, "town": 50, "river": 20, "bridge": 40, "book": 70, "ship": 40, "company": 30}
 _ONSETS = ("b", "br", "c", "d", "dr", "f", "g", "gl", "h", "k", "l", "m", "n", "p", "r", "s", "st", "t", "tr", "v", "w")
@@ -67,9 +67,9 @@ class Relation:
 
     Attributes:
         said: the sentence of the subject's document, with `{o}`.
-        phrase: what names the object by the subject, `{s}`.
-        asked: the question for the object; `""` if it is only a way to others.
-        inverse: the question for all subjects of an object, `{o}`; `""` if it is not asked.
+        phrase: description of the object by the subject, `{s}`.
+        asked: the question for the object; `""` if it is only an intermediate hop.
+        inverse: the question for all subjects of an object, `{o}`; `""` for none.
     """
 
     name: str
@@ -120,7 +120,7 @@ _INTRODUCTIONS = {
 
 @dataclass
 class Country:
-    """A made-up country.
+    """A fictional country.
 
     Attributes:
         names: kind to the things of that kind.
@@ -132,7 +132,7 @@ class Country:
 
     @property
     def library(self) -> Library:
-        """Its documents, one for each thing."""
+        """Its documents, one per thing."""
         return Library([self._document(kind, name) for kind, names in self.names.items() for name in names])
 
     def _document(self, kind: str, name: str) -> Document:
@@ -143,14 +143,14 @@ class Country:
 
 @dataclass(frozen=True)
 class Asked:
-    """A question, the documents that lead to its answer in order, and how many facts that takes."""
+    """A question, the documents that lead to its answer in order, and the number of facts needed."""
 
     question: Question
     path: tuple[str, ...]
 
     @property
     def hops(self) -> int:
-        """How many documents have to be read."""
+        """Number of documents to read."""
         return len(self.path)
 
 
@@ -195,7 +195,7 @@ def solution(asked: Asked) -> list[tuple[str, str]]:
 
 
 def _along(made: Country) -> Iterator[Asked]:
-    """Follow one to three relations from every thing; what is in the middle is only described."""
+    """Follow one to three relations from every thing; intermediate things are only described."""
     paths = [((name,), name) for names in made.names.values() for name in names]
     kinds = {name: kind for kind, names in made.names.items() for name in names}
     for _ in range(3):
@@ -214,7 +214,7 @@ def _along(made: Country) -> Iterator[Asked]:
 
 
 def _backwards(made: Country) -> Iterator[Asked]:
-    """Ask for all subjects of an object, where a search for the object shows no more than two or three of them."""
+    """Ask for all subjects of an object for which a search shows at most two or three of them."""
     for relation in RELATIONS:
         if not relation.inverse:
             continue

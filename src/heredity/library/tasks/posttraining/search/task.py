@@ -1,4 +1,4 @@
-"""The task of answering by search: countries of their own for practice and for grading, decided by rules or by a judge."""
+"""The task of answering by search: separate countries for practice and for grading, decided by rules or by a judge."""
 
 from __future__ import annotations
 
@@ -8,12 +8,19 @@ from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
-from heredity.gateway import Model
-from heredity.library.tasks.posttraining.search.corpus import Asked, countries, questions, solution
-from heredity.posttraining.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
-from heredity.posttraining.tasks.dealing import DealtTaskset, Spec, jsonl
-from heredity.posttraining.tasks.env.search import INSTRUCTION, STEPS, Library, Question, SearchEpisode, question_of
-from heredity.posttraining.tasks.episodes import (
+from heredity._core.outside import jsonl
+from heredity.engine.questions.judge import grade
+from heredity.kinds.checkpoint.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
+from heredity.kinds.checkpoint.tasks.dealing import DealtTaskset, Spec
+from heredity.kinds.checkpoint.tasks.env.search import (
+    INSTRUCTION,
+    STEPS,
+    Library,
+    Question,
+    SearchEpisode,
+    question_of,
+)
+from heredity.kinds.checkpoint.tasks.episodes import (
     SEEDS,
     GameProcess,
     LocalGameProcess,
@@ -23,7 +30,8 @@ from heredity.posttraining.tasks.episodes import (
     episode_solving,
     seed_of,
 )
-from heredity.tasks.questions.judge import grade
+from heredity.library.tasks.posttraining.search.corpus import Asked, countries, questions, solution
+from heredity.models import Model
 
 GRADED = 150
 HELDOUT = 150
@@ -101,7 +109,7 @@ def _task(name: str, verdict: str, *, judge: bool, reward: int) -> PostTrainingT
 
 @asynccontextmanager
 async def open_game_process(spec: Spec, judge: Model | None) -> AsyncGenerator[GameProcess]:
-    """Open the library of a task's spec; with a judge, it decides the answer in place of the rule."""
+    """Open the library of a task's spec; a judge, if given, decides the answer in place of the rule."""
     question = question_of(spec)
     episode = SearchEpisode(_library(spec["country"], spec["part"]), question)
     yield LocalGameProcess(episode) if judge is None else _JudgedStage(episode, question, judge)

@@ -1,4 +1,4 @@
-"""What the shop sells, and what its customers want: made up from a seed, so that no shop is known before it opens."""
+"""Products of the shop and wishes of its customers, generated from a seed, so no shop is known in advance."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from heredity.ids import generator
-from heredity.posttraining.tasks.env.shop import Goal, Product, Shop
+from heredity._core.ids import generator
+from heredity.kinds.checkpoint.tasks.env.shop import Goal, Product, Shop
 
 DEPARTMENTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "furniture": (
@@ -80,14 +80,14 @@ def _some(draws: np.random.Generator, values: tuple[str, ...], count: int) -> tu
 
 
 def wishes(seed: int, count: int, avoid: Collection[str] = ()) -> list[tuple[Goal, str]]:
-    """Return `count` different goals for the shop of a seed, each with the number of a product that meets it whole.
+    """Return `count` different goals for the shop of a seed, each with the number of a product that meets it fully.
 
-    Every product is wanted once before any is wanted again.
+    Every product is wanted once before any repeats.
 
     Args:
-        seed: of the shop.
-        count: how many.
-        avoid: requests that are not to come up.
+        seed: seed of the shop.
+        count: number of goals.
+        avoid: requests to exclude.
     """
     draws = generator(seed, "posttraining", "shop", "goals")
     products = list(open_shop(seed).products.values())

@@ -1,4 +1,4 @@
-"""The task of shopping: requests, shops of its own for practice and for grading, and the steps of its reference solution."""
+"""The task of shopping: requests, separate shops for practice and for grading, and the steps of its reference solution."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict
 from typing import Any
 
-from heredity.gateway import Model
-from heredity.library.tasks.posttraining.shop.catalogue import open_shop, wishes
-from heredity.posttraining.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
-from heredity.posttraining.tasks.dealing import DealtTaskset, Spec, jsonl
-from heredity.posttraining.tasks.env.shop import INSTRUCTION, STEPS, Goal, ShopEpisode, goal_of, oracle
-from heredity.posttraining.tasks.episodes import (
+from heredity._core.outside import jsonl
+from heredity.kinds.checkpoint.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
+from heredity.kinds.checkpoint.tasks.dealing import DealtTaskset, Spec
+from heredity.kinds.checkpoint.tasks.env.shop import INSTRUCTION, STEPS, Goal, ShopEpisode, goal_of, oracle
+from heredity.kinds.checkpoint.tasks.episodes import (
     SEEDS,
     GameProcess,
     LocalGameProcess,
@@ -23,6 +22,8 @@ from heredity.posttraining.tasks.episodes import (
     episode_solving,
     seed_of,
 )
+from heredity.library.tasks.posttraining.shop.catalogue import open_shop, wishes
+from heredity.models import Model
 
 GRADED = 100
 HELDOUT = 100
@@ -80,7 +81,7 @@ def shop() -> PostTrainingTask:
 
 @asynccontextmanager
 async def open_game_process(spec: Spec, judge: Model | None) -> AsyncGenerator[GameProcess]:
-    """Open the shop of a task's spec; rules alone decide the reward."""
+    """Open the shop of a task's spec; only rules decide the reward."""
     yield LocalGameProcess(ShopEpisode(open_shop(spec["shop"]), goal_of(spec["goal"])))
 
 

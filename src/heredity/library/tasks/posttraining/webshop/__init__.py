@@ -1,1 +1,1 @@
-"""`posttraining/webshop`: the official WebShop, which the user has installed, in a process of its own."""
+"""`posttraining/webshop`: the official WebShop, installed by the user, in a separate process."""

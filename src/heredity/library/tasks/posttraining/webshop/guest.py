@@ -1,8 +1,9 @@
 """WebShop's text environment behind its pipes: run by the user's own interpreter (Python 3.8 or later), never imported.
 
-A line of JSON is answered by a line of JSON. The first line, after loading, has the instructions of all goals. Then `{"open": GAME,
-"goal": INDEX}` gives the first page, `{"step": GAME, "action": TEXT}` a page, the reward and whether that was the end, and
-`{"close": GAME}` forgets the game. What fails is answered by `{"error": TEXT}`. Without games and requests it ends after a while.
+A line of JSON is answered by a line of JSON. The first line, after loading, has the instructions of all goals. Then
+`{"open": GAME, "goal": INDEX}` gives the first page, `{"step": GAME, "action": TEXT}` a page, the reward and whether
+that was the end, and `{"close": GAME}` forgets the game. What fails is answered by `{"error": TEXT}`. Without games and
+requests it ends after a while.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The user's WebShop in one process of its own, which serves all games at once: loading it takes minutes, a step little."""
+"""The user's WebShop in one separate process that serves all games: loading takes minutes, a step little."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from pathlib import Path
 from threading import Timer
 from typing import IO, Any, TypeVar
 
-from heredity.errors import HostError
-from heredity.rollouts.rollout import RolloutError
+from heredity._core.errors import HostError
+from heredity.engine.rollout import RolloutError
 
 STEPS = 15
 """Actions in a game, as many as in our own shop."""
@@ -43,9 +43,10 @@ _Told = TypeVar("_Told")
 
 
 class WebShop:
-    """WebShop, started when it is first needed, and again once if it dies before it has answered an action.
+    """WebShop, started on first use, and restarted once if it dies before answering an action.
 
-    It ends with this process, or ten minutes after its last game. All its methods but `do` are for the thread `thread` alone.
+    It ends with this process, or ten minutes after its last game. All methods except `do` must run in the thread
+    `thread`.
 
     Args:
         home: the checkout of WebShop.
@@ -64,7 +65,7 @@ class WebShop:
         return await asyncio.get_running_loop().run_in_executor(self.thread, act)
 
     def serving(self) -> Server:
-        """Return the process, which is started if it does not run.
+        """Return the process, starting it if needed.
 
         Raises:
             HostError: if it cannot be started, or has died too often.
@@ -86,7 +87,7 @@ class WebShop:
         return self._server
 
     def played(self) -> None:
-        """Take note that it has answered an action."""
+        """Record that it has answered an action."""
         self._starts = _STARTS - 1
 
     def end(self) -> None:
@@ -133,24 +134,24 @@ class Server:
 
     @property
     def running(self) -> bool:
-        """Whether the process runs."""
+        """True if the process runs."""
         return self._process.poll() is None
 
     @property
     def ended_by_others(self) -> bool:
-        """Whether it was killed, and not because it gave no answer: by whom or what is not known."""
+        """True if it was killed by an unknown cause, not for lack of an answer."""
         return not self._late and self._process.poll() in (-signal.SIGKILL, -signal.SIGTERM)
 
     @property
     def ended_well(self) -> bool:
-        """Whether it ended of itself, as it does when nobody asks any more."""
+        """True if it exited normally, as it does when requests stop."""
         return self._process.poll() == 0
 
     def ask(self, **request: Any) -> Mapping[str, Any]:
         """Return the answer to a request (see `guest`).
 
         Raises:
-            HostError: if WebShop fails, dies, or gives no answer in time, of which it dies.
+            HostError: if WebShop fails, dies, or does not answer in time (it is then killed).
         """
         assert self._process.stdin is not None
         with suppress(OSError):  # a process that is gone has no answer either
@@ -167,7 +168,7 @@ class Server:
         self._process.wait()
 
     def last_words(self) -> str:
-        """Return how the process ended, and the last line that it said beside its answers."""
+        """Return the exit of the process, and the last line of its other output."""
         ended = f"exit code {self._process.wait()}"
         self._words.seek(0)
         lines = self._words.read().decode(errors="replace").strip().splitlines()
@@ -199,15 +200,15 @@ class Server:
 
 
 class Game:
-    """A goal being played; to be used in the thread of its shop alone. It is an `Episode`.
+    """A goal in play; use it only in the thread of its shop. It is an `Episode`.
 
     Args:
-        shop: where it is played.
-        goal: which goal.
+        shop: the shop process.
+        goal: index of the goal.
         instruction: its text.
 
     Attributes:
-        page: what was shown last.
+        page: the last page.
     """
 
     _numbers = count()
@@ -221,7 +222,7 @@ class Game:
         """Begin, and return the first page.
 
         Raises:
-            HostError: if WebShop fails, or its goals are not those that were dealt out.
+            HostError: if WebShop fails, or its goals differ from the assigned ones.
         """
         self._server = self._shop.serving()
         if self._server.goals[self._goal : self._goal + 1] != [self.instruction]:
@@ -233,7 +234,7 @@ class Game:
 
         Raises:
             RolloutError: if WebShop fails at this action.
-            HostError: if it had ended before, or was killed.
+            HostError: if it had already ended, or was killed.
         """
         server = self._server
         assert server is not None

@@ -1,7 +1,7 @@
-"""WebShop (Yao et al. 2022, arXiv:2207.01206) as a post-training task, played in the official environment of the user's.
+"""WebShop (Yao et al. 2022, arXiv:2207.01206) as a post-training task, played in the user's official environment.
 
-Agent² RL-Bench grades on 100 instructions. By WebShop's custom its first 500 goals are for tests: a suite's entropy deals the
-graded and the held-out ones from these, and all other goals are there to practise on.
+Agent² RL-Bench grades on 100 instructions. By convention WebShop's first 500 goals are for tests: a suite's entropy
+draws the graded and the held-out ones from these, and all other goals are for practice.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from functools import lru_cache
 from pathlib import Path
 from textwrap import shorten
 
-from heredity.errors import ConfigError, HostError
-from heredity.gateway import Model
-from heredity.ids import digest_bytes, digest_json, generator
+from heredity._core.errors import ConfigError, HostError
+from heredity._core.ids import digest_bytes, digest_json, generator
+from heredity._core.outside import jsonl
+from heredity.kinds.checkpoint.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
+from heredity.kinds.checkpoint.tasks.dealing import DealtTaskset, Spec
+from heredity.kinds.checkpoint.tasks.env.rollout import FORM, play, written
+from heredity.kinds.checkpoint.tasks.episodes import GameProcess, episode_info, episode_solving
 from heredity.library.tasks.posttraining.webshop.process import LOAD_SECONDS, STEPS, Game, WebShop, web_shop
-from heredity.posttraining.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
-from heredity.posttraining.tasks.dealing import DealtTaskset, Spec, jsonl
-from heredity.posttraining.tasks.env.rollout import FORM, play, written
-from heredity.posttraining.tasks.episodes import GameProcess, episode_info, episode_solving
+from heredity.models import Model
 
 HOME_VARIABLE = "WEBSHOP_HOME"
 """Environment variable: the checkout of princeton-nlp/WebShop."""
@@ -75,7 +76,7 @@ def webshop() -> PostTrainingTask:
     """Return the task of shopping in the official WebShop (L3).
 
     Raises:
-        ConfigError: if `WEBSHOP_HOME` or `WEBSHOP_PYTHON` does not name what it should.
+        ConfigError: if `WEBSHOP_HOME` or `WEBSHOP_PYTHON` is invalid.
     """
     home, python = _home(), _python()
     info = episode_info(
@@ -120,7 +121,7 @@ async def open_game_process(spec: Spec, judge: Model | None) -> AsyncGenerator[G
 
 
 class _GameProcess:
-    """A goal that is being played, from this thread."""
+    """A goal in play, used from this thread."""
 
     steps, harmless = STEPS, "search[red]"
 
@@ -137,7 +138,7 @@ class _GameProcess:
 
 
 def _deal(shop: WebShop, entropy: int, **where: str) -> Mapping[str, Sequence[Spec]]:
-    """Deal the first goals out, and practise on the others; an instruction that occurs twice counts once."""
+    """Split the first goals into graded and held-out, and practise on the others; duplicate instructions count once."""
     goals = _goals(shop)
     numbers: dict[str, int] = {}
     for number, text in enumerate(goals):
@@ -183,7 +184,7 @@ def _materials(shop: WebShop, practice: Sequence[Spec]) -> Mapping[str, bytes]:
 
 
 def _by_rule(shop: WebShop, episode: int, spec: Spec) -> list[dict[str, object]]:
-    """Play a goal by rule; return its steps as rows, or none if it earned too little."""
+    """Play a goal by rule; return its steps as rows, or none if the reward was too low."""
     game = Game(shop, spec["goal"], spec["question"])
     try:
         played = play(game, INSTRUCTION, _rule(game))
@@ -196,7 +197,7 @@ def _by_rule(shop: WebShop, episode: int, spec: Spec) -> list[dict[str, object]]
 
 
 def _rule(game: Game) -> Callable[[str], str]:
-    """Return a shopper like the rule of WebShop's paper (section 4), which also chooses the options that are named."""
+    """Return a shopper like the rule of WebShop's paper (section 4) that also chooses the named options."""
     wanted, chosen = game.instruction.lower(), set[str]()
     words = shorten(_PRICE.sub("", wanted), _QUERY, placeholder="")
 
@@ -240,7 +241,7 @@ def _python() -> Path:
 
 
 def _version(home: Path) -> str:
-    """Return what changes with the rules and the data of a checkout, without reading gigabytes."""
+    """Return a fingerprint of a checkout's rules and data, without reading gigabytes."""
     sources = sorted(path for pattern in _SOURCES for path in home.glob(pattern))
     contents = {
         "sources": {str(path.relative_to(home)): digest_bytes(path.read_bytes()) for path in sources},

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from heredity.worlds.contract import Action, LevelData, Levels, UpperBound
+from heredity import world
 
 from .dynamics import DYNAMICS
 
 
-class Rows(Levels):
+class Rows(world.Levels):
     """Makes rows that can be put out, since they were lit by presses."""
 
     def generate(self, rng: np.random.Generator, difficulty: int) -> dict[str, Any]:
@@ -21,21 +21,21 @@ class Rows(Levels):
         while True:
             state = [0] * (3 + difficulty)
             for lamp in rng.choice(len(state), size=int(rng.integers(1, 4)), replace=False):
-                DYNAMICS.act(state, Action.of("press", lamp=int(lamp) + 1))
+                DYNAMICS.act(state, world.Action.of("press", lamp=int(lamp) + 1))
             if any(state):
                 return {"lamps": state, "steps": 12}
 
-    def upper_bound(self, level: LevelData) -> UpperBound:
+    def upper_bound(self, level: world.LevelData) -> world.UpperBound:
         """Return 1: the row can be put out."""
-        return UpperBound(1.0, "exact", "the reference solution puts all lamps out")
+        return world.UpperBound(1.0, "exact", "the reference solution puts all lamps out")
 
-    def solve(self, level: LevelData) -> Sequence[Action]:
+    def solve(self, level: world.LevelData) -> Sequence[world.Action]:
         """Return the fewest presses that put the row out: their order does not matter, and none is pressed twice."""
         count = len(level["lamps"])
         for presses in range(1, count + 1):
             for lamps in combinations(range(1, count + 1), presses):
                 state = DYNAMICS.start(level)
-                actions = [Action.of("press", lamp=lamp) for lamp in lamps]
+                actions = [world.Action.of("press", lamp=lamp) for lamp in lamps]
                 if [DYNAMICS.act(state, action) for action in actions][-1].done:
                     return actions
         return ()

@@ -1,0 +1,1 @@
+"""Foundations for every other package: errors, ids, plugins, external files, spans and worker pools."""

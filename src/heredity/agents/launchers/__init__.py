@@ -1,0 +1,20 @@
+"""Launchers: outside coding agents, confined to their workspace."""
+
+from heredity.agents.launchers.command import AgentExit, BrokerDoor, CommandAgent, run_agent
+from heredity.agents.launchers.contract import Launch, Launcher
+from heredity.agents.launchers.registry import agent_key, check_command, launcher
+from heredity.sandbox.agent_bubblewrap import GUEST_CLIENT, available
+
+__all__ = [
+    "GUEST_CLIENT",
+    "AgentExit",
+    "BrokerDoor",
+    "CommandAgent",
+    "Launch",
+    "Launcher",
+    "agent_key",
+    "available",
+    "check_command",
+    "launcher",
+    "run_agent",
+]

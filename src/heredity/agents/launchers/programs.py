@@ -1,0 +1,234 @@
+"""Programs of coding agents: exact versions, installed into the user's cache, each in a separate folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from heredity._core.errors import ConfigError, HostError
+
+INSTALL_S = 1800.0
+_CHECK_S = 60.0
+
+
+def agents_folder() -> Path:
+    """Return the folder of installed agents: `$HEREDITY_AGENTS`, by default `heredity/agents` in the user's cache."""
+    given = os.environ.get("HEREDITY_AGENTS")
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return Path(given).absolute() if given else cache / "heredity" / "agents"
+
+
+@dataclass(frozen=True)
+class Program(ABC):
+    """One version of an agent's program.
+
+    Attributes:
+        name: the agent's name.
+        version: the exact version.
+    """
+
+    name: str
+    version: str
+
+    @property
+    def folder(self) -> Path:
+        """Its installation folder."""
+        return agents_folder() / f"{self.name}-{self.version}"
+
+    @property
+    def installed(self) -> bool:
+        """True if it is installed."""
+        return (self.folder / self.entry).exists()
+
+    @property
+    @abstractmethod
+    def entry(self) -> str:
+        """Path of the executable in its folder."""
+
+    @property
+    @abstractmethod
+    def asks_version(self) -> Sequence[str]:
+        """The command that prints its version."""
+
+    @abstractmethod
+    def fill(self, folder: Path) -> None:
+        """Install it into an empty folder, which is moved afterwards."""
+
+    def executable(self) -> Path:
+        """Return the executable.
+
+        Raises:
+            ConfigError: if it is not installed.
+        """
+        if not self.installed:
+            raise ConfigError(
+                f"{self.name} {self.version} is not installed in {agents_folder()}; run: heredity agents install {self.name}"
+            )
+        return self.folder / self.entry
+
+    def install(self) -> Path:
+        """Install it unless it is installed; return its folder. Takes minutes and hundreds of megabytes.
+
+        Raises:
+            ConfigError: if this machine lacks a requirement.
+            HostError: if it cannot be fetched or written.
+        """
+        if self.installed:
+            return self.folder
+        try:
+            agents_folder().mkdir(parents=True, exist_ok=True)
+            part = Path(tempfile.mkdtemp(prefix=f".part-{self.name}-", dir=agents_folder()))
+            part.chmod(0o755)
+            try:
+                self.fill(part)
+                shutil.rmtree(self.folder, ignore_errors=True)
+                part.rename(self.folder)
+            finally:
+                shutil.rmtree(part, ignore_errors=True)
+        except OSError as error:
+            raise HostError(f"{self.name} cannot be installed in {agents_folder()}: {error}") from error
+        return self.folder
+
+    def problem(self) -> str | None:
+        """Start it once; return None if it reports this version, or else the problem and the remedy."""
+        try:
+            answer = run([str(self.executable()), *self.asks_version], _CHECK_S)
+        except (ConfigError, HostError) as error:
+            return str(error)
+        remedy = f"remove {self.folder} and run: heredity agents install {self.name}"
+        return None if self.version in answer else f"it says {answer.strip()[:80]!r}, not {self.version}; {remedy}"
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """A package of npm's registry for one kind of machine.
+
+    Attributes:
+        package: its name.
+        version: its version.
+        integrity: its digest; npm refuses anything else.
+        entry: the executable in it.
+    """
+
+    package: str
+    version: str
+    integrity: str
+    entry: str
+
+
+@dataclass(frozen=True)
+class NpmProgram(Program):
+    """A program of npm's registry, which is a native executable. Its installation scripts are not run.
+
+    Attributes:
+        builds: machine, as `platform.machine` names it, to package.
+    """
+
+    builds: Mapping[str, Build] = field(default_factory=dict[str, Build])
+
+    @property
+    def build(self) -> Build:
+        """The package for this machine.
+
+        Raises:
+            ConfigError: if there is none.
+        """
+        machine = platform.machine()
+        if sys.platform != "linux" or machine not in self.builds:
+            machines = ", ".join(self.builds)
+            raise ConfigError(
+                f"there is no {self.name} for {sys.platform} on {machine}; there is for Linux on {machines}"
+            )
+        return self.builds[machine]
+
+    @property
+    def entry(self) -> str:
+        """Path of the executable in its folder."""
+        return f"node_modules/{self.build.package}/{self.build.entry}"
+
+    @property
+    def asks_version(self) -> Sequence[str]:
+        """The command that prints its version."""
+        return ("--version",)
+
+    def fill(self, folder: Path) -> None:
+        """Install it into an empty folder."""
+        npm = shutil.which("npm")
+        if npm is None or shutil.which("node") is None:
+            raise ConfigError(
+                f"{self.name} is installed with npm, and npm or node is missing; install Node.js 18 or later"
+            )
+        build = self.build
+        wanted = {"dependencies": {build.package: build.version}}
+        archive = f"{build.package.rpartition('/')[2]}-{build.version}.tgz"
+        fetched = {
+            "version": build.version,
+            "resolved": f"https://registry.npmjs.org/{build.package}/-/{archive}",
+            "integrity": build.integrity,
+        }
+        packages = {"": wanted, f"node_modules/{build.package}": fetched}
+        _write_json(folder / "package.json", wanted)
+        _write_json(folder / "package-lock.json", {"lockfileVersion": 3, "requires": True, "packages": packages})
+        quiet = ("--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
+        run([npm, "ci", "--prefix", str(folder), *quiet], INSTALL_S)
+
+
+@dataclass(frozen=True)
+class PipProgram(Program):
+    """A Python program, in a separate virtual environment.
+
+    Attributes:
+        requirements: the packages to install, with exact versions; their dependencies are not resolved.
+        module: the module to run.
+    """
+
+    requirements: tuple[str, ...] = ()
+    module: str = ""
+
+    @property
+    def entry(self) -> str:
+        """Path of its environment's interpreter in its folder."""
+        return "bin/python"
+
+    @property
+    def asks_version(self) -> Sequence[str]:
+        """The command that prints its version, after the interpreter."""
+        asked = f"from importlib.metadata import version; import {self.module}; print(version({self.name!r}))"
+        return ("-I", "-c", asked)
+
+    def fill(self, folder: Path) -> None:
+        """Install it into an empty folder."""
+        # Made by the interpreter that sandboxes show; inside a virtual environment, by its base interpreter.
+        base = Path(sys.base_prefix) / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}"
+        run([str(base), "-m", "venv", str(folder)], INSTALL_S)
+        quiet = ("--quiet", "--disable-pip-version-check", "--no-input", "--no-deps")
+        run([str(folder / "bin" / "python"), "-m", "pip", "install", *quiet, *self.requirements], INSTALL_S)
+
+
+def run(command: Sequence[str], seconds: float) -> str:
+    """Run a command and return its output.
+
+    Raises:
+        HostError: if it fails or takes longer than `seconds`.
+    """
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise HostError(f"{Path(command[0]).name} cannot be run: {error}") from error
+    if done.returncode != 0:
+        output = (done.stderr.strip() or done.stdout.strip())[-600:]
+        raise HostError(f"{Path(command[0]).name} ended with {done.returncode}: {output}")
+    return done.stdout
+
+
+def _write_json(path: Path, value: object) -> None:
+    path.write_text(json.dumps(value, indent=1), encoding="utf-8")

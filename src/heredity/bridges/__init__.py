@@ -1,1 +1,0 @@
-"""Worlds for other people's programs: exported so that they run without Heredity."""

@@ -1,0 +1,119 @@
+r"""Extracting the final answer from a text: in `\boxed{…}`, in `<answer>…</answer>`, after `Answer:` or `####`."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+MAX_CHARS = 200_000
+"""Only the end of a longer text is read."""
+
+AMBIGUOUS = "ambiguous: "
+"""Prefix of the reason for an ambiguous answer."""
+
+_MARKERS_READ = 16
+_BOXED, _TAG, _TAG_END = "\\boxed", "<answer>", "</answer>"
+_VERBS = r"(?:is|was|equals|(?:would|should|must|will|has to) be)\b"
+_MARKER = re.compile(
+    r"\\boxed\s*\{|<answer>|####|[\"']answer[\"']\s*:\s*[\"']|\b(?:answer|(?:correct|right|best) (?:option|choice|answer))\b"
+    rf"(?:</\w+>)?[ \t*_`]*(?:{_VERBS}|[:=\uff1a\u2192]|[-\u2013\u2014][ \t])(?:</\w+>)?[ \t*_`:]*",
+    re.IGNORECASE,
+)
+_FENCE = re.compile(r"^```[^\n]*\n(.*?)\n?```$", re.DOTALL)
+_NEXT_QUESTION = re.compile(
+    r"^[ \t>*_#]*(?:(?:next|new|another)[ \t]+)?(?:question|problem|exercise|q|human|user|instruction)[ \t]?#?\d{0,3}[ \t]?"
+    r"\**[ \t]?[:\uff1a]",
+    re.IGNORECASE | re.MULTILINE,
+)
+_FINAL = re.compile(r"\bfinal answer\b", re.IGNORECASE)
+_TAKEN_BACK = re.compile(
+    r"\b(?:wait|actually|correction|scratch that|on second thoughts?|i (?:made|see) (?:an error|a mistake)|i was wrong)\b",
+    re.IGNORECASE,
+)
+_ASIDE = re.compile(r"^(?:sure|ok(?:ay)?|certainly|of course|solution|reasoning|let|here|yes|step)\b", re.IGNORECASE)
+_HTML = re.compile(r"</?[A-Za-z][A-Za-z0-9]{0,14}(?:\s[^<>]{0,80}=[^<>]{0,80})?\s?/?>")
+_INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad"), None)
+_FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+_WRAPPED = re.compile(r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|boldsymbol|mbox)\s*\{([^{}]*)\}")
+
+
+def final_text(text: str) -> str:
+    """Return a model's final words: without its thoughts (`<think>…</think>`), and cut to the last `MAX_CHARS`."""
+    # JSON can carry half a surrogate pair, which cannot be encoded again.
+    tail = text[-MAX_CHARS:].encode(errors="replace").decode().translate(_INVISIBLE)
+    _, closed, after = tail.rpartition("</think>")
+    return after.strip() if closed else tail.partition("<think>")[0].strip()
+
+
+def first_turn(text: str) -> str:
+    """Return a text up to the next question: base models go on with one after answering their own."""
+    markers = islice(_MARKER.finditer(text), _MARKERS_READ)
+    first = next((match for match in markers if _content(text, match, to_the_end=False)), None)
+    for match in islice(_NEXT_QUESTION.finditer(text), _MARKERS_READ):
+        before, after = text[: match.start()].strip(), text[match.end() :]
+        answered = (first is not None and first.end() < match.start()) or _is_answer(before)
+        if answered and (_FINAL.search(before) or not _FINAL.search(after)):
+            return before
+        if answered:
+            break
+    return text
+
+
+def _is_answer(text: str) -> bool:
+    return bool(text) and len(text) <= 40 and "\n" not in text and len(text.split()) <= 3 and not _ASIDE.match(text)
+
+
+def marked_answers(text: str, *, to_the_end: bool = False) -> list[str]:
+    """Return the marked answers of a text, the last one first.
+
+    Args:
+        text: the result of `final_text`.
+        to_the_end: read an answer after `Answer:` to the end of the text instead of its line.
+    """
+    places = list(_MARKER.finditer(text))[-_MARKERS_READ:]
+    contents = (_content(text, match, to_the_end=to_the_end) for match in reversed(places))
+    return [content for content in contents if content]
+
+
+def correction(text: str) -> str:
+    """Return the text after the last marked answer that retracts it ("wait, …"); `""` if none does."""
+    ends = [match.end() for match in _MARKER.finditer(text)]
+    taken_back = _TAKEN_BACK.search(text, ends[-1]) if ends else None
+    return text[taken_back.end() :].strip(" \t\n,.:;!-") if taken_back else ""
+
+
+def unfenced(text: str) -> str:
+    """Return a text without the code fence around it, if there is one."""
+    match = _FENCE.match(text.strip())
+    return match[1] if match else text.strip()
+
+
+def bare(text: str) -> str:
+    r"""Return a text without HTML tags and `\text{…}` around its parts, and with full-width characters as ASCII."""
+    return _WRAPPED.sub(r"\1", _HTML.sub(" ", text.translate(_FULL_WIDTH)))
+
+
+def ambiguous(content: str, why: str) -> str:
+    """Return the reason for a stated answer that can be read in two ways."""
+    return f"{AMBIGUOUS}{content[:80]!r} {why}"
+
+
+def _content(text: str, match: re.Match[str], *, to_the_end: bool) -> str:
+    rest = text[match.end() :]
+    if match[0].startswith(_BOXED):
+        return _until_closed(rest)
+    if match[0][0] in "\"'":  # of JSON
+        return rest.partition(match[0][-1])[0].strip()
+    rest = rest.partition(_TAG_END)[0]
+    if to_the_end or match[0].lower() == _TAG:
+        return rest.strip()
+    return next((stripped for line in rest.splitlines() if (stripped := line.strip(" \t*_`"))), "")
+
+
+def _until_closed(text: str) -> str:
+    depth = 1
+    for position, character in enumerate(text):
+        depth += (character == "{") - (character == "}")
+        if depth == 0:
+            return text[:position].strip()
+    return ""

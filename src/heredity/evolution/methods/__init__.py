@@ -1,1 +1,0 @@
-"""The built-in methods, one file each; `heredity.evolution.registry` finds them by name."""

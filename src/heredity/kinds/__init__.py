@@ -1,0 +1,1 @@
+"""One folder for each kind of task: format, loaders, runner, guest code, checks, commands."""

@@ -1,0 +1,174 @@
+"""The safetensors format, read and written without torch: a length, a JSON header, then the numbers of all tensors."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import struct
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from heredity._core.errors import CandidateError
+from heredity.kinds.checkpoint.models.folder import parsed
+
+DTYPES = {"F32": 4, "F16": 2, "BF16": 2}
+"""Supported types of weights, and their bytes."""
+
+MAX_HEADER = 16 << 20
+"""Maximum bytes of a header."""
+
+_MAX_AXES = 8
+_SHOWN = 80
+_CHUNK = 8 << 20
+_BF16_EXPONENT = 0x7F80
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """The location of a tensor in its file.
+
+    Attributes:
+        name: such as `"model.norm.weight"`.
+        dtype: one of `DTYPES`.
+        shape: its axes.
+        begin: offset of its first byte in the file; `end` is the offset after the last.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    begin: int
+    end: int
+
+    @property
+    def count(self) -> int:
+        """Number of values."""
+        return math.prod(self.shape)
+
+
+def read_header(file: IO[bytes], name: str, whole: Any = None, limit: int = MAX_HEADER) -> tuple[Tensor, ...]:
+    """Read the locations of a file's tensors, in the order of their offsets, and leave the file at the first one's numbers.
+
+    Args:
+        file: just opened.
+        name: its name in messages.
+        whole: the digest of the whole file, updated with the bytes read.
+        limit: maximum bytes of the header.
+
+    Raises:
+        CandidateError: if it is not a valid safetensors file: tensors that overlap, leave gaps or reach past the end,
+            other types of numbers than floats of 16 or 32 bits.
+    """
+    size = os.fstat(file.fileno()).st_size
+    prefix = file.read(8)
+    (length,) = struct.unpack("<Q", prefix.ljust(8, b"\xff"))
+    if length > min(size - 8, limit):
+        raise CandidateError(
+            f"{name} is no safetensors file: its header would have {length} bytes, and {max(size - 8, 0)} follow, of which "
+            f"it may have {limit}; save the weights with save_pretrained"
+        )
+    text = file.read(length)
+    if whole is not None:
+        whole.update(prefix + text)
+    header = parsed(text, f"the header of {name}")
+    start = 8 + length
+    entries = [_tensor(key, value, start, name) for key, value in header.items() if key != "__metadata__"]
+    tensors = sorted(entries, key=lambda tensor: (tensor.begin, tensor.end))
+    at = start
+    for tensor in tensors:
+        if tensor.begin != at:
+            what = (
+                "overlaps with another one"
+                if tensor.begin < at
+                else f"leaves a gap of {tensor.begin - at} bytes before it"
+            )
+            raise CandidateError(f"{tensor.name:.{_SHOWN}} in {name} {what}; save the weights with save_pretrained")
+        at = tensor.end
+    if at != size:
+        what = "reach past the end of the file" if at > size else "do not fill the file"
+        raise CandidateError(f"the tensors of {name} {what} ({at} against {size} bytes); save it again, to its end")
+    return tuple(tensors)
+
+
+def digest_finite(file: IO[bytes], tensor: Tensor, name: str, whole: Any) -> str:
+    """Read a tensor's numbers from the file's position; return their SHA-256, and update the digest of the whole file.
+
+    Raises:
+        CandidateError: if one is not a finite number, or the file ends early.
+    """
+    own, left = hashlib.sha256(), tensor.end - tensor.begin
+    while left:
+        chunk = file.read(min(left, _CHUNK))
+        if not chunk:
+            raise CandidateError(f"{name} became shorter while it was read; submit it again once nothing writes to it")
+        left -= len(chunk)
+        own.update(chunk)
+        whole.update(chunk)
+        if not _finite(chunk, tensor.dtype):
+            raise CandidateError(
+                f"{tensor.name} in {name} holds NaN or infinity; the training diverged: lower the learning rate or clip gradients"
+            )
+    return own.hexdigest()
+
+
+def numbers(data: bytes, tensor: Tensor) -> np.ndarray:
+    """Return a tensor's bytes as 32-bit floats of its shape."""
+    if tensor.dtype == "BF16":
+        wide = np.frombuffer(data, "<u2").astype("<u4") << 16
+        return wide.view("<f4").reshape(tensor.shape)
+    kind = "<f2" if tensor.dtype == "F16" else "<f4"
+    return np.frombuffer(data, kind).astype(np.float32).reshape(tensor.shape)
+
+
+def write_tensors(path: Path, tensors: Iterable[tuple[str, str, tuple[int, ...], bytes]]) -> None:
+    """Write tensors (name, type, shape, bytes) as a safetensors file."""
+    given, at = list(tensors), 0
+    header: dict[str, Mapping[str, Any]] = {"__metadata__": {"format": "pt"}}
+    for name, dtype, shape, data in given:
+        header[name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [at, at + len(data)]}
+        at += len(data)
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    with path.open("wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        for *_, data in given:
+            file.write(data)
+
+
+def _tensor(key: str, value: Any, start: int, name: str) -> Tensor:
+    shown = f"{key:.{_SHOWN}} in {name}"
+    try:
+        dtype, shape, (begin, end) = value["dtype"], tuple(value["shape"]), value["data_offsets"]
+    except (TypeError, KeyError, ValueError) as error:
+        raise CandidateError(f"{shown} has no dtype, shape and data_offsets; save it with save_pretrained") from error
+    if not isinstance(dtype, str) or dtype not in DTYPES:
+        raise CandidateError(
+            f"{shown} has numbers of the type {dtype!r:.{_SHOWN}}; expected one of {', '.join(DTYPES)}: convert the weights"
+        )
+    # Check before computing: the product of a million numbers takes minutes.
+    counts = (*shape[: _MAX_AXES + 1], begin, end)
+    if len(shape) > _MAX_AXES or not all(type(number) is int and 0 <= number < 1 << 48 for number in counts):
+        raise CandidateError(
+            f"the shape or the place of {shown} is no count ({len(shape)} axes, at most {_MAX_AXES}; {counts!s:.{_SHOWN}}); "
+            "save it with save_pretrained"
+        )
+    size = math.prod(shape) * DTYPES[dtype]
+    if math.prod(max(number, 1) for number in shape) >= 1 << 48:
+        raise CandidateError(f"{shown} has the shape {list(shape)}, which is too large; save it with save_pretrained")
+    if end - begin != size:
+        raise CandidateError(
+            f"{shown} has {end - begin} bytes; its shape {list(shape)} of {dtype} takes {size}; save it again"
+        )
+    return Tensor(key, dtype, shape, start + begin, start + end)
+
+
+def _finite(chunk: bytes, dtype: str) -> bool:
+    if dtype == "BF16":
+        return not bool(((np.frombuffer(chunk, "<u2") & _BF16_EXPONENT) == _BF16_EXPONENT).any())
+    return bool(np.isfinite(np.frombuffer(chunk, "<f2" if dtype == "F16" else "<f4")).all())

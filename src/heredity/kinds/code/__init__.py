@@ -1,0 +1,1 @@
+"""Programming problems: signatures, their wire format, starters and harnesses in several languages, problem folders."""

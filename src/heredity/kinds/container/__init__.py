@@ -1,0 +1,1 @@
+"""Container tasks: folders of the Harbor format, their tasksets, attempts and verification."""

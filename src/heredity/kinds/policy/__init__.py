@@ -1,0 +1,1 @@
+"""Episodes: policy programs that act in gymnasium environments."""

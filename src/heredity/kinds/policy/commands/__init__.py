@@ -1,0 +1,1 @@
+"""Commands for environments and policies."""

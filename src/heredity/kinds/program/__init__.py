@@ -1,0 +1,1 @@
+"""Programs measured by a scorer: tasks as folders, and tasksets of them."""

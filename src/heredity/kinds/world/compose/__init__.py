@@ -1,0 +1,1 @@
+"""Worlds drawn by a seed: mechanics in the language of rules, combined and checked before use."""

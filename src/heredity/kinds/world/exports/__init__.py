@@ -1,0 +1,1 @@
+"""Exports of worlds that run without Heredity."""

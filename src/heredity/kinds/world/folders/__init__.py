@@ -1,0 +1,1 @@
+"""World folders: reading, auditing, judging and playing."""

@@ -1,0 +1,1 @@
+"""Gates: executable checks that a world must pass before it measures agents."""

@@ -1,0 +1,1 @@
+"""The package `base` that files of a world folder import."""

@@ -1,0 +1,1 @@
+"""Mechanics shared by several worlds: grids, boards, inventories, schedules."""

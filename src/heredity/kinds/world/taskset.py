@@ -1,0 +1,283 @@
+"""Worlds as tasksets: `worlds/NAME`, or with options `worlds/NAME?skin=inverse&difficulty=2`.
+
+Train levels are generated from the entropy, so their number is unlimited. Validation and held-out levels are shipped
+with the world; they are public, and the taskset declares that (`hidden` in its public part).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache, cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+from heredity._core.errors import ConfigError, UnknownNameError
+from heredity._core.ids import digest_bytes, digest_json, generator
+from heredity._core.plugins import is_path, located
+from heredity.kinds.world.compose.recipe import COMPOSED, Recipe
+from heredity.kinds.world.description import Description
+from heredity.kinds.world.folders.folder import FOLDERS, is_folder
+from heredity.kinds.world.listing import actions_text
+from heredity.kinds.world.mixture import MixtureTaskset, seeds_of
+from heredity.kinds.world.skins import check_skin
+from heredity.kinds.world.spaces import ActionSpace
+from heredity.kinds.world.world import DIFFICULTIES, Level, World, descriptions, in_rules, world, world_names
+from heredity.tasks import SPLITS, Task, Taskset, TasksetInfo
+from heredity.tasks.options import written_options
+from heredity.tasks.registry import taskset
+
+PREFIX = "worlds/"
+_SHIPPED = {"validation": "validation", "heldout": "test"}
+_SIX = (1, 19, 21, 25, 26, 33)
+"""Rows of AutoEnv's table A6.
+
+The paper's appendix D.1 numbers the sliding puzzle 24 and the memory game 26; A6 takes precedence here.
+"""
+
+_INVERTED = (14, 20, 31)
+"""Modalities: numbers, symbols and pixel values."""
+
+_SEEDS = 2**31
+_OPTIONS = ("skin", "difficulty")
+_ASKED = ("seed", "seeds", "heldout", "reward", "observation", "semantics", "hardness")
+"""Options of composed worlds; `difficulty` is that of levels, as with all worlds, and `hardness` that of the world."""
+_MISSES = 300
+"""After this many consecutive seeds without a new level, a world's levels count as exhausted."""
+
+
+class WorldTaskset:
+    """The levels of a world. A score is the total reward over the level's certified bound: at most 1, possibly negative.
+
+    A task's spec is `{"world", "level", "bound", "skin", "id"}`; `level` is the complete level data, hidden parts
+    included.
+
+    Args:
+        name: the world, or the path of a folder with YAML rules only.
+        skin: one of `heredity.kinds.world.skins.SKINS`.
+        difficulty: 1 to 3 for levels of this difficulty only; None alternates between all.
+
+    Raises:
+        UnknownNameError: if the world or the skin is unknown.
+        ConfigError: if the difficulty is invalid.
+    """
+
+    def __init__(self, name: str, skin: str = "text", difficulty: int | None = None) -> None:
+        if difficulty is not None and difficulty not in DIFFICULTIES:
+            raise ConfigError(f"difficulty is {difficulty!r}; expected 1, 2 or 3")
+        self.world_name = str(Path(name).resolve()) if is_path(name) else name
+        self.world, self.skin = world(name), skin
+        check_skin(name, self.world.description.skin, skin)
+        self.difficulties: Sequence[int] = DIFFICULTIES if difficulty is None else (difficulty,)
+        options = {"difficulty": difficulty, "skin": None if skin == "text" else skin}
+        query = "&".join(f"{key}={value}" for key, value in options.items() if value is not None)
+        self.name = f"{PREFIX}{self.world_name}?{query}" if query else PREFIX + self.world_name
+
+    @property
+    def info(self) -> TasksetInfo:
+        """Description of this taskset; its public part omits all rules that an agent has to discover."""
+        return self._info
+
+    @cached_property
+    def _info(self) -> TasksetInfo:
+        described = self.world.description
+        return TasksetInfo(
+            name=self.name,
+            version=f"world {world_digest(self.world_name)[:12]}",
+            kind="world",
+            spec={"world": self.world_name, "skin": self.skin},
+            public=self._public(described),
+            description=f"# {self.name}\n\n{described.instruction.strip()}\n\n{actions_text(described)}\n",
+            failure_return=0.0,
+            group="worlds",
+            family=described.meta.reward,
+            labels={
+                "reward": described.meta.reward,
+                "observation": described.meta.observation,
+                "semantics": "inverse" if self.skin == "inverse" else described.meta.semantics,
+            },
+        )
+
+    def _public(self, described: Description) -> dict[str, Any]:
+        return {
+            "taskset": self.name,
+            "metric": "total reward over the level's bound: at most 1, higher is better",
+            "instruction": described.instruction.strip(),
+            "legend": dict(described.skin.legend),
+            "actions": ActionSpace(described.actions).describe(),
+            "reward": described.meta.reward,
+            "steps": described.max_steps,
+            "skin": self.skin,
+            "train_tasks": None,
+            "hidden": "public: validation and held-out are the levels shipped with the world",
+        }
+
+    def draw(self, split: str, count: int, entropy: int) -> tuple[Task, ...]:
+        """Draw the first `count` levels of a split; see `Taskset.draw`.
+
+        Train levels differ from each other and from all shipped ones. Difficulties alternate, also among the shipped
+        levels, whose order is fixed.
+        """
+        if split not in SPLITS:
+            raise UnknownNameError("split", split, SPLITS)
+        if count < 0:
+            raise ConfigError(f"{count} tasks of split {split!r} requested; request 0 or more")
+        levels = self._fresh(count, entropy) if split == "train" else self._shipped(split, count)
+        return tuple(Task(f"{split}/{i}", split, i, self._spec(level)) for i, level in enumerate(levels))
+
+    def _spec(self, level: Level) -> dict[str, Any]:
+        return {
+            "world": self.world_name,
+            "level": dict(level.data),
+            "bound": level.upper_bound.value,
+            "skin": self.skin,
+            "id": level.id,
+        }
+
+    def _shipped(self, split: str, count: int) -> list[Level]:
+        by_difficulty = [
+            [level for level in self.world.shipped[_SHIPPED[split]] if level.difficulty == difficulty]
+            for difficulty in self.difficulties
+        ]
+        ranked = [(rank, level) for levels in by_difficulty for rank, level in enumerate(levels)]
+        if count > len(ranked):
+            counts = ", ".join(f"{len(self._of_split(name))} of {name}" for name in _SHIPPED)
+            raise ConfigError(
+                f"{count} tasks of split {split!r} of {self.name} requested; it ships {counts}: set views.{split} to"
+                f" {len(ranked)} or less"
+            )
+        return [level for _, level in sorted(ranked, key=lambda pair: pair[0])][:count]
+
+    def _of_split(self, split: str) -> list[Level]:
+        return [level for level in self.world.shipped[_SHIPPED[split]] if level.difficulty in self.difficulties]
+
+    def _fresh(self, count: int, entropy: int) -> list[Level]:
+        draws = generator(entropy, "cases", PREFIX + self.world.name, "train")
+        seen = {digest_json(dict(level.data)) for levels in self.world.shipped.values() for level in levels}
+        levels: list[Level] = []
+        misses = 0
+        while len(levels) < count:
+            level = _make_level(
+                self.world, int(draws.integers(_SEEDS)), self.difficulties[len(levels) % len(self.difficulties)]
+            )
+            digest = digest_json(dict(level.data))
+            if digest not in seen:
+                seen.add(digest)
+                levels.append(level)
+                misses = 0
+            elif (misses := misses + 1) >= _MISSES:
+                raise ConfigError(f"{count} train levels of {self.name} requested; it has about {len(levels)}")
+        return levels
+
+
+class WorldTasksets:
+    """The tasksets named `"worlds/…"`."""
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of all worlds; each takes options."""
+        return tuple(PREFIX + name for name in world_names())
+
+    def groups(self) -> Mapping[str, tuple[str, ...]]:
+        """Return groups of worlds: all, the six of AutoEnv's appendix D.1, and the three of its appendix E.3 in both skins."""
+        named = {number: name for name, number in paper_numbers().items()}
+        inverted = [PREFIX + named[number] for number in _INVERTED if number in named]
+        return {
+            "worlds/all": self.names(),
+            "worlds/six": tuple(PREFIX + named[number] for number in _SIX if number in named),
+            "worlds/skins": tuple(name + skin for name in inverted for skin in ("", "?skin=inverse")),
+        }
+
+    def taskset(self, name: str) -> Taskset:
+        """Return the taskset with a full name; a path such as `worlds/./mine` is a world folder.
+
+        Raises:
+            UnknownNameError: if a world, option or skin is unknown.
+            ConfigError: if an option's value is invalid, or the world or the folder is faulty.
+        """
+        if is_folder(name.removeprefix(PREFIX)):
+            return taskset(FOLDERS + name.removeprefix(PREFIX))
+        base, _, query = name.partition("?")
+        options = _options(name, query)
+        difficulty = options.get("difficulty")
+        if difficulty is not None and difficulty not in map(str, DIFFICULTIES):
+            raise ConfigError(f"difficulty of {name} is {difficulty!r}; expected 1, 2 or 3")
+        if "seeds" in options or "heldout" in options:
+            return _mixture(name, options)
+        if base == PREFIX + COMPOSED:
+            base = PREFIX + _composed(name, options, options.get("seed", ""))
+        plain = base.removeprefix(PREFIX)
+        if base not in self.names() and not is_path(plain) and Recipe.named(plain) is None:
+            raise UnknownNameError("taskset", base, self.names())
+        number = None if difficulty is None else int(difficulty)
+        return WorldTaskset(base.removeprefix(PREFIX), options.get("skin", "text"), number)
+
+    def located(self, name: str, base: Path) -> str:
+        """Return a name with the same meaning everywhere: the path of a plain folder becomes absolute."""
+        path = name.removeprefix(PREFIX)
+        if not is_path(path):
+            return name
+        world_name, mark, query = path.partition("?")
+        at = located(world_name, base)
+        return (PREFIX if in_rules(Path(at)) else FOLDERS) + at + mark + query
+
+
+SOURCE = WorldTasksets()
+"""Entry point for `heredity.tasks.registry`."""
+
+
+@cache
+def paper_numbers() -> Mapping[str, int]:
+    """Return the row of AutoEnv's table A6 for each world that has one."""
+    rows = {name: described.meta.paper for name, described in descriptions().items()}
+    return {name: row[0] for name, row in rows.items() if row is not None}
+
+
+@cache
+def world_digest(name: str) -> str:
+    """Return the digest of everything that a world's scores depend on: its folder, and the code shared by all worlds."""
+    made = world(name)
+    own = {f"{made.name}/{key}": digest_bytes(data) for key, data in made.sources.items()}
+    return digest_json({**_machinery(in_rules=made.description.rules is not None), **own})
+
+
+@cache
+def _machinery(*, in_rules: bool) -> Mapping[str, str]:
+    """Return the digests of the code shared by all worlds."""
+    root = Path(__file__).parent
+    shared = [root / f"{name}.py" for name in ("episode", "actions", "skins", "pictures")]
+    folders = ("mechanics", "dsl") if in_rules else ("mechanics",)
+    paths = (*shared, *(path for folder in folders for path in (root / folder).glob("*.py")))
+    return {str(path.relative_to(root)): digest_bytes(path.read_bytes()) for path in paths}
+
+
+@lru_cache(maxsize=4096)
+def _make_level(made: World, seed: int, difficulty: int) -> Level:
+    """Generate a level once per process: its bound may need a search, and every run of a suite draws the same levels."""
+    return made.make(seed, difficulty)
+
+
+def _composed(name: str, options: Mapping[str, str], seed: str) -> str:
+    """Return the name of the composed world that options describe."""
+    if not seed.isdecimal():
+        raise ConfigError(f"{name}: a composed world needs a seed; write {PREFIX}{COMPOSED}?seed=7")
+    asked = {key: options[key] for key in ("reward", "observation", "semantics") if key in options}
+    return Recipe(int(seed), **asked, difficulty=options.get("hardness")).name
+
+
+def _mixture(name: str, options: Mapping[str, str]) -> MixtureTaskset:
+    """Return the taskset of many composed worlds: `seeds` to learn on, `heldout` to judge."""
+    if "seed" in options or not {"seeds", "heldout"} <= {*options}:
+        example = f"{PREFIX}{COMPOSED}?seeds=0..9&heldout=10..19"
+        raise ConfigError(f"{name}: a mixture needs `seeds` to learn on and `heldout` to judge; write {example}")
+    train, heldout = (
+        [_composed(name, options, str(seed)) for seed in seeds_of(options[key])] for key in ("seeds", "heldout")
+    )
+    difficulty = int(options["difficulty"]) if "difficulty" in options else None
+    return MixtureTaskset(name, train, heldout, world_digest, skin=options.get("skin", "text"), difficulty=difficulty)
+
+
+def _options(name: str, query: str) -> Mapping[str, str]:
+    options = written_options(name, query)
+    options_known = _OPTIONS if name.partition("?")[0] != PREFIX + COMPOSED else (*_OPTIONS, *_ASKED)
+    if strange := [key for key in options if key not in options_known]:
+        raise UnknownNameError("option of a world", strange[0], options_known)
+    return options

@@ -1,0 +1,1 @@
+"""Themes of worlds, in files, each a taskset."""

@@ -1,0 +1,81 @@
+"""Improve: checks new texts for variables and applies them to the committed candidate (Autogenesis, section E.3.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from heredity._core.errors import ConfigError
+from heredity.methods.operators.dialogue import Failed
+from heredity.methods.proposals import Proposed, Revision, Turn
+from heredity.methods.targets import checked_edits
+
+
+@dataclass(frozen=True, slots=True)
+class Edits:
+    """A reply of the form `improve`: variable to new text (None removes it), the reason, and the expectation."""
+
+    values: Mapping[str, str | None]
+    why: str
+    expects: str
+
+
+async def improve(turn: Turn, draw: int = 0, **more: Any) -> Proposed:
+    """Ask for edits and apply them.
+
+    Args:
+        turn: the current turn of the loop.
+        draw: number of the proposal in the turn, from 0.
+        **more: additional input for the model: `hypotheses`, `selections`, `gradients`.
+    """
+    edits = await ask_edits(turn, draw, **more)
+    return edits if isinstance(edits, Failed) else apply(turn, edits)
+
+
+async def ask_edits(turn: Turn, draw: int, **more: Any) -> Edits | Failed:
+    """Ask for edits without applying them; arguments as `improve`."""
+    data = turn.data(draw=draw, **more)
+    return await turn.dialogue.ask("improve", data, edits_in, (turn.number, turn.stage, draw))
+
+
+def apply(turn: Turn, edits: Edits) -> Proposed:
+    """Build the revision from edits; `Failed` gives the reason for the model if they cannot be applied."""
+    try:
+        for variable, value in edits.values.items():
+            if value is not None and len(value) > turn.options.value_chars:
+                raise ConfigError(
+                    f"the new text of {variable} has {len(value)} characters; {turn.options.value_chars} are allowed"
+                )
+        made = checked_edits(turn.base.candidate, turn.targets, edits.values)
+    except ConfigError as error:
+        return Failed(f"improve: {error}", edits.values)
+    return Revision(made, edits.values, edits.why, edits.expects)
+
+
+def edits_in(reply: Mapping[str, Any]) -> Edits:
+    """Read a reply of the form `improve`.
+
+    Raises:
+        ConfigError: if it has no edits, or one of them is malformed.
+    """
+    given = reply.get("edits")
+    if not isinstance(given, list) or not given:
+        raise ConfigError(f'"edits" is {given!r:.80}; expected a list with at least one edit')
+    values: dict[str, str | None] = {}
+    reasons: list[str] = []
+    for edit in cast("list[Any]", given):
+        if not isinstance(edit, dict) or not isinstance(edit.get("variable"), str) or "value" not in edit:
+            raise ConfigError(f'an edit is {edit!r:.80}; expected an object with "variable" and "value"')
+        if edit["value"] is not None and not isinstance(edit["value"], str):
+            raise ConfigError(f"the value of {edit['variable']} is {edit['value']!r:.80}; expected a text or null")
+        if edit["variable"] in values:
+            raise ConfigError(f"{edit['variable']} is edited twice; give one whole new text")
+        values[edit["variable"]] = edit["value"]
+        reasons.append(one_line(edit.get("why")))
+    return Edits(values, "; ".join(filter(None, reasons)), one_line(reply.get("expects")))
+
+
+def one_line(value: Any, chars: int = 200) -> str:
+    """Return a text on one line, cut to `chars`; `""` for other values."""
+    return " ".join(value.split())[:chars] if isinstance(value, str) else ""

@@ -1,0 +1,47 @@
+"""The methods by name (entry point group `heredity.methods`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from heredity._core.plugins import Group
+from heredity.methods.contract import Method
+from heredity.methods.options import MethodOptions, parse_options
+
+
+class MethodClass(Protocol):
+    """A registered class (or function) that makes a method, with its name and options.
+
+    Methods that take the train tasks of a scheduled run from `SessionContract.batches` set `scheduled = True`.
+    """
+
+    name: str
+    options_model: type[MethodOptions]
+
+    def __call__(self) -> Method:
+        """Make a method, without state shared between runs."""
+        ...
+
+
+METHODS = Group[MethodClass](
+    "heredity.methods", "method", "a class with `evolve`", lambda method: callable(method) and hasattr(method, "evolve")
+)
+
+
+def method(name: str, options: Mapping[str, Any] | None = None) -> Method:
+    """Make a method by name.
+
+    Args:
+        name: name, such as `"parametric"`.
+        options: the options in its future context, checked here before a run begins.
+
+    Raises:
+        UnknownNameError: if no method has this name; suggests the nearest.
+        ConfigError: if an option is unknown or out of range, or an installed package's method cannot be loaded.
+    """
+    registered = METHODS.load(name)
+    model = getattr(registered, "options_model", None)
+    if model is not None:
+        parse_options(model, name, options or {})
+    return registered()

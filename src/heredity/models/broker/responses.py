@@ -1,0 +1,406 @@
+"""OpenAI's responses: `POST /v1/responses`."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import BeforeValidator, Field
+
+from heredity.models import Image, Message, Reply, Usage
+from heredity.models.broker.body import (
+    AtLeastOne,
+    Body,
+    Choice,
+    FunctionChoice,
+    Part,
+    Picture,
+    TextFormat,
+    Texts,
+    only,
+    parts,
+)
+from heredity.models.broker.conversation import Conversation, event, finish_of, new_id, rest_of
+from heredity.models.broker.problems import Problem, openai_shape
+from heredity.models.broker.responses_tools import SEARCH, Offer, Tool, called, events_of, tools_named
+
+
+class _Words(Part):
+    type: Literal["text", "input_text", "output_text"]
+    text: str
+
+
+class _Refusal(Part):
+    type: Literal["refusal"]
+    refusal: str
+
+
+class _Picture(Part):
+    type: Literal["input_image"]
+    image_url: Picture
+
+
+_Plain = Annotated[Sequence[Annotated[_Words | _Refusal, Field(discriminator="type")]], parts("text")]
+_Shown = Annotated[Sequence[Annotated[_Words | _Refusal | _Picture, Field(discriminator="type")]], parts("text")]
+
+
+class _Message(Part):
+    type: Literal["message"]
+
+
+class _Instructions(_Message):
+    role: Literal["system", "developer"]
+    content: _Plain = ()
+
+
+class _User(_Message):
+    role: Literal["user"]
+    content: _Shown = ()
+
+
+class _Assistant(_Message):
+    role: Literal["assistant"]
+    content: _Plain = ()
+
+
+class _FunctionCall(Part):
+    type: Literal["function_call"]
+    call_id: str
+    name: str
+    namespace: str = ""
+    arguments: str = ""
+
+
+class _CustomToolCall(Part):
+    type: Literal["custom_tool_call"]
+    call_id: str
+    name: str
+    namespace: str = ""
+    input: str = ""
+
+
+class _ToolSearchCall(Part):
+    type: Literal["tool_search_call"]
+    call_id: str
+    arguments: Any = None
+
+
+class _CallOutput(Part):
+    type: Literal["function_call_output", "custom_tool_call_output"]
+    call_id: str = ""
+    name: str = ""
+    output: _Shown = ()
+
+
+class _ToolSearchOutput(Part):
+    type: Literal["tool_search_output"]
+    call_id: str
+    tools: Sequence[Tool] = ()
+
+
+class _AdditionalTools(Part):
+    type: Literal["additional_tools"]
+    tools: Sequence[Tool] = ()
+
+
+class _Secret(Part):
+    type: Literal["encrypted_content"]
+    encrypted_content: str
+
+
+class _AgentMessage(Part):
+    type: Literal["agent_message"]
+    author: str = ""
+    recipient: str = ""
+    content: Sequence[Annotated[_Words | _Secret, Field(discriminator="type")]] = ()
+
+
+class _Skipped(Part):
+    type: Literal["reasoning", "web_search_call", "configuration_update"]
+
+
+def _with_type(value: Any) -> Any:
+    """Return an item with the optional fields of a message filled in: its type, and the role of a bare text."""
+    if not isinstance(value, dict):
+        return value
+    item = cast("dict[str, Any]", value)
+    if item.get("type") is None:
+        item = {**item, "type": "message"}
+    if item["type"] == "message" and "role" not in item and "text" in item:
+        item = {**item, "role": "user", "content": item["text"]}
+    return item
+
+
+Item = (
+    Annotated[_Instructions | _User | _Assistant, Field(discriminator="role")]
+    | _FunctionCall
+    | _CustomToolCall
+    | _ToolSearchCall
+    | _CallOutput
+    | _ToolSearchOutput
+    | _AdditionalTools
+    | _AgentMessage
+    | _Skipped
+)
+
+Items = Annotated[Sequence[Annotated[Item, Field(discriminator="type"), BeforeValidator(_with_type)]], parts("message")]
+"""The items of a request."""
+
+
+def tools_of(items: Iterable[Part]) -> list[Part]:
+    """Return the tools added by items to those of the request."""
+    return [tool for item in items if isinstance(item, _AdditionalTools | _ToolSearchOutput) for tool in item.tools]
+
+
+def add(conversation: Conversation, item: Item, where: str) -> None:
+    """Add an item to a conversation; raises `Problem`, which names its place, `where`."""
+    match item:
+        case _Instructions():
+            conversation.system(_lines(item.content))
+        case _User():
+            conversation.user(_lines(item.content), _images(item.content))
+        case _Assistant():
+            conversation.assistant(_lines(item.content))
+        case _FunctionCall():
+            conversation.assistant("", [called(item.call_id, item.name, item.namespace, item.arguments)])
+        case _CustomToolCall():
+            conversation.assistant("", [called(item.call_id, item.name, item.namespace, None, item.input)])
+        case _ToolSearchCall():
+            conversation.assistant("", [called(item.call_id, SEARCH, "", json.dumps(item.arguments or {}))])
+        case _ToolSearchOutput():
+            conversation.tool(item.call_id, tools_named(item.tools), where=f"{where}.call_id")
+        case _CallOutput(call_id=""):
+            # A message of the program in the form of a result: it answers no call of the model.
+            conversation.system("\n".join(filter(None, (item.name, _lines(item.output)))))
+        case _AgentMessage():
+            # Nothing is encrypted here, so one agent of a program passes on to another exactly the model's text.
+            texts = [part.encrypted_content if isinstance(part, _Secret) else part.text for part in item.content]
+            conversation.user("\n".join([f"[message from {item.author} to {item.recipient}]", *texts]))
+        case _CallOutput():
+            at = f"{where}.call_id"
+            conversation.tool(item.call_id, _lines(item.output), _images(item.output), where=at)
+        case _AdditionalTools() | _Skipped():
+            pass
+
+
+def _lines(content: Sequence[_Words | _Refusal | _Picture]) -> str:
+    texts = (
+        part.refusal if isinstance(part, _Refusal) else part.text for part in content if not isinstance(part, _Picture)
+    )
+    return "\n".join(texts)
+
+
+def _images(content: Sequence[Part]) -> list[Image]:
+    return [part.image_url for part in content if isinstance(part, _Picture)]
+
+
+MAX_REMEMBERED_BYTES = 64 << 20
+
+_ECHOED = ("instructions", "max_output_tokens", "previous_response_id", "temperature", "top_p")
+_CUT_SHORT = {"length": "max_output_tokens", "refusal": "content_filter"}
+
+
+class _NamedChoice(FunctionChoice):
+    name: str
+
+
+class _Form(Part):
+    format: TextFormat = TextFormat()
+
+
+class _ResponsesBody(Body):
+    instructions: str = ""
+    input: Items
+    tools: Sequence[Tool] = ()
+    tool_choice: Choice[_NamedChoice] = "auto"
+    stop: Texts = ()
+    max_output_tokens: AtLeastOne | None = None
+    previous_response_id: str = ""
+    store: bool = True
+    text: _Form = _Form()
+    background: Annotated[bool, only(False, why="answers are given at once")] = False
+    conversation: Annotated[Any, only(why="send the conversation, or previous_response_id")] = None
+    prompt: Annotated[Any, only(why="send the text")] = None
+
+
+class Memory:
+    """The conversations that `previous_response_id` can continue; drops the oldest when they grow too large."""
+
+    def __init__(self, limit: int = MAX_REMEMBERED_BYTES) -> None:
+        """Remember up to `limit` bytes of requests."""
+        self._limit, self._total = limit, 0
+        self._kept: OrderedDict[str, tuple[tuple[Message, ...], int]] = OrderedDict()
+
+    def recall(self, name: str) -> tuple[tuple[Message, ...], int] | None:
+        """Return a response's conversation and size, its answer included; None if unknown."""
+        return self._kept.get(name)
+
+    def keep(self, name: str, messages: tuple[Message, ...], size: int) -> None:
+        """Remember a conversation of `size` bytes under its last response's id."""
+        self._kept[name] = (messages, size)
+        self._total += size
+        while self._total > self._limit:
+            self._total -= self._kept.popitem(last=False)[1][1]
+
+
+class Responses:
+    """One call of the responses API (see `Exchange`).
+
+    Custom tools become functions with the one argument `input`, tools of a namespace functions named
+    `namespace__name`; calls of both are returned in their original form. `additional_tools` and the results of a
+    program's own `tool_search` are offered with the others. Hosted tools (web search, …) are ignored: they cannot run
+    here, and coding agents offer them by default. Demanding one by `tool_choice` is refused, as are a `text.format`
+    other than text, `background`, `conversation` and `prompt`. Reasoning of earlier turns is left out.
+    `previous_response_id` works within one account, unless that response had `store: false`.
+    """
+
+    ping = b": ping\n\n"
+
+    def __init__(self, body: Mapping[str, Any], size: int, memory: Memory) -> None:
+        """Read a body of `size` bytes; raises `Problem`."""
+        asked = _ResponsesBody.read(body)
+        self._store, self._memory, self._size = asked.store, memory, size
+        self.asked, self.streams = asked.model, asked.stream
+        conversation = Conversation()
+        conversation.system(asked.instructions)
+        self._recall(conversation, asked.previous_response_id)
+        for position, item in enumerate(asked.input):
+            add(conversation, item, f"input[{position}]")
+        self._offer = Offer([*asked.tools, *tools_of(asked.input)])
+        choice = asked.tool_choice if isinstance(asked.tool_choice, str) else asked.tool_choice.name
+        sampling = asked.sampling(asked.max_output_tokens, asked.stop)
+        self.request = conversation.request(self._offer.specs, sampling, choice, "input")
+        # Instructions hold for one call only: a continuation has new ones.
+        self._lasting = self.request.messages[1 if asked.instructions else 0 :]
+        self._echoed = {
+            **{name: body.get(name) for name in _ECHOED},
+            "metadata": body.get("metadata") or {},
+            "tool_choice": body.get("tool_choice") or "auto",
+            "tools": [tool for tool in body.get("tools") or () if tool["type"] in ("function", "custom")],
+        }
+        self._id, self._item, self._created = new_id("resp"), new_id("msg"), int(time.time())
+        self._sent, self._open, self._began, self._number = "", False, False, 0
+
+    def answer(self, reply: Reply) -> dict[str, Any]:
+        """Return a `response`, and remember it."""
+        output = [_message(self._item, reply.text, _status(reply))] if reply.text or not reply.tool_calls else []
+        output += [self._offer.item(call) for call in reply.tool_calls]
+        return self._finished(reply, output)
+
+    def piece(self, text: str) -> bytes:
+        """Return the events that add text to the message."""
+        events = b""
+        if not self._open:
+            self._open = True
+            events += self._event("response.created", response=self._response("in_progress"))
+            events += self._event("response.in_progress", response=self._response("in_progress"))
+        if text and not self._began:
+            self._began = True
+            item = {**_message(self._item, "", "in_progress"), "content": []}
+            events += self._event("response.output_item.added", output_index=0, item=item)
+            events += self._event("response.content_part.added", **self._indices(), part=_part(""))
+        if text:
+            self._sent += text
+            events += self._event("response.output_text.delta", **self._indices(), delta=text, logprobs=[])
+        return events
+
+    def closing(self, reply: Reply) -> bytes:
+        """Return the events that end the message, add the tool calls and complete the response; remember it."""
+        events = self.piece(rest_of(reply, self._sent))
+        output: list[dict[str, Any]] = []
+        if self._began:
+            message = _message(self._item, self._sent, _status(reply))
+            events += self._event("response.output_text.done", **self._indices(), text=self._sent, logprobs=[])
+            events += self._event("response.content_part.done", **self._indices(), part=_part(self._sent))
+            events += self._event("response.output_item.done", output_index=0, item=message)
+            output.append(message)
+        for call in reply.tool_calls:
+            item = self._offer.item(call)
+            events += b"".join(self._event(name, **values) for name, values in events_of(item, len(output)))
+            output.append(item)
+        response = self._finished(reply, output)
+        return events + self._event(f"response.{response['status']}", response=response)
+
+    def failure(self, problem: Problem) -> bytes:
+        """Return `response.failed` and `error`: clients differ in which they understand."""
+        error = openai_shape(problem)["error"]
+        failed = {**self._response("failed"), "error": {"code": error["code"], "message": error["message"]}}
+        events = self.piece("") + self._event("response.failed", response=failed)
+        return events + self._event("error", **error, error=error)
+
+    def _recall(self, conversation: Conversation, name: str) -> None:
+        if not name:
+            return
+        remembered = self._memory.recall(name)
+        if remembered is None:
+            field = "previous_response_id"
+            message = f"{field}: this response is not known; send the whole conversation"
+            raise Problem("request", message, field=field)
+        messages, size = remembered
+        conversation.earlier(messages)
+        self._size += size
+
+    def _finished(self, reply: Reply, output: list[dict[str, Any]]) -> dict[str, Any]:
+        if self._store:
+            self._memory.keep(self._id, (*self._lasting, reply.message), self._size + len(reply.text))
+        status, reason = _status(reply), _CUT_SHORT.get(finish_of(reply))
+        return {
+            **self._response(status),
+            "output": output,
+            "usage": _usage(reply.usage),
+            "incomplete_details": {"reason": reason} if reason else None,
+        }
+
+    def _response(self, status: str) -> dict[str, Any]:
+        return {
+            "id": self._id,
+            "object": "response",
+            "created_at": self._created,
+            "status": status,
+            "model": self.asked,
+            "output": [],
+            "usage": None,
+            "error": None,
+            "incomplete_details": None,
+            **self._echoed,
+            "parallel_tool_calls": True,
+            "store": self._store,
+            "text": {"format": {"type": "text"}},
+            "truncation": "disabled",
+        }
+
+    def _indices(self) -> dict[str, Any]:
+        return {"item_id": self._item, "output_index": 0, "content_index": 0}
+
+    def _event(self, name: str, /, **values: Any) -> bytes:
+        # The type comes last: errors also have a field `type`.
+        encoded = event({"sequence_number": self._number, **values, "type": name}, name)
+        self._number += 1
+        return encoded
+
+
+def _status(reply: Reply) -> str:
+    return "incomplete" if finish_of(reply) in _CUT_SHORT else "completed"
+
+
+def _part(text: str) -> dict[str, Any]:
+    return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+
+
+def _message(name: str, text: str, status: str) -> dict[str, Any]:
+    return {"id": name, "type": "message", "role": "assistant", "status": status, "content": [_part(text)]}
+
+
+def _usage(usage: Usage) -> dict[str, Any] | None:
+    if usage.input_tokens is None or usage.output_tokens is None:
+        return None
+    return {
+        "input_tokens": usage.input_tokens,
+        "input_tokens_details": {"cached_tokens": usage.cached_tokens or 0, "cache_write_tokens": 0},
+        "output_tokens": usage.output_tokens,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": usage.input_tokens + usage.output_tokens,
+    }

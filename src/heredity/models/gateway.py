@@ -1,0 +1,650 @@
+"""The gateway: models by name or role, with the configured layers around them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import os
+import time
+from collections import Counter
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, cast
+
+from heredity._core.errors import BudgetError, ConfigError, MissingExtraError, ProviderError, UnknownNameError
+from heredity._core.ids import canonical_json, digest_json, generator
+from heredity._core.spans import span
+from heredity.models.cache import Cached
+from heredity.models.contract import Delta, Model, Reply, Request, Usage, conversation_text
+from heredity.models.conversion import to_messages, to_parameters, to_reply, to_settings, to_usage
+from heredity.models.failures import GARBLED, translated
+from heredity.models.layers import Ask, Layer, close
+from heredity.models.meter import Meter, Metered, SpendLimits
+from heredity.models.prices import Prices, listed_prices
+from heredity.models.reply_store import ReplyStore
+from heredity.models.routing import Routed
+from heredity.models.settings import (
+    CLIENTS,
+    MODELS,
+    ROLES,
+    TIMEOUT_S,
+    WELL_KNOWN,
+    GatewaySettings,
+    ProviderSettings,
+    stand_in,
+)
+from heredity.models.waiting import credit, notice
+
+if TYPE_CHECKING:
+    from pydantic_ai import messages as theirs
+    from pydantic_ai.models import Model as TheirModel
+
+_KINDS = ("openai", "anthropic", "google", "mistral", "groq", "openrouter", "cohere", "cerebras", "huggingface", "xai")
+"""Kinds suggested by error messages; any other kind known to pydantic-ai works too."""
+
+
+class ProviderModel:
+    """A model of a provider.
+
+    Attributes:
+        name: PROVIDER/MODEL.
+        prices: configured, or listed by `genai-prices`; None if neither knows.
+    """
+
+    def __init__(self, name: str, settings: ProviderSettings) -> None:
+        self.name = name
+        provider, _, self._model_name = name.partition("/")
+        self._settings = settings
+        self._key = _key(name, settings)
+        self._model = _opened(name, settings, self._key)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._configured = settings.prices_of(self._model_name)
+        self.prices: Prices | None = self._configured or listed_prices(self._model_name, self._listed_under(provider))
+
+    def __repr__(self) -> str:
+        return f"ProviderModel({self.name!r}, {self._settings!r})"
+
+    async def reply(self, request: Request) -> Reply:
+        """Answer a request.
+
+        Raises:
+            ProviderError: if the call fails.
+            ConfigError: if the request cannot be expressed in the provider's API.
+        """
+        from pydantic_ai.direct import model_request
+        from pydantic_ai.exceptions import AgentRunError, UserError
+
+        started = time.monotonic()
+        messages, parameters, settings = self._converted(request)
+        failure: ProviderError | None = None
+        response: Any = None
+        try:
+            response = await model_request(
+                self._here(), messages, model_settings=settings, model_request_parameters=parameters
+            )
+        except (AgentRunError, UserError, OSError, NotImplementedError, *GARBLED) as error:
+            failure = translated(error, self.name, self._key, self._settings.base_url)
+        # Raised here, because inside the handler Python would attach the original error, which may contain the key.
+        if failure is not None:
+            raise failure
+        return self._read(response, started)
+
+    async def stream(self, request: Request) -> AsyncGenerator[Delta]:
+        """Answer a request piece by piece; raises as `reply`."""
+        from pydantic_ai import messages as theirs
+        from pydantic_ai.direct import model_request_stream
+        from pydantic_ai.exceptions import AgentRunError, UserError
+
+        started = time.monotonic()
+        messages, parameters, settings = self._converted(request)
+        failure: ProviderError | None = None
+        try:
+            opening = model_request_stream(
+                self._here(), messages, model_settings=settings, model_request_parameters=parameters
+            )
+            async with opening as events:
+                async for event in events:
+                    text = ""
+                    if isinstance(event, theirs.PartStartEvent) and isinstance(event.part, theirs.TextPart):
+                        text = event.part.content
+                    elif isinstance(event, theirs.PartDeltaEvent) and isinstance(event.delta, theirs.TextPartDelta):
+                        text = event.delta.content_delta
+                    if text:
+                        yield Delta(text)
+                reply = self._read(events.get(), started)
+        except (AgentRunError, UserError, OSError, NotImplementedError, *GARBLED) as error:
+            failure = translated(error, self.name, self._key, self._settings.base_url)
+        else:
+            yield Delta(reply=reply)
+        if failure is not None:
+            raise failure
+
+    async def close(self) -> None:
+        """Close the connections."""
+        # pydantic-ai closes the clients it opened when the last user leaves.
+        async with self._model:
+            pass
+
+    def _here(self) -> TheirModel:
+        """Return their model with connections of this event loop; those of a closed loop are useless."""
+        loop = asyncio.get_running_loop()
+        if self._loop not in (None, loop):
+            self._model = _opened(self.name, self._settings, self._key)
+        self._loop = loop
+        return self._model
+
+    def _converted(self, request: Request) -> tuple[Any, Any, Any]:
+        settings = to_settings(request, self._settings.timeout_s or TIMEOUT_S, self._settings.extra_body)
+        return to_messages(request.messages), to_parameters(request), settings
+
+    def _read(self, response: theirs.ModelResponse, started: float) -> Reply:
+        usage = to_usage(response.usage, None)
+        cost = self._configured.cost(usage) if self._configured else _listed_cost(response, usage)
+        return to_reply(response, self.name, to_usage(response.usage, cost), time.monotonic() - started)
+
+    def _listed_under(self, provider: str) -> str:
+        return provider if self._settings.kind == "openai" else self._settings.kind
+
+
+def provider_model(name: str, settings: ProviderSettings) -> ProviderModel:
+    """Return the model PROVIDER/MODEL of a provider, without calling it.
+
+    Raises:
+        ConfigError: if the name has no model in it, the key's variable is not set, or the kind is unknown.
+        MissingExtraError: if the packages that speak to the provider are not installed.
+    """
+    if not all(name.partition("/")[::2]):
+        raise ConfigError(f"the model is called {name!r}; expected PROVIDER/MODEL, such as openai/gpt-5-mini")
+    return ProviderModel(name, settings)
+
+
+def _key(name: str, settings: ProviderSettings) -> str:
+    if not settings.api_key_env:
+        return ""
+    key = os.environ.get(settings.api_key_env, "")
+    if not key:
+        raise ConfigError(
+            f"{name} needs a key in the environment variable {settings.api_key_env}, which is not set; "
+            "set it, or name another one in api_key_env"
+        )
+    return key
+
+
+def _opened(name: str, settings: ProviderSettings, key: str) -> TheirModel:
+    provider, _, model = name.partition("/")
+    try:
+        import pydantic_ai  # noqa: F401  # pyright: ignore[reportUnusedImport]
+    except ImportError as error:
+        raise MissingExtraError(f"the model {name}", "llm") from error
+    opening = _BY_KIND.get(settings.kind, _other)
+    try:
+        return opening(model, provider, settings, key)
+    except ImportError as error:
+        what = f"the provider {provider} (kind {settings.kind})"
+        client = CLIENTS.get(settings.kind)
+        raise MissingExtraError(what, "llm", install=client.install if client else "") from error
+
+
+def _openai(model: str, provider: str, settings: ProviderSettings, key: str) -> TheirModel:
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.profiles.openai import OpenAIModelProfile
+    from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+
+    if not settings.base_url:
+        raise ConfigError(
+            f"the provider {provider!r} has no base_url; give the address of its API, ending in /v1 mostly"
+        )
+    # A stream that ends without a finish reason was cut off, and half an answer is not an answer.
+    profile = OpenAIModelProfile(openai_chat_streaming_requires_finish_reason=True)
+    endpoint = OpenAICompatibleProvider(provider, base_url=settings.base_url, api_key=key or None, profile=profile)
+    return OpenAIChatModel(model, provider=endpoint)
+
+
+def _anthropic(model: str, provider: str, settings: ProviderSettings, key: str) -> TheirModel:
+    from pydantic_ai.models.anthropic import AnthropicModel
+    from pydantic_ai.providers.anthropic import AnthropicProvider
+
+    endpoint = AnthropicProvider(api_key=key or "none", base_url=settings.base_url or None)
+    return AnthropicModel(model, provider=endpoint)
+
+
+def _google(model: str, provider: str, settings: ProviderSettings, key: str) -> TheirModel:
+    from pydantic_ai.models.google import GoogleModel
+    from pydantic_ai.providers.google import GoogleProvider
+
+    endpoint = GoogleProvider(api_key=key or "none", base_url=settings.base_url or None)
+    return GoogleModel(model, provider=endpoint)
+
+
+def _other(model: str, provider: str, settings: ProviderSettings, key: str) -> TheirModel:
+    from pydantic_ai.exceptions import UserError
+    from pydantic_ai.models import infer_model
+    from pydantic_ai.providers import infer_provider_class
+
+    try:
+        made: Any = infer_provider_class(settings.kind)
+    except ValueError as error:
+        raise UnknownNameError("kind of provider", settings.kind, _KINDS) from error
+    given = {"api_key": key or None, "base_url": settings.base_url or None}
+    try:
+        endpoint = made(**{name: value for name, value in given.items() if value})
+        return infer_model(f"{settings.kind}:{model}", provider_factory=lambda _: endpoint)
+    except (TypeError, UserError) as error:
+        raise ConfigError(f"the provider {provider!r} of kind {settings.kind!r} cannot be opened: {error}") from error
+
+
+_BY_KIND: dict[str, Callable[[str, str, ProviderSettings, str], TheirModel]] = {
+    "openai": _openai,
+    "anthropic": _anthropic,
+    "google": _google,
+}
+
+
+def _listed_cost(response: theirs.ModelResponse, usage: Usage) -> float | None:
+    """Return the cost reported by the provider, or computed from its price list; None if neither is known."""
+    if response.usage.cost is not None:
+        return float(response.usage.cost)
+    if usage.tokens is None or not response.model_name:
+        return None
+    try:
+        return float(response.cost().total_price)
+    except (LookupError, ValueError):
+        return None
+
+
+class Retrying(Layer):
+    """Retries a model after transient failures.
+
+    The wait before attempt n + 1 is drawn uniformly from 0 to `base_s` · 2^(n - 1) seconds, at most `cap_s`. The
+    delay a provider asks for (Retry-After) is added to that; a delay above `longest_s` is not waited for. A call that
+    times out is retried once, one without a usable answer a few times. A stream that breaks off after its first words
+    is not restarted: they cannot be taken back. Failed attempts and waits do not count against a rollout's time. A
+    model that could not be reached gets one attempt per later call, until it answers.
+
+    Args:
+        model: the model to retry.
+        attempts: upper limit on attempts, 1 or more.
+        base_s: scale of the first wait, in seconds.
+        cap_s: upper limit on the jittered wait, in seconds.
+        longest_s: upper limit on the wait a provider may ask for, in seconds.
+        entropy: with `path`, seeds the random numbers of the jitter.
+        path: see `heredity._core.ids.generator`; the model's name if empty.
+        sleep: waits a number of seconds; tests replace it.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        attempts: int = 4,
+        base_s: float = 0.5,
+        cap_s: float = 20.0,
+        longest_s: float = 600.0,
+        entropy: int = 0,
+        path: tuple[str | int, ...] = (),
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    ) -> None:
+        if attempts < 1:
+            raise ConfigError(f"attempts is {attempts}; expected 1 (never ask again) or more")
+        super().__init__(model)
+        self._attempts, self._base_s, self._cap_s, self._longest_s = attempts, base_s, cap_s, longest_s
+        self._draws = generator(entropy, "gateway", "retry", *(path or (model.name,)))
+        self._sleep = sleep
+        self._down: ProviderError | None = None
+
+    async def _answer(self, request: Request, ask: Ask) -> AsyncGenerator[Delta]:
+        started, failures = time.monotonic(), Counter[str]()
+        for attempt in range(1, self._attempts + 1):
+            streaming, began = False, time.monotonic()
+            try:
+                async with ask(self.model, request) as deltas:
+                    async for delta in deltas:
+                        streaming = True
+                        yield _counted(delta, attempt, time.monotonic() - started)
+                self._down = None
+                return
+            except ProviderError as error:
+                failures[error.kind] += 1
+                over = attempt == self._attempts or failures[error.kind] == _MOST.get(error.kind)
+                if self._down is not None and error.kind == self._down.kind:
+                    raise _again(self._down) from error
+                if streaming or not error.transient or over or self._too_long(error):
+                    raise self._final(error, attempt) from error
+                wait_s, failure = self._wait_s(error, attempt), error
+            credit(time.monotonic() - began + wait_s)
+            if wait_s >= _LONG_S:
+                notice(f"{failure}; retrying in {wait_s:.0f} s", wait_s)
+            with span("retry", model=self.name, attempt=attempt, failure=failure.kind, wait_s=wait_s):
+                await self._sleep(wait_s)
+
+    def _wait_s(self, error: ProviderError, attempt: int) -> float:
+        jitter = float(self._draws.uniform(0, min(self._cap_s, self._base_s * 2 ** (attempt - 1))))
+        return jitter + (error.retry_after_s or 0.0)
+
+    def _too_long(self, error: ProviderError) -> bool:
+        return error.retry_after_s is not None and error.retry_after_s > self._longest_s
+
+    def _final(self, error: ProviderError, attempts: int) -> ProviderError:
+        if attempts == 1 and not self._too_long(error):
+            return error
+        text = f"{error} (asked {attempts} times)" if attempts > 1 else str(error)
+        if self._too_long(error):
+            text += f"; it asks for a wait of {error.retry_after_s:.0f} s, more than timeout_s ({self._longest_s:g} s)"
+        transient = error.transient and not self._too_long(error) and not error.unreachable
+        final = ProviderError(error.kind, text, transient=transient, retry_after_s=error.retry_after_s)
+        if error.kind == "connection":
+            self._down = _again(final)
+        return final
+
+
+_MOST = {"timeout": 2, "empty": 3, "garbage": 4}
+"""Upper limits on attempts that fail in ways that may have been charged, or that use the whole timeout."""
+_LONG_S = 5.0
+"""Shortest wait that is reported to the user, in seconds."""
+
+
+def _again(error: ProviderError) -> ProviderError:
+    return ProviderError(error.kind, str(error), transient=error.transient, retry_after_s=error.retry_after_s)
+
+
+def _counted(delta: Delta, attempt: int, seconds: float) -> Delta:
+    if delta.reply is None:
+        return delta
+    return Delta(delta.text, replace(delta.reply, attempts=attempt - 1 + delta.reply.attempts, seconds=seconds))
+
+
+_SHOWN = 2000
+"""Characters of input and of output that a span keeps; a transcript keeps all."""
+
+
+class Transcribed(Layer):
+    """Passes a transcript of every call to `sink`, and records a span `"model"` around it.
+
+    A transcript is one JSON object: `model`, `purpose`, `digest` (of the request), `started` (Unix time), `seconds`,
+    `request`, and `reply`, or `error` if the call failed.
+
+    Args:
+        model: the model to transcribe.
+        sink: takes the transcript's bytes; None keeps spans only. Its exceptions propagate.
+    """
+
+    def __init__(self, model: Model, sink: Callable[[bytes], None] | None = None) -> None:
+        super().__init__(model)
+        self._sink = sink
+
+    async def stream(self, request: Request) -> AsyncGenerator[Delta]:
+        """Answer a request as a stream."""
+        # The span stays open between pieces, while the caller does something else. So it has a separate context: the
+        # caller's spans are not its children, and the stream can be closed from anywhere.
+        context = contextvars.copy_context()
+        loop = asyncio.get_running_loop()
+        deltas = super().stream(request)
+
+        async def following() -> Delta | None:
+            return await anext(deltas, None)
+
+        try:
+            while (delta := await loop.create_task(following(), context=context)) is not None:
+                yield delta
+        finally:
+            await loop.create_task(deltas.aclose(), context=context)
+
+    async def _answer(self, request: Request, ask: Ask) -> AsyncGenerator[Delta]:
+        started, clock = time.time(), time.monotonic()
+        outcome: dict[str, Any] = {"error": {"kind": "cancelled", "message": "nobody waited for the end"}}
+        shown = _short(conversation_text(request.messages))
+        with span("model", kind="model", model=self.name, purpose=request.purpose, input=shown) as s:
+            try:
+                async with ask(self.model, request) as deltas:
+                    async for delta in deltas:
+                        if delta.reply is not None:
+                            outcome = {"reply": delta.reply.to_json()}
+                            s.set(**_attributes(delta.reply))
+                        yield delta
+            except (ProviderError, BudgetError) as error:
+                outcome = {"error": {"kind": getattr(error, "kind", "budget"), "message": str(error)}}
+                raise
+            except Exception as error:
+                outcome = {"error": {"kind": type(error).__name__, "message": str(error)}}
+                raise
+            finally:
+                self._write(request, outcome, started, time.monotonic() - clock)
+
+    def _write(self, request: Request, outcome: dict[str, Any], started: float, seconds: float) -> None:
+        if self._sink is None:
+            return
+        head = {"model": self.name, "purpose": request.purpose, "digest": request.digest}
+        times = {"started": started, "seconds": seconds}
+        self._sink(canonical_json({**head, **times, "request": request.to_json(), **outcome}))
+
+
+def _attributes(reply: Reply) -> dict[str, Any]:
+    return {
+        "answered_by": reply.model,
+        "finish": reply.finish,
+        "usage": reply.usage.to_json(),
+        "attempts": reply.attempts,
+        "cache": reply.cache,
+        "output": _short(reply.text),
+        "tool_calls": [[call.name, _short(call.arguments)] for call in reply.tool_calls],
+    }
+
+
+def _short(text: str) -> str:
+    if len(text) <= _SHOWN:
+        return text
+    half = _SHOWN // 2
+    return f"{text[:half]}\n… {len(text) - _SHOWN} characters …\n{text[-half:]}"
+
+
+def resolve(name: str, settings: GatewaySettings | None = None) -> Model:
+    """Return a model by its full name, without layers.
+
+    Raises:
+        UnknownNameError: if the name is unknown; suggests the nearest names.
+        ConfigError: if it cannot be opened as configured, or the package that offers it fails to load.
+        MissingExtraError: if it needs an optional dependency.
+    """
+    settings = settings or GatewaySettings()
+    first, _, rest = name.partition("/")
+    if first and rest:
+        provider = settings.provider(name)
+        if provider is not None:
+            return provider_model(name, provider)
+        if first in MODELS:
+            return _loaded(first, rest, settings)
+    raise UnknownNameError("model", name, [f"{kind}/{rest or 'MODEL'}" for kind in known_kinds(settings)])
+
+
+def known_kinds(settings: GatewaySettings | None = None) -> tuple[str, ...]:
+    """Return the prefixes of model names, sorted."""
+    configured: Iterable[str] = settings.providers if settings else ()
+    return tuple(sorted({*MODELS.names(), *WELL_KNOWN, *configured}))
+
+
+def _loaded(kind: str, rest: str, settings: GatewaySettings) -> Model:
+    model: Any = MODELS.load(kind)(rest, settings)
+    if not (hasattr(model, "reply") and hasattr(model, "name")):
+        raise ConfigError(
+            f"{kind}/{rest} opened {type(model).__name__}, which is no model: a model has name and reply(request); "
+            "repair or uninstall its package"
+        )
+    return model
+
+
+class Limited(Layer):
+    """Limits simultaneous calls, and ends each that takes too long; waiting for a slot does not count.
+
+    Args:
+        model: the model to limit.
+        concurrent: upper limit on simultaneous calls, 1 or more.
+        timeout_s: timeout of one call, in seconds, to the end of its stream; None for no limit.
+    """
+
+    def __init__(self, model: Model, *, concurrent: int = 8, timeout_s: float | None = None) -> None:
+        if concurrent < 1:
+            raise ConfigError(f"concurrent is {concurrent}; expected 1 or more")
+        if timeout_s is not None and timeout_s <= 0:
+            raise ConfigError(f"timeout_s is {timeout_s}; expected more than 0 seconds, or None for no limit")
+        super().__init__(model)
+        self._concurrent = concurrent
+        self._places: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
+        self._timeout_s = timeout_s
+
+    async def _answer(self, request: Request, ask: Ask) -> AsyncGenerator[Delta]:
+        loop = asyncio.get_running_loop()
+        if self._places is None or self._places[0] is not loop:
+            # A semaphore belongs to one event loop; a model may be used in several, one after the other.
+            self._places = loop, asyncio.Semaphore(self._concurrent)
+        async with self._places[1]:
+            deadline = None if self._timeout_s is None else loop.time() + self._timeout_s
+            async with ask(self.model, request) as deltas:
+                # The deadline is reset for every piece: one held while the caller works would cancel the caller.
+                while True:
+                    try:
+                        async with asyncio.timeout_at(deadline):
+                            delta = await anext(deltas, None)
+                    except TimeoutError as error:
+                        message = f"{self.name} did not finish in {self._timeout_s:g} s (gateway.timeout_s)"
+                        raise ProviderError("timeout", message, transient=True) from error
+                    if delta is None:
+                        return
+                    yield delta
+
+
+class Gateway:
+    """All models of a run.
+
+    Every model is wrapped, from the outside in, by transcripts and spans, routes, the cache, retries, the concurrency
+    limit, the meter. `docs/gateway.md` explains the order. Event loops may use a gateway one after the other, but not
+    two at once.
+
+    Args:
+        settings: the configuration.
+        sink: takes the transcript of every call, as bytes; None for none.
+        namespace: gateways of different namespaces share no cached replies: judging has a separate one. So has the
+            role `judge`.
+        entropy: seed of the waits between retries.
+        resolver: opens a model by its full name.
+
+    Attributes:
+        settings: the configuration.
+        meter: usage by purpose and model.
+    """
+
+    def __init__(
+        self,
+        settings: GatewaySettings | None = None,
+        *,
+        sink: Callable[[bytes], None] | None = None,
+        namespace: str = "",
+        entropy: int = 0,
+        resolver: Callable[[str, GatewaySettings], Model] = resolve,
+    ) -> None:
+        self.settings = settings or GatewaySettings()
+        self.meter = Meter()
+        self._sink, self._namespace, self._entropy, self._resolver = sink, namespace, entropy, resolver
+        self._store = _store(self.settings.cache)
+        self._models: dict[tuple[str, str], Model] = {}
+        self._legs: dict[str, Model] = {}
+        self._opened: list[Model] = []
+
+    def model(self, name_or_role: str) -> Model:
+        """Return a model by its name (`"openai/gpt-5-mini"`), a route's name, or its role (`"execution"`).
+
+        The same name gives the same model. It is opened, but not called.
+
+        Raises:
+            UnknownNameError: if the name is unknown; suggests the nearest names.
+            ConfigError: if no model is configured for the role, or the model cannot be opened as configured.
+            MissingExtraError: if it needs an optional dependency.
+        """
+        name, namespace = self._resolve_role(name_or_role), self._namespace
+        if name_or_role == "judge":
+            namespace += "/judge"
+        if (name, namespace) not in self._models:
+            self._models[name, namespace] = Transcribed(self._core(name, namespace), self._sink)
+        return self._models[name, namespace]
+
+    def explain(self, name_or_role: str, request: Request) -> str:
+        """Explain, for people, whether and why the cache would answer a request: one line per candidate model."""
+        core = cast("Transcribed", self.model(name_or_role)).model
+        backends = core.models if isinstance(core, Routed) else (core,)
+        return "\n".join(
+            f"{backend.name}: {backend.explain(request) if isinstance(backend, Cached) else 'off'}"
+            for backend in backends
+        )
+
+    async def close(self) -> None:
+        """Close all models and the cache."""
+        for model in self._opened:
+            await close(model)
+        for models in (self._opened, self._legs, self._models):
+            models.clear()
+        if self._store is not None:
+            self._store.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def _resolve_role(self, name_or_role: str) -> str:
+        name = name_or_role
+        if name in ROLES:
+            name = str(getattr(self.settings, name))
+            if not name:
+                raise ConfigError(f"no model is configured for the role {name_or_role}; set gateway.{name_or_role}")
+        if "/" in name or name in self.settings.routes:
+            return name
+        kinds = [f"{kind}/MODEL" for kind in known_kinds(self.settings)]
+        raise UnknownNameError("model, route or role", name, [*self.settings.routes, *ROLES, *kinds])
+
+    def _core(self, name: str, namespace: str) -> Model:
+        route = self.settings.routes.get(name)
+        if route is None:
+            return self._cached(name, namespace)
+        if nested := [backend for backend in route.models if backend in self.settings.routes]:
+            raise ConfigError(
+                f"the route {name!r} leads to another route, {nested[0]!r}; name that one's models instead"
+            )
+        return Routed(name, [self._cached(backend, namespace) for backend in route.models], route.policy)
+
+    def _cached(self, name: str, namespace: str) -> Model:
+        backend = self._backend(name)
+        # Stand-ins answer at once from files that people edit: caching them would only return stale answers.
+        if self._store is None or stand_in(name):
+            return backend
+        provider = self.settings.provider(name)
+        salt = digest_json([namespace, provider.identity if provider else ""])
+        return Cached(backend, self._store, salt=salt, sampled=self.settings.cache_sampled)
+
+    def _backend(self, name: str) -> Model:
+        """Return one model with its shared layers: slots and accounts are common to all callers."""
+        if name not in self._legs:
+            s = self.settings
+            opened = self._resolver(name, s)
+            self._opened.append(opened)
+            metered = Metered(opened, self.meter, SpendLimits(s.max_tokens, s.max_cost_usd, s.max_calls))
+            provider = s.provider(name)
+            timeout_s = (provider and provider.timeout_s) or s.timeout_s
+            limited = Limited(metered, concurrent=s.concurrent, timeout_s=timeout_s)
+            self._legs[name] = Retrying(limited, attempts=s.attempts, longest_s=timeout_s, entropy=self._entropy)
+        return self._legs[name]
+
+
+def _store(cache: bool | str) -> ReplyStore | None:
+    if not cache:
+        return None
+    return ReplyStore(default_cache_path() if cache is True else Path(cache).expanduser())
+
+
+def default_cache_path() -> Path:
+    """Return the file used by `cache = true`: `heredity/replies.sqlite` in the user's cache folder."""
+    folder = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(folder) / "heredity" / "replies.sqlite"

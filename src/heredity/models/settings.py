@@ -1,0 +1,256 @@
+"""The gateway's configuration: the `[gateway]` section of a TOML file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, NamedTuple, cast
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from heredity._core.bounds import Count, Parallel, Seconds
+from heredity._core.ids import NAME_PATTERN, digest_json
+from heredity._core.plugins import Group
+from heredity._core.refusals import reading
+from heredity.models.prices import Prices
+from heredity.models.routing import Policy
+
+Role = Literal["execution", "optimisation", "judge"]
+ROLES: tuple[Role, ...] = ("execution", "optimisation", "judge")
+
+MODELS = Group[Callable[[str, Any], Any]](
+    "heredity.models", "kind of model", "a callable open_model(rest, settings) that returns a model", callable
+)
+"""Prefixes of model names that need no provider, such as `"scripted"`."""
+
+TIMEOUT_S = 600.0
+"""Default timeout of one call attempt, in seconds: a reasoning model takes minutes."""
+
+STAND_INS = ("offline", "replay", "scripted")
+"""Prefixes of the names of programs and recordings that stand in for a language model."""
+
+
+def stand_in(name: str) -> bool:
+    """Return whether a full model name is that of a program or recording standing in for a language model."""
+    return name.partition("/")[0] in STAND_INS
+
+
+class _Table(BaseModel):
+    # TOML is typed, so "64" is a mistake and not a number.
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+def check_address(address: str) -> None:
+    """Refuse anything but the address of an API.
+
+    Raises:
+        ValueError: says what to write instead, without repeating a key.
+    """
+    try:
+        parts = urlsplit(address)
+        whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        whole = False
+        parts = urlsplit("")
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise ValueError(
+            "the address holds a user, a password, a query or a fragment; leave it out, "
+            "and name the environment variable that holds the key in api_key_env"
+        )
+    if not whole or address != address.strip():
+        raise ValueError("expected an address that begins with http:// or https://, such as http://localhost:8000/v1")
+    if method := next((end for end in _METHODS if parts.path.rstrip("/").endswith(end)), ""):
+        raise ValueError(
+            f"leave out {method}, which is added for each call: {address.rstrip('/').removesuffix(method)}"
+        )
+
+
+_METHODS = ("/chat/completions", "/completions", "/responses", "/v1/messages", "/messages", "/embeddings")
+
+
+class ProviderSettings(_Table):
+    """A provider: its address and its interface.
+
+    Attributes:
+        kind: `"openai"` (chat completions, also of any compatible server), `"anthropic"`, `"google"`, or another that
+            pydantic-ai knows (`"mistral"`, `"groq"`, `"openrouter"`, …).
+        base_url: address; empty for the kind's default.
+        api_key_env: the environment variable that holds the key; empty if the server needs none. The key itself is
+            never configured, recorded or shown.
+        timeout_s: seconds for one attempt, to the end of its stream; `gateway.timeout_s` by default.
+        prices: by model; `"*"` for all others. They take precedence over those of `genai-prices`.
+        extra_body: fields added to every request, for servers with extra options.
+    """
+
+    kind: str = "openai"
+    base_url: str = ""
+    api_key_env: str = ""
+    timeout_s: Seconds | None = None
+    prices: dict[str, Prices] = Field(default_factory=dict[str, Prices])
+    extra_body: dict[str, Any] = Field(default_factory=dict[str, Any])
+
+    @field_validator("base_url")
+    @classmethod
+    def _address(cls, value: str) -> str:
+        if value:
+            check_address(value)
+        return value
+
+    def prices_of(self, model: str) -> Prices | None:
+        """Return the configured prices of a model, if there are any."""
+        return self.prices.get(model, self.prices.get("*"))
+
+    @property
+    def identity(self) -> str:
+        """Distinguishes providers whose models may answer differently under the same name."""
+        return digest_json(self.model_dump(include={"kind", "base_url", "extra_body"}))
+
+
+class Client(NamedTuple):
+    """The package for a kind of provider.
+
+    Attributes:
+        module: the module imported from it.
+        own: pydantic-ai's extra that installs it, where the extra `llm` does not.
+    """
+
+    module: str
+    own: str = ""
+
+    @property
+    def install(self) -> str:
+        """Argument of `pip install`; empty where the extra `llm` suffices."""
+        return self.own and f"'pydantic-ai-slim[{self.own}]'"
+
+
+CLIENTS: Mapping[str, Client] = MappingProxyType(
+    {
+        **dict.fromkeys(("openai", "openrouter", "cerebras"), Client("openai")),
+        "anthropic": Client("anthropic"),
+        "google": Client("google.genai"),
+        "groq": Client("groq", "groq"),
+        "mistral": Client("mistralai", "mistral"),
+        "bedrock": Client("boto3", "bedrock"),
+        "cohere": Client("cohere", "cohere"),
+        "huggingface": Client("huggingface_hub", "huggingface"),
+        "xai": Client("xai_sdk", "xai"),
+    }
+)
+"""Kind of provider to its package."""
+
+WELL_KNOWN: Mapping[str, ProviderSettings] = MappingProxyType(
+    {
+        "openai": ProviderSettings(base_url="https://api.openai.com/v1", api_key_env="OPENAI_API_KEY"),
+        "anthropic": ProviderSettings(
+            kind="anthropic", base_url="https://api.anthropic.com", api_key_env="ANTHROPIC_API_KEY"
+        ),
+        "google": ProviderSettings(kind="google", api_key_env="GOOGLE_API_KEY"),
+        "groq": ProviderSettings(kind="groq", api_key_env="GROQ_API_KEY"),
+        "mistral": ProviderSettings(kind="mistral", api_key_env="MISTRAL_API_KEY"),
+        "openrouter": ProviderSettings(kind="openrouter", api_key_env="OPENROUTER_API_KEY"),
+        "deepseek": ProviderSettings(base_url="https://api.deepseek.com", api_key_env="DEEPSEEK_API_KEY"),
+        "ollama": ProviderSettings(base_url="http://127.0.0.1:11434/v1"),
+    }
+)
+"""Providers that need no configuration but a key."""
+
+
+class RouteSettings(_Table):
+    """Several models under one name (see `heredity.models.routing`)."""
+
+    models: Annotated[list[str], Field(min_length=1)]
+    policy: Policy = "fallback"
+
+
+class GatewaySettings(_Table):
+    """Models by role, providers, cache and limits.
+
+    Attributes:
+        execution: the model (or route) that attempts tasks; empty for none.
+        optimisation: the model that methods use to reflect and propose.
+        judge: the model that grades.
+        providers: by name. Keys missing in a table default to those of the well-known provider of that name, if it is
+            of the same kind.
+        routes: by name.
+        cache: false, true (a file in the user's cache folder), or the path of a file.
+        cache_sampled: also cache answers sampled without a seed. For development, not for experiments.
+        attempts: upper limit on call attempts, 1 for no retries. The waits between eight attempts total about half a
+            minute.
+        concurrent: upper limit on simultaneous calls of one model.
+        timeout_s: timeout of one call attempt, in seconds, unless the provider's table sets another.
+        max_tokens: token budget of all models together; None for no limit.
+        max_cost_usd: likewise in US dollars.
+        max_calls: likewise in provider calls.
+    """
+
+    execution: str = ""
+    optimisation: str = ""
+    judge: str = ""
+    providers: dict[str, ProviderSettings] = Field(default_factory=dict[str, ProviderSettings])
+    routes: dict[str, RouteSettings] = Field(default_factory=dict[str, RouteSettings])
+    cache: bool | str = False
+    cache_sampled: bool = False
+    attempts: Count = 8
+    concurrent: Parallel = 8
+    timeout_s: Seconds = TIMEOUT_S
+    max_tokens: Annotated[int, Field(ge=0, le=10**12)] | None = None
+    max_cost_usd: Annotated[float, Field(ge=0, le=10**9)] | None = None
+    max_calls: Annotated[int, Field(ge=0, le=10**9)] | None = None
+
+    def conditions(self) -> dict[str, Any]:
+        """Return the settings that affect answers: the models that attempt and judge, and their providers."""
+        return {
+            "execution": self.execution,
+            "judge": self.judge,
+            "providers": {name: provider.identity for name, provider in self.providers.items()},
+            "routes": {name: route.model_dump() for name, route in self.routes.items()},
+        }
+
+    def provider(self, model: str) -> ProviderSettings | None:
+        """Return the provider of a model by its full name, with the timeout filled in; None if it has none."""
+        first = model.partition("/")[0]
+        provider = self.providers.get(first) or WELL_KNOWN.get(first)
+        if provider is None or provider.timeout_s is not None:
+            return provider
+        return provider.model_copy(update={"timeout_s": self.timeout_s})
+
+    @field_validator("providers", mode="before")
+    @classmethod
+    def _completed(cls, value: Any) -> Any:
+        """Fill in the missing keys of a well-known provider's table."""
+        if not isinstance(value, Mapping):
+            return value
+        tables = cast("Mapping[str, Any]", value)
+        return {name: _complete(name, table) for name, table in tables.items()}
+
+    @field_validator("providers", "routes")
+    @classmethod
+    def _check_names(cls, value: dict[str, Any]) -> dict[str, Any]:
+        for name in value:
+            if not NAME_PATTERN.fullmatch(name) or name in MODELS or name in ROLES:
+                taken = ", ".join((*MODELS.names(), *ROLES))
+                raise ValueError(f"{name!r} cannot be a name here; use letters, digits, . _ -, and none of {taken}")
+        return value
+
+    @classmethod
+    def of(cls, data: object, source: str = "[gateway]") -> GatewaySettings:
+        """Check a configuration given as a mapping; anything else is refused.
+
+        Raises:
+            ConfigError: if a key or value is wrong; names the field, the value and the nearest known key.
+        """
+        with reading(source, "settings", "correct it", model=cls):
+            return cls.model_validate(dict(cast("Mapping[str, Any]", data)) if isinstance(data, Mapping) else data)
+
+
+def _complete(name: str, table: Any) -> Any:
+    builtin = WELL_KNOWN.get(name)
+    if builtin is None or not isinstance(table, Mapping):
+        return table
+    given = cast("Mapping[str, Any]", table)
+    return (
+        {**builtin.model_dump(exclude_unset=True), **given}
+        if given.get("kind", builtin.kind) == builtin.kind
+        else given
+    )

@@ -1,0 +1,342 @@
+"""Opening sentences of a report: the result in the task's units, and how far it can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from heredity.pages.report.cells import FEW, behind, best_cells, cell_digits, few_seeds
+from heredity.results import text
+from heredity.results.base import Unknown
+from heredity.results.claims import in_clusters, missing_note
+from heredity.results.run import RunResults, RunStatus, Verdict
+from heredity.results.sequence import Scale, Sequential, Stop
+from heredity.results.suite import (
+    CellResults,
+    Comparison,
+    Entry,
+    SuiteResults,
+    TasksetComparison,
+    TasksetResults,
+    Unit,
+)
+from heredity.results.text import listed, plural
+from heredity.results.words import Words
+
+JUDGED: Mapping[Verdict, str] = {
+    Verdict.BETTER: "a gain beyond noise",
+    Verdict.WORSE: "a loss beyond noise",
+    Verdict.WITHIN_NOISE: "within noise",
+    Verdict.CANNOT_TELL: "not conclusive yet",
+}
+
+
+_OF_CHOSEN: Mapping[Verdict, str] = {
+    Verdict.BETTER: "is beyond noise",
+    Verdict.WORSE: "is beyond noise, the other way,",
+    Verdict.WITHIN_NOISE: "is within noise",
+    Verdict.CANNOT_TELL: "is not distinguishable from noise yet",
+}
+"""Words for the difference of final candidates, to precede "on new cases"."""
+
+
+def ranked(suite: SuiteResults) -> list[Entry]:
+    """Return the scored entries that are not references, best first."""
+    return [entry for entry in suite.leaderboard if not entry.reference and entry.rank_score is not None]
+
+
+def suite_title(suite: SuiteResults, words: Words) -> str:
+    """Describe the experiment: evolvers on tasksets."""
+    names = [text.short_task(taskset.taskset) for taskset in suite.tasksets]
+    where = listed(names) if 0 < len(names) <= FEW else plural(len(names), words.taskset)
+    evolvers = suite.evolvers
+    who = listed(evolvers) if 0 < len(evolvers) <= FEW else plural(len(evolvers), "evolver")
+    return f"{who} on {where}" if names else text.clean(suite.suite_id or "unnamed suite")
+
+
+def suite_summary(suite: SuiteResults, words: Words) -> list[str]:
+    """Describe the best result on each of a few tasksets, the leader, and whether the lead exceeds noise."""
+    if unscored(suite):
+        return [_ungraded(suite, words)]
+    if not suite.ranked:
+        return []
+    reached = [_reached(taskset, words) for taskset in suite.tasksets] if len(suite.tasksets) <= FEW else []
+    few = [cell for taskset in suite.tasksets for cell in best_cells(taskset) if few_seeds(cell)] if reached else []
+    unknown = "There are too few seeds for an interval over seeds." if few else ""
+    entries = [entry for entry in ranked(suite) if entry.tasksets]
+    sequence = suite.sequential
+    lead = _lead(suite, entries, words) if sequence is None else sequential_summary(sequence)
+    return [" ".join(line for line in (*reached, unknown, not_better(suite, words), lead) if line)]
+
+
+def unscored(suite: SuiteResults) -> bool:
+    """Report whether no evolver has a valid score: none was judged, or all failed."""
+    return not any(entry.tasksets for entry in suite.leaderboard if not entry.reference)
+
+
+def failed_evolvers(suite: SuiteResults) -> list[str]:
+    """Return the evolvers that failed in all their runs."""
+    own = [entry for entry in suite.leaderboard if not entry.reference]
+    return [entry.evolver for entry in own if entry.runs and entry.failed == entry.runs]
+
+
+def failure_summary(suite: SuiteResults) -> str:
+    """Name the evolvers that failed in all their runs, with the reason; empty if there are none."""
+    names = failed_evolvers(suite)
+    if not names:
+        return ""
+    reasons = {row.evolver: [run.why for run in row.unfinished if run.why] for row in suite.problems}
+    who = listed(names) if len(names) <= FEW else plural(len(names), "evolver")
+    first = next(((name, why) for name in names for why in reasons.get(name, ())), None)
+    of = f", {first[0]}" if first and len(names) > 1 else ""
+    why = f" ({text.shorten(text.clean(first[1]), 300)}{of})" if first else ""
+    rank = f", so {'it has' if len(names) == 1 else 'they have'} no rank" if suite.ranked else ""
+    return f"{who} failed in every run{why}{rank}."
+
+
+def not_better(suite: SuiteResults, words: Words) -> str:
+    """Name the tasksets on which the best evolver is not shown to beat trivial baselines; empty if it always is."""
+    rows = {t.taskset: [row for row in t.further if row.verdict is not Verdict.BETTER] for t in suite.tasksets}
+    unbeaten = {taskset: max(listed, key=lambda row: row.mean) for taskset, listed in rows.items() if listed}
+    if not unbeaten:
+        return ""
+    where = [
+        f"on {text.short_task(taskset)} the {row.name} has {text.number(row.mean)}, from which {row.best} "
+        f"differs by {text.difference(row.difference, *(row.difference_ci or (None, None)))}"
+        for taskset, row in list(unbeaten.items())[:FEW]
+    ]
+    rest = f", and on {len(unbeaten) - FEW} more" if len(unbeaten) > FEW else ""
+    share = (
+        f"On {len(unbeaten)} of {plural(len(suite.tasksets), words.taskset)} the" if len(suite.tasksets) > 1 else "The"
+    )
+    return f"{share} best evolver is not shown to be better than a null or constant action: {'; '.join(where)}{rest}."
+
+
+def _ungraded(suite: SuiteResults, words: Words) -> str:
+    if not suite.finished and not any(
+        run.status is RunStatus.FAILED for row in suite.problems for run in row.unfinished
+    ):
+        return "No run has been judged yet."
+    failed = sum(run.status is RunStatus.FAILED for row in suite.problems for run in row.unfinished)
+    if any(cell.failed for taskset in suite.tasksets for cell in taskset.cells):
+        count = len(suite.evolvers)
+        everyone = {1: "the evolver", 2: "both evolvers"}.get(count, f"all {count} evolvers")
+        return f"Nothing was learned: {everyone} failed, so nothing is ranked. This says nothing about their abilities."
+    broke = f"; {plural(failed, 'run')} failed" if failed else ""
+    return f"Nothing was graded: no run has a held-out {words.score}{broke}. This says nothing about the evolvers."
+
+
+def _reached(taskset: TasksetResults, words: Words) -> str:
+    best = best_cells(taskset)
+    if not best:
+        return ""
+    digits = cell_digits(best[0])
+    verb = "reaches" if len(best) == 1 else "reach"
+    names = listed([cell.evolver for cell in best])
+    start = f"On {text.short_task(taskset.taskset)} {names} {verb} a held-out {words.score} of {_score(best[0], words, digits)}"
+    if best[0].reference_mean is None:
+        return f"{start}."
+    against = best[0].against or words.reference
+    none = ", so nothing is gained" if behind(best[0]) else ""
+    return f"{start}, against {text.number(best[0].reference_mean, digits)} of the {against}{none}."
+
+
+def _score(cell: CellResults, words: Words, digits: int) -> str:
+    """Format a cell's mean with its interval and the interval's unit, or the score of each of a few seeds."""
+    mean = text.number(cell.mean, digits)
+    if few_seeds(cell):
+        seeds = listed([text.number(seed.mean, digits) for seed in cell.seeds])
+        return f"{mean} (seeds {seeds})"
+    if cell.ci is None:
+        return mean
+    over = "over new seeds" if cell.ci_unit is Unit.RUN else f"over {words.case}s, of one seed"
+    together = f" ({in_clusters(cell.clusters)})" if cell.clusters else ""
+    return f"{mean} {text.interval(*cell.ci, digits)} {over}{together}"
+
+
+def _lead(suite: SuiteResults, entries: list[Entry], words: Words) -> str:
+    if not entries:
+        return "There is no baseline to compare with."
+    leader = entries[0]
+    against = {c.against for t in suite.tasksets for c in t.cells if c.evolver == leader.evolver}
+    reference = next((e.rank_score for e in suite.leaderboard if e.reference and e.evolver in against), None)
+    tied = [e.evolver for e in entries if e.rank_score == leader.rank_score]
+    if reference is not None and leader.rank_score is not None and reference >= leader.rank_score:
+        closest = f"{listed(tied)} {'come' if len(tied) > 1 else 'comes'} closest"
+        return f"No evolver ranks above the {words.reference}; {closest}."
+    if len(tied) > 1:
+        opening = f"{listed(tied)} share the lead"
+    else:
+        won = f"{leader.wins} of {plural(len(suite.tasksets), words.taskset)}"
+        opening = f"{leader.evolver} ranks first and is first on {won}"
+    if len(entries) < 2:
+        other = "no other evolver has a score" if len(suite.evolvers) > 1 else "there is no other evolver"
+        return f"{opening}; {other} to compare it with."
+    second = entries[1].evolver
+    compared = _compared(suite, leader.evolver, second)
+    if compared is None:
+        return f"{opening}. It was not compared with {second}."
+    difference, row, turned = compared
+    unit = f"held-out {words.score}" if row.scale is Scale.RETURN else "rescaled score"
+    places = text.decimals_for(text.spread_of([row.candidates.ci or (None, None)]), difference)
+    gap = f"{text.signed(difference, 3 if row.scale is Scale.NORMALISED else places)} in {unit}"
+    between = f"between {leader.evolver} and {second}" if len(tied) > 1 else f"to {second}"
+    judged = turned(row.evolvers.verdict)
+    if judged is Verdict.CANNOT_TELL:
+        why = row.evolvers.because
+        runs = plural(row.pairs, "paired run") + (f", with {why}" if why is Unknown.MISSING else "")
+        chosen = f"the {words.products} that these runs {words.chosen}"
+        of_chosen = _OF_CHOSEN[turned(row.candidates.verdict)]
+        return (
+            f"{opening}. It is too early to say which evolver is better, from {runs}. For {chosen}, the "
+            f"difference {between} ({gap}) {of_chosen} on new cases. Other runs may differ."
+        )
+    if judged is Verdict.BETTER:
+        return f"{opening}. Its lead over {second} ({gap}) is beyond noise, over new runs."
+    if judged is Verdict.WORSE:
+        return f"{opening}. In {unit} it is behind {second} ({gap}), beyond noise, over new runs."
+    return f"{opening}. The difference {between} ({gap}) is within noise."
+
+
+def sequential_summary(sequence: Sequential) -> str:
+    """Describe whether two entries were distinguished, after how many seeds, and by which difference."""
+    seeds, last = text.plural(len(sequence.looks), "seed"), sequence.looks[-1] if sequence.looks else None
+    pair = f"{sequence.a} and {sequence.b}"
+    if last is None or last.difference is None:
+        return f"{pair} have no pair of scores yet, after {seeds} of at most {sequence.most_seeds}."
+    unit = " in rescaled score" if sequence.scale is Scale.NORMALISED else ""
+    spread = f" {text.interval(*last.ci)}" if last.ci else ""
+    gap = (
+        f"{text.signed(last.difference)}{spread}{unit}, p = {text.p_value(last.p)}, which holds at every stopping time"
+    )
+    if sequence.stopped is Stop.DECIDED:
+        word = "better" if last.difference > 0.0 else "worse"
+        return f"Decided after {seeds}, of at most {sequence.most_seeds}: {sequence.a} is {word} than {sequence.b} ({gap})."
+    if sequence.stopped is Stop.MOST_SEEDS:
+        return f"After {seeds}, the maximum, neither {sequence.a} nor {sequence.b} is shown to be better ({gap})."
+    return f"Not decided yet, after {seeds} of at most {sequence.most_seeds}: {pair} differ by {gap}."
+
+
+def _compared(
+    suite: SuiteResults, first: str, second: str
+) -> tuple[float, Comparison, Callable[[Verdict], Verdict]] | None:
+    """Return the difference of two evolvers from the first one's view, its row, and the direction of that row's verdicts."""
+    opposite = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
+    rows: Sequence[Comparison] = suite.comparisons.tasksets if len(suite.tasksets) == 1 else suite.comparisons.suite
+    for row in rows:
+        if (row.a, row.b) == (first, second):
+            return row.difference, row, lambda verdict: verdict
+        if (row.a, row.b) == (second, first):
+            return -row.difference, row, lambda verdict: opposite.get(verdict, verdict)
+    return None
+
+
+def suite_caution(suite: SuiteResults, words: Words) -> str:
+    """List the limits of the suite's claims; empty without any."""
+    limits: list[str] = []
+    if suite.conditions:
+        limits.append(
+            f"runs differ in {listed(suite.conditions)}, which affects all scores: each is compared with the "
+            f"{words.reference} under its own conditions"
+        )
+    if suite.sequential is not None:
+        limits.append(
+            f"it was analysed after every seed, so only the difference of {suite.sequential.a} and {suite.sequential.b} has "
+            "a valid test and interval; intervals of single means and ranks assume a fixed number of seeds"
+        )
+    elif any(row.evolvers.because is Unknown.FEW_RUNS for row in suite.comparisons.suite):
+        chosen = f"{words.products} these runs {words.chosen}"
+        limits.append(
+            f"fewer than six paired runs, or than three on any {words.taskset}, cannot distinguish evolvers, whatever the "
+            f"result for the {chosen}; run more seeds"
+        )
+    limits += _uncovered(suite, words)
+    missing = [entry.evolver for entry in suite.leaderboard if entry.absent and entry.failed < max(entry.runs, 1)]
+    if missing:
+        limits.append(f"no score on some {words.tasksets} for {', '.join(missing)}")
+    return f"Mind the limits: {'; '.join(limits)}." if limits else ""
+
+
+def _uncovered(suite: SuiteResults, words: Words) -> list[str]:
+    """Name the comparisons with too few scores, over the suite or else by taskset; nothing for a sequence."""
+    rows: Sequence[Comparison] = suite.comparisons.suite if suite.sequential is None else ()
+    shortage = f"scores of both for less than {text.percent(suite.coverage)} of the cases (views.coverage)"
+    lacking = [f"{row.a} and {row.b}" for row in rows if row.candidates.because is Unknown.MISSING]
+    if lacking:
+        pairs = listed(lacking) if len(lacking) <= FEW else plural(len(lacking), "pair")
+        return [f"there are {shortage} of {pairs}, which cannot be compared yet; values may not be missing at random"]
+    singly: Sequence[TasksetComparison] = suite.comparisons.tasksets if suite.sequential is None else ()
+    where = list(dict.fromkeys(row.taskset for row in singly if row.candidates.because is Unknown.MISSING))
+    if not where:
+        return []
+    tasksets = (
+        listed([text.short_task(name) for name in where]) if len(where) <= FEW else plural(len(where), words.taskset)
+    )
+    return [f"on {tasksets} some pairs have {shortage} and cannot be compared there yet"]
+
+
+def trouble_summary(suite: SuiteResults, words: Words) -> str:
+    """Count failures and missing results of judging in one line; empty without any."""
+    rows, rollout = suite.problems, words.rollout
+    counts = [
+        (sum(run.status is RunStatus.FAILED for row in rows for run in row.unfinished), "run failed", "runs failed"),
+        (
+            sum(run.status is not RunStatus.FAILED for row in rows for run in row.unfinished),
+            "run not finished",
+            "runs not finished",
+        ),
+        (sum(len(row.absent) for row in rows), "held-out score absent", "held-out scores absent"),
+        (sum(row.heldout_missing for row in rows), "held-out rollout missing", "held-out rollouts missing"),
+        (sum(row.heldout_failures for row in rows), "held-out rollout failed", "held-out rollouts failed"),
+        (sum(row.missing_episodes for row in rows), f"train {rollout} missing", f"train {rollout}s missing"),
+    ]
+    counts_said = [f"{text.number(n)} {one if n == 1 else many}" for n, one, many in counts if n]
+    return f"{', '.join(counts_said).capitalize()}." if counts_said else ""
+
+
+def state_of(run: RunResults) -> str:
+    """Describe the state of the run, to follow "the run"."""
+    return {RunStatus.FINISHED: "is finished", RunStatus.FAILED: "failed"}.get(run.status, f"is {run.status}")
+
+
+def run_summary(run: RunResults, words: Words) -> str:
+    """Describe the run's result, against the reference on the same cases, and its budget."""
+    used, heldout = plural(run.budget.used, words.rollout), run.heldout
+    submissions = plural(len(run.submissions), "submission")
+    if heldout is None or heldout.mean is None:
+        if run.status is not RunStatus.UNFINISHED and not run.best_so_far:
+            why = "its evolver failed" if run.status is RunStatus.FAILED else "the run is finished"
+            return f"Nothing was graded: {why} after {used} and {submissions}. This says nothing about the evolver."
+        best = f" The best validation mean so far is {text.number(run.best_so_far[-1][1])}." if run.best_so_far else ""
+        return f"No held-out score: the run {state_of(run)} after {used} and {submissions}.{best}"
+    bounds = heldout.ci or (None, None)
+    digits = text.decimals_for(text.spread_of([bounds]), heldout.mean)
+    interval = text.interval(*bounds, digits) if heldout.ci else f"(no interval: {heldout.ci_unknown or 'one score'})"
+    score = f"{text.number(heldout.mean, digits)} {interval}"
+    cases = plural(len(heldout.scores), words.case)
+    failed = "The evolver failed; its earlier submissions were judged. " if run.evolver_failure else ""
+    opening = f"{failed}After {used} of feedback the {words.chosen} {words.product} has a {words.score} of {score} over {cases}"
+    if heldout.drawn:
+        opening += f" of {plural(heldout.drawn, 'cluster')}, over which the interval is taken"
+    if heldout.if_missing:
+        opening += f" ({missing_note(heldout.missing, heldout.if_missing)})"
+    if run.decisions and len({d.candidate for d in run.decisions if d.accepted}) == 1:
+        return f"{opening}. It is the initial one: nothing else was committed."
+    gain, reference = run.gain, run.reference
+    if gain is None or reference is None or reference.heldout_mean is None:
+        return f"{opening}."
+    before = f"the {words.reference} has {text.number(reference.heldout_mean, digits)}"
+    low, high = gain.ci or (None, None)
+    places = text.decimals_for(text.spread_of([(low, high)]), gain.difference)
+    paired = text.difference(gain.difference, low, high, places)
+    if run.stand_ins:
+        return f"{opening}; {before}."
+    because = f", with {gain.because}" if gain.because else ""
+    judged = f"{JUDGED[gain.verdict]}{because}, for this {words.product} on new cases"
+    return f"{opening}; {before}, so the paired difference is {paired}: {judged}.{_unbeaten(run)}"
+
+
+def _unbeaten(run: RunResults) -> str:
+    """Say what looks at nothing that the run is not better than."""
+    listed = [r for r in run.further if r.gain is not None and r.gain.verdict is not Verdict.BETTER]
+    named = [f"the {r.name} ({text.number(r.heldout_mean)})" for r in listed]
+    return f" It is not shown to be better than {' and '.join(named)}." if named else ""

@@ -1,7 +1,0 @@
-"""Answers of a submitted checkpoint: a confined process that loads it, and the gateway's contract around it."""
-
-from heredity.posttraining.inference.warm import WarmSandbox
-from heredity.posttraining.inference.worker import Bounds, CheckpointModel, InferenceWorker
-from heredity.sandbox.engines import Inference, choose
-
-__all__ = ["Bounds", "CheckpointModel", "Inference", "InferenceWorker", "WarmSandbox", "choose"]

@@ -1,0 +1,1 @@
+"""Command-line commands that evaluate and annotate harnesses."""

@@ -1,1 +1,0 @@
-"""Programming problems judged: toolchains, compilation, cases, verdicts."""

@@ -1,1 +1,0 @@
-"""Episodes of environments, each with a confined policy process."""

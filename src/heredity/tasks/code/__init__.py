@@ -1,1 +1,0 @@
-"""Programming problems: signatures, their values on the wire, starters and harnesses in several languages, problem folders."""

@@ -1,1 +1,0 @@
-"""Programs that a scorer measures: tasks as folders, and tasksets of them."""

@@ -1,1 +1,0 @@
-"""What the files of a world folder import: the package `base` that they expect beside them."""

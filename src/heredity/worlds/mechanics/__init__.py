@@ -1,1 +1,0 @@
-"""Rules that several worlds are built from: grids, boards, inventories, schedules."""

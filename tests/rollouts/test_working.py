@@ -385,9 +385,9 @@ async def test_a_hundred_megabytes_of_output_are_cut(attempt: Attempt) -> None:
 
 
 async def test_killing_everything_ends_only_what_is_the_agents(attempt: Attempt) -> None:
-    trajectory = await attempt(
-        model=calling("sleep 61 & kill -9 -1", "grep -l '[s]leep.61' /proc/[0-9]*/cmdline", GREET)
-    )
+    look = "'[s]leep.61' /proc/[0-9]*/cmdline"  # a killed process is there until it is scheduled once more
+    until_gone = f"i=0; while grep -q {look} && [ $i -lt 200 ]; do sleep 0.1; i=$((i+1)); done; grep -l {look}"
+    trajectory = await attempt(model=calling("sleep 61 & kill -9 -1", until_gone, GREET))
     assert trajectory.total_reward == 1.0
     assert results(list(trajectory.rows()))[1] == "[exit code: 1]"
 

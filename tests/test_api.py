@@ -23,7 +23,8 @@ import pytest
 
 import heredity
 from experiments.sample import isolated
-from heredity import Suite
+from heredity import Best, Suite
+from heredity._api import Files
 from heredity.records.lock import RunLock
 from heredity.sandbox.bubblewrap_root import available
 
@@ -327,3 +328,12 @@ def test_a_thread_may_run_a_suite(folder: Path) -> None:
     thread.start()
     thread.join()
     assert suites[0].status == "finished"
+
+
+def test_weights_are_listed_and_left_on_the_disk(tmp_path: Path) -> None:
+    weights = tmp_path / "model.safetensors"
+    weights.touch()
+    os.truncate(weights, 1 << 42)
+    best = Best(tmp_path, Files({"config.json": b"{}", weights.name: weights}))
+    assert sorted(best.files) == ["config.json", "model.safetensors"]
+    assert best.text == "# config.json\n{}"

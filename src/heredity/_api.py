@@ -65,22 +65,48 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
+_MOST_TEXT = 1 << 20
+"""Bytes up to which a file is looked at for text; weights are larger."""
+
+
+class Files(Mapping[str, bytes]):
+    """Files by path, each read when it is asked for: those of a checkpoint may take gigabytes."""
+
+    def __init__(self, sources: Mapping[str, bytes | Path]) -> None:
+        self._sources = sources
+
+    def __getitem__(self, path: str) -> bytes:
+        source = self._sources[path]
+        return source if isinstance(source, bytes) else source.read_bytes()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sources)
+
+    def __len__(self) -> int:
+        return len(self._sources)
+
+    def small(self) -> dict[str, bytes]:
+        """Return the files of at most `_MOST_TEXT` bytes."""
+        sizes = {path: len(s) if isinstance(s, bytes) else s.stat().st_size for path, s in self._sources.items()}
+        return {path: self[path] for path, size in sizes.items() if size <= _MOST_TEXT}
+
+
 @dataclass(frozen=True)
 class Best:
     """The candidate that a run ended with.
 
     Attributes:
         folder: where its files are once the run's results are written.
-        files: its files, path to content.
+        files: its files, path to content; a file is read when it is asked for.
     """
 
     folder: Path
-    files: Mapping[str, bytes]
+    files: Files
 
     @property
     def text(self) -> str:
         """Its text: that of its only file, else each text file below a line with its path."""
-        texts = {path: data.decode() for path, data in self.files.items() if _is_text(data)}
+        texts = {path: data.decode() for path, data in self.files.small().items() if _is_text(data)}
         return "".join(texts.values()) if len(self.files) == 1 else "\n".join(f"# {p}\n{t}" for p, t in texts.items())
 
 
@@ -147,8 +173,7 @@ class Run:
     def best(self) -> Best | None:
         """The candidate that the run ended with; None if it has not ended, or ended with none."""
         files = best_files(self.folder, self.results)
-        content = {path: data if isinstance(data, bytes) else data.read_bytes() for path, data in files.items()}
-        return Best(self.folder / BEST, content) if content else None
+        return Best(self.folder / BEST, Files(files)) if files else None
 
     def __repr__(self) -> str:
         mean = "" if self.mean is None else f", mean={self.mean:.6g}"
@@ -171,7 +196,7 @@ class Standing:
 
     @property
     def reference(self) -> bool:
-        """Whether this is what evolvers are compared with."""
+        """True for the reference, with which evolvers are compared."""
         return self.entry.reference
 
     @property
@@ -196,7 +221,7 @@ class Standing:
 
     @property
     def runs(self) -> int:
-        """How many runs it has."""
+        """Number of its runs."""
         return self.entry.runs
 
     @property
@@ -277,7 +302,7 @@ class Suite:
 
     @property
     def status(self) -> Literal["running", "unfinished", "failed", "finished"]:
-        """How the suite stands now.
+        """Status of the suite now.
 
         `"running"` while a process works on it, `"unfinished"` if `heredity.resume` can continue it, `"failed"` if all its runs
         ended and some evolvers failed, else `"finished"`.

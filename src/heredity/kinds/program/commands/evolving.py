@@ -16,7 +16,7 @@ from typing import Any, ParamSpec
 
 import tomli_w
 
-from heredity._api import Best, Suite, Work, awaited, blocking, checked
+from heredity._api import Best, Files, Suite, Work, awaited, blocking, checked
 from heredity._core.errors import CandidateError, ConfigError, HeredityError, clean
 from heredity._core.outside import read_bytes, read_text
 from heredity._core.refusals import reading
@@ -56,7 +56,7 @@ TASK = "task"
 _MOST_SAID = 4_000
 """Characters that are shown of a traceback; of a message half as many."""
 _SERVER, _KEY = "server", "OPENAI_API_KEY"
-"""What the provider is called that `--base-url` names, and the variable that has its key, if it wants one."""
+"""Name of the provider at `--base-url`, and the environment variable with its key, if it needs one."""
 
 _OPTIONS = {
     "limits.episode_s": "--seconds",
@@ -360,7 +360,7 @@ def _task(
 
 @dataclass(frozen=True)
 class Evolution:
-    """What the evolution of a program came to, scores with the metric's own sign.
+    """Result of evolving a program, with scores in the metric's own sign.
 
     Attributes:
         suite: the suite behind it, with the runs of all seeds.
@@ -401,7 +401,7 @@ class Evolution:
     def _best(self) -> Best:
         runs = {run.id: run.best for run in self.suite.runs}
         best = runs.get(self.outcome.run_id) if self.outcome else None
-        return best or Best(self.folder / BEST, {})
+        return best or Best(self.folder / BEST, Files({}))
 
     def __repr__(self) -> str:
         line = outcome_line(self.outcome) if self.outcome else "no program has a held-out score"
@@ -490,7 +490,7 @@ def prepare(
         }
         if not (model or agent is not None or task.declared.program.endswith(".py")):
             raise ConfigError(
-                f"{task.declared.program} is no Python, so a model or an agent has to change it; add --model or --agent"
+                f"{task.declared.program} is not Python, so only a model or an agent can change it; add --model or --agent"
             )
         config = resolve(sections, base=folder.absolute())
         folder.mkdir(parents=True, exist_ok=True)

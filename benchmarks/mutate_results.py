@@ -27,7 +27,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 SOURCE = Path("src/heredity")
 MODELS = (SOURCE / "results", SOURCE / "protocols")
-TESTS = ("tests/results", "tests/analysis", "tests/reports", "tests/protocols")
+TESTS = ("tests/results", "tests/analysis", "tests/pages/report", "tests/protocols")
 BASE = "Result"
 
 

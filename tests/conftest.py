@@ -11,10 +11,10 @@ from types import SimpleNamespace
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.offering import Offer, entry_point
 
 from heredity._core import plugins
 from heredity.session import cases
-from offering import Offer, entry_point
 
 settings.register_profile("any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any-machine")  # how long an example takes says how busy the machine is

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.experiments.sample import isolated
 
 import heredity
-from experiments.sample import isolated
 from heredity import Best, Suite
 from heredity._api import Files
 from heredity.records.lock import RunLock

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.test_typed_commands import ROOT, TUTORIALS, lines_of
 
 from heredity.sandbox.bubblewrap_root import available
-from test_typed_commands import ROOT, TUTORIALS, lines_of
 
 pytestmark = [
     pytest.mark.slow,

@@ -25,6 +25,7 @@ import gymnasium
 import pytest
 from gymnasium.utils.env_checker import check_env
 from jsonschema import Draft202012Validator
+from tests.offering import Offer
 
 from heredity._core.errors import HeredityError, IsolationError
 from heredity.cli.schema import journal_schema, results_schema
@@ -50,7 +51,6 @@ from heredity.sandbox.containers.backends import open_backend
 from heredity.sandbox.limits import Limits
 from heredity.session import Conditions, HiddenCases, RunPlan, ViewPlan, run_evolution
 from heredity.tasks.registry import taskset
-from offering import Offer
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from analysis_journals import JournalBuilder, controller
+from tests.analysis.analysis_journals import JournalBuilder, controller
 
 from heredity._core.ids import generator
 from heredity.analysis import anytime

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from analysis_journals import JournalBuilder, controller
-from test_suite_results import one_run, policies
+from tests.analysis.analysis_journals import JournalBuilder, controller
+from tests.analysis.test_suite_results import one_run, policies
 
 from heredity._core.errors import ConfigError
 from heredity._core.ids import generator

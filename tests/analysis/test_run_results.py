@@ -3,9 +3,9 @@ from __future__ import annotations
 import math
 
 import pytest
-from analysis_journals import JournalBuilder, controller, program
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.analysis.analysis_journals import JournalBuilder, controller, program
 
 from heredity._core.errors import DamagedRecordError
 from heredity._core.ids import canonical_json

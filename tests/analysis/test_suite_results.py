@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from analysis_journals import JournalBuilder, controller
+from tests.analysis.analysis_journals import JournalBuilder, controller
 
 from heredity._core.ids import generator
 from heredity.analysis.contract import Metrics

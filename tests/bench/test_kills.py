@@ -3,8 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.experiments.sample import SOURCE, config, heredity, isolated, run
 
-from experiments.sample import SOURCE, config, heredity, isolated, run
 from heredity._core.errors import HostError, UnknownNameError
 from heredity.bench import kills
 

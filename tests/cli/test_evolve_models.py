@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli.test_evolve_command import PROGRAM, SCORER, files
+from tests.models.endpoint import completion
 from typer.testing import CliRunner, Result
 
-from cli.test_evolve_command import PROGRAM, SCORER, files
-from gateway.endpoint import completion
 from heredity.agents.launchers import available as agents_available
 from heredity.cli.main import app
 from heredity.sandbox.bubblewrap_root import available

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.experiments.sample import config as small
+from tests.experiments.sample import isolated, run, write_suite
 
-from experiments.sample import config as small
-from experiments.sample import isolated, run, write_suite
 from heredity.results.planning import Plan
 
 from .test_runs import Cli, cli, one_line

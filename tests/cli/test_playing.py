@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.experiments.sample import heredity, isolated
 from typer.testing import CliRunner
 
-from experiments.sample import heredity, isolated
 from heredity._core.errors import CandidateError, ConfigError, UnknownNameError
 from heredity.kinds.policy.commands.env import app
 from heredity.kinds.policy.kind import KIND as EPISODES

@@ -15,9 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.experiments.sample import config as small
+from tests.experiments.sample import facts, heredity, isolated, run, write_suite
 
-from experiments.sample import config as small
-from experiments.sample import facts, heredity, isolated, run, write_suite
 from heredity.bench.kills import first_difference
 from heredity.cli import main as module
 from heredity.experiments import suite as suites

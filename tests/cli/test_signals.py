@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.experiments.sample import SOURCE, command, heredity, isolated, write_suite
 
-from experiments.sample import SOURCE, command, heredity, isolated, write_suite
 from heredity.cli.signals import InterruptedRunError, run_interruptibly
 from heredity.records import read_journal
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.rollouts.folders import BAKERY, CANAL, FERRY, written
+from tests.kinds.world.folders.folders import BAKERY, CANAL, FERRY, written
 from typer import Typer
 from typer.testing import CliRunner, Result
 

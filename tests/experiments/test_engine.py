@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from tests.tasks.containers.folders import write_task
+from tests.kinds.container.folders import write_task
 
 from heredity._core.errors import ConfigError
 from heredity.engine.question_runner import SolvingRunner

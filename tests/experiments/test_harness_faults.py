@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 import tomli_w
+from tests.offering import Offer
 
 from heredity._core.errors import ConfigError, RunLockedError
 from heredity._core.ids import generator
@@ -28,7 +29,6 @@ from heredity.protocols.harness_evolution.analysis import inspect_split, read_sp
 from heredity.protocols.harness_evolution.evaluation import Wanted, evaluate
 from heredity.protocols.harness_evolution.results import harness_of
 from heredity.records.lock import RunLock
-from offering import Offer
 
 from .harness_runs import assessed, config, events, facts, ran, seal
 from .sample import SOURCE, command, heredity, isolated

@@ -9,7 +9,7 @@ from heredity.experiments.results import rebuild, rebuild_run
 from heredity.protocols.harness_evolution.results import harness_of
 
 sys.path.append(str(Path(__file__).parents[1] / "protocols" / "harness_evolution" / "analysis"))
-from journals import HarnessJournal, Told
+from tests.protocols.harness_evolution.analysis.journals import HarnessJournal, Told
 
 DERIVED = ("metrics.json", "report.md", "report.html")
 

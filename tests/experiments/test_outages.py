@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.offering import Offer
 from typer.testing import CliRunner
 
 from heredity._core.errors import ProviderError
@@ -20,7 +21,6 @@ from heredity.experiments.suite import SuiteResult, open_suite, run_suite
 from heredity.models import Reply, Request
 from heredity.models.gateway import resolve as model_named
 from heredity.records import read_journal
-from offering import Offer
 
 ROWS = [
     {"question": f"A crate holds {n} apples and another one {n + 7}. How many are there?", "answer": str(2 * n + 7)}

@@ -17,7 +17,7 @@ from heredity.records import read_journal
 if any(importlib.util.find_spec(package) is None for package in ("torch", "transformers")):
     pytest.skip("torch is not installed (extra: posttrain)", allow_module_level=True)
 
-from tests.posttraining.parrot import make_parrot
+from tests.kinds.checkpoint.parrot import make_parrot
 
 REASON = available()
 pytestmark = pytest.mark.skipif(REASON is not None, reason=f"agents cannot be confined here: {REASON}")

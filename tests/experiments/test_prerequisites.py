@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.offering import Offer
 from typer.testing import CliRunner
 
 from heredity._core.errors import ConfigError
@@ -21,7 +22,6 @@ from heredity.experiments import preflight as module
 from heredity.experiments.config import resolve
 from heredity.experiments.preflight import PreflightError, preflight, require
 from heredity.sandbox.gpus import GpuMachine
-from offering import Offer
 
 
 def configured(**sections: Any) -> dict[str, Any]:

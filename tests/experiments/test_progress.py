@@ -2,11 +2,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tests.session.fakes import FakeRunner, NumbersTaskset, program
+
 from heredity.engine.runner import Job
 from heredity.experiments.progress import CountingRunner, RunProgress, Silent
 from heredity.methods import Budget
 from heredity.sandbox.limits import Limits
-from judging.fakes import FakeRunner, NumbersTaskset, program
 
 
 @dataclass

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.offering import Offer
 
 from heredity.experiments.config import resolve
 from heredity.experiments.suite import SuiteResult, open_suite, run_suite
@@ -19,7 +20,6 @@ from heredity.records import read_journal
 from heredity.results.run import RunResults
 from heredity.results.suite import CellResults
 from heredity.results.words import POLICIES
-from offering import Offer
 
 from .sample import isolated
 

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.offering import Offer
 
 from heredity._core.errors import ConfigError
 from heredity._core.ids import generator
@@ -29,7 +30,6 @@ from heredity.records import read_journal
 from heredity.resources import Candidate, SourceTree
 from heredity.results.run import HeldOut, RunResults, RunStatus, Verdict
 from heredity.results.sequence import Stop
-from offering import Offer
 
 from .sample import config, isolated, run
 

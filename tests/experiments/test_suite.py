@@ -7,6 +7,7 @@ import stat
 from pathlib import Path
 
 import pytest
+from tests.offering import Offer
 
 from heredity._core.errors import ConfigError, MissingExtraError, RecordError, RunLockedError, UnknownNameError
 from heredity.agents.launchers import available
@@ -21,7 +22,6 @@ from heredity.records import read_journal
 from heredity.records.lock import RunLock
 from heredity.results.base import read
 from heredity.results.suite import SuiteResults
-from offering import Offer
 
 from .sample import config, facts, isolated, run
 

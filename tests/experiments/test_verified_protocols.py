@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.offering import Offer
+from tests.protocols.post_training.server.tiny import INFO, SUBMIT, Rig, Tiny
 
 from heredity.agents.launchers import available
 from heredity.experiments.config import resolve
@@ -18,8 +20,6 @@ from heredity.experiments.suite import open_suite, run_suite
 from heredity.experiments.verification.verify import Asked, verify
 from heredity.sandbox import inference
 from heredity.session.cases import HiddenCases
-from offering import Offer
-from server.training.tiny import INFO, SUBMIT, Rig, Tiny
 
 from . import harness_runs, sample
 from .test_verification import better, failed, forge

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.page_reader import Page
 
 from heredity.analysis.suite_results import suite_results
 from heredity.analysis.suite_table import REFERENCE, Cell, TasksetScores
@@ -20,7 +21,6 @@ from heredity.protocols.resource_evolution.results import ResourceSuite
 from heredity.results.agents import ModelTokens
 from heredity.results.base import SCHEMA_VERSION
 from heredity.results.run import Evolver, RunResults
-from pages import Page
 
 KINDS = {
     "a": {"reward": "binary", "observation": "full", "semantics": "aligned"},

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.offering import Offer
 
 from heredity._core.errors import ConfigError, UnknownNameError
 from heredity.tasks.registry import taskset, taskset_names
-from offering import Offer
 
 
 def test_our_environments_are_tasksets():

@@ -258,7 +258,7 @@ def test_what_a_coding_agent_cannot_have_is_refused(tmp_path: Path, more: str, s
 @pytest.mark.parametrize("name", ["claude-code", "codex"])
 def test_a_real_agent_does_a_step(name: str, tmp_path: Path) -> None:
     """It runs commands in its sandbox, writes its answer, and its calls are the team's."""
-    from launchers.test_real_agents import SHELLS, write_rules
+    from tests.agents.launchers.test_real_agents import SHELLS, write_rules
 
     if not programs()[name].installed:
         pytest.skip(f"{name} is not installed; heredity agents install {name}")

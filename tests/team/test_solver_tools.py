@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import tomli_w
-from tests.actors.fakes import ListedModel, calling, candidate
+from tests.engine.fakes import ListedModel, calling, candidate
 from tests.team.test_mcp_servers import SERVER
 
 from heredity._core.errors import ConfigError, IsolationError, MissingExtraError

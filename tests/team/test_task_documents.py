@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.actors.fakes import InProcessPrograms, ListedModel, calling, candidate
+from tests.engine.fakes import InProcessPrograms, ListedModel, calling, candidate
 
 from heredity._core.errors import ConfigError
 from heredity.engine.question_runner import SolvingRunner, conversation_of

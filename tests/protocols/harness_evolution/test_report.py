@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 sys.path += [str(Path(__file__).parents[2] / "reports"), str(Path(__file__).parent / "analysis")]
-from journals import HarnessJournal, Told
+from tests.page_reader import Page
+from tests.protocols.harness_evolution.analysis.journals import HarnessJournal, Told
 
 from heredity.analysis.suite_results import suite_results
 from heredity.pages.report import html, markdown
@@ -27,7 +28,6 @@ from heredity.results.page import Cell, Group, Section, Table, Text
 from heredity.results.run import RunResults
 from heredity.results.suite import SuiteResults
 from heredity.results.views import in_order, view_name
-from pages import Page
 
 REASON = "middleware/guard.py: after_model gave <None>, and a Reply was expected"
 ATTACK = "<script>alert('x')</script><img src=x onerror=1>\"'>&\x00"

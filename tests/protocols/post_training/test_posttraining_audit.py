@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from posttraining_journals import Act, PostTrainingJournal, Told, script
+from tests.protocols.post_training.posttraining_journals import Act, PostTrainingJournal, Told, script
 
 from heredity.protocols.post_training.analysis import posttraining_metrics, read_code
 from heredity.protocols.post_training.analysis.audit import audit

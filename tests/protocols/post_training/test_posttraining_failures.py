@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from posttraining_journals import Act, PostTrainingJournal, Told
+from tests.protocols.post_training.posttraining_journals import Act, PostTrainingJournal, Told
 
 from heredity.protocols.post_training.analysis import posttraining_metrics
 from heredity.protocols.post_training.analysis.failures import RULES

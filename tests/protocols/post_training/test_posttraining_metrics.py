@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from posttraining_journals import Act, PostTrainingJournal, Told, checkpoint
+from tests.protocols.post_training.posttraining_journals import Act, PostTrainingJournal, Told, checkpoint
 
 from heredity.analysis.evidence import no_blob
 from heredity.protocols.post_training.analysis import posttraining_metrics

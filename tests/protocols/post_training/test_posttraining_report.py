@@ -8,7 +8,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from posttraining_journals import Act, PostTrainingJournal, Told, results
+from tests.page_reader import Page
+from tests.protocols.post_training.posttraining_journals import Act, PostTrainingJournal, Told, results
 
 from heredity.analysis.evidence import RunEvidence
 from heredity.analysis.run_results import run_results
@@ -24,7 +25,6 @@ from heredity.protocols.post_training.summaries import FIELDS, results_csv
 from heredity.results.charts import Series
 from heredity.results.run import RunResults
 from heredity.results.suite import SuiteResults
-from pages import Page
 
 ATTACK = "<script>alert('x')</script><img src=x onerror=1>\"'>&\x00"
 ACTS = (

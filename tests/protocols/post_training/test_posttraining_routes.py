@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from posttraining_journals import SCRIPTS, script
+from tests.protocols.post_training.posttraining_journals import SCRIPTS, script
 
 from heredity import library
 from heredity._core.errors import RecordError

@@ -6,7 +6,7 @@ from itertools import combinations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from posttraining_journals import Act, Told, results
+from tests.protocols.post_training.posttraining_journals import Act, Told, results
 
 from heredity.analysis.suite_results import suite_results
 from heredity.protocols.post_training.analysis.study import pass_at_k

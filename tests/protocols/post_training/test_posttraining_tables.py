@@ -10,8 +10,9 @@ from statistics import mean, stdev
 from typing import Any
 
 import pytest
-from posttraining_journals import Act, PostTrainingJournal, results
-from posttraining_journals import Told as Scenario
+from tests.page_reader import Page
+from tests.protocols.post_training.posttraining_journals import Act, PostTrainingJournal, results
+from tests.protocols.post_training.posttraining_journals import Told as Scenario
 
 from heredity.analysis.evidence import RunEvidence
 from heredity.analysis.run_results import run_results
@@ -23,7 +24,6 @@ from heredity.protocols.post_training.protocol import METRICS, REPORT
 from heredity.protocols.post_training.tables import Stability, TrainingTables
 from heredity.results.base import Unknown
 from heredity.results.run import RunResults
-from pages import Page
 
 SFT, BOTH = Act(0.5, "torch_sft"), Act(0.8, "torch_grpo")
 CRASH = Act(0.5, crash="out of memory")

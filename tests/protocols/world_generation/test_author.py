@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from tests.protocols.world_generation.making import Answering, HereRunner, QuickRunner
 
 from heredity._core.errors import ClosedError, ConfigError, HeredityError
 from heredity.engine.runner import Job
@@ -21,7 +22,6 @@ from heredity.protocols.world_generation.author import WorldAuthor
 from heredity.resources import Candidate
 from heredity.sandbox import isolation
 from heredity.sandbox.limits import Limits
-from protocols.world_generation.making import Answering, HereRunner, QuickRunner
 
 
 class Builds:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import typer
+from tests.protocols.world_generation.making import Answering, QuickRunner
 from typer.testing import CliRunner, Result
 
 from heredity._core.errors import ConfigError, HeredityError
@@ -17,7 +18,6 @@ from heredity.models import Usage
 from heredity.protocols.world_generation import commands as worlds_generate
 from heredity.protocols.world_generation.themes import Preparation, Review, with_review
 from heredity.tasks.registry import taskset
-from protocols.world_generation.making import Answering, QuickRunner
 
 MODEL = ("--model", "offline/world-author")
 MINER = "A miner gathers crystals in a cave past a bear."

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.protocols.world_generation.making import HereRunner, QuickRunner, config, suite
 
 from heredity._core.errors import ConfigError
 from heredity.experiments.suite import open_suite, run_suite
@@ -21,7 +22,6 @@ from heredity.protocols.world_generation.results import GenerationRun, Generatio
 from heredity.records import BlobStore, read_journal
 from heredity.records.events import MODEL_CALLED, SUBMISSION_ADMITTED
 from heredity.resources import SourceTree
-from protocols.world_generation.making import HereRunner, QuickRunner, config, suite
 
 BUILDER = "heredity.kinds.world.building.kind.BuildRunner"
 

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.agents.launchers.real import Real, each_real
+from tests.protocols.world_generation.making import HereRunner, suite
 
 from heredity.agents.launchers import available
 from heredity.experiments.suite import SuiteResult
@@ -17,8 +19,6 @@ from heredity.kinds.world.compose.recipe import Recipe
 from heredity.kinds.world.world import World
 from heredity.library.models.world_faults import planted
 from heredity.protocols.world_generation.results import GenerationRun
-from launchers.real import Real, each_real
-from protocols.world_generation.making import HereRunner, suite
 
 pytestmark = pytest.mark.skipif(available() is not None, reason=f"agents cannot be confined here: {available()}")
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from journals import HarnessJournal, Told
+from tests.protocols.harness_evolution.analysis.journals import HarnessJournal, Told
 
 from heredity.protocols.harness_evolution.protocol import journal_metrics
 from heredity.protocols.harness_evolution.results import CollapsedView, Gate, GateReason, HarnessRunResults

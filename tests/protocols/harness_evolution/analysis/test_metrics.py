@@ -7,9 +7,9 @@ from typing import Any
 import harness_reference as reference
 import numpy as np
 import pytest
-from harness_rows import Row, judged, row, trained
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.protocols.harness_evolution.analysis.harness_rows import Row, judged, row, trained
 
 from heredity._core.errors import ConfigError, UnknownNameError
 from heredity.analysis.paired import compare_paired, holm

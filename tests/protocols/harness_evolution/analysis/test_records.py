@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from journals import VIEWS, HarnessJournal, Told
+from tests.protocols.harness_evolution.analysis.journals import VIEWS, HarnessJournal, Told
 
 from heredity.protocols.harness_evolution.analysis import harness_metrics
 from heredity.protocols.harness_evolution.analysis.records import JournalRows, rows_of_run

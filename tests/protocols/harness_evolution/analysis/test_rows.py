@@ -6,9 +6,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-from harness_rows import judged, row, trained
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.protocols.harness_evolution.analysis.harness_rows import judged, row, trained
 
 from heredity._core.errors import ConfigError, RecordError
 from heredity.protocols.harness_evolution.analysis import harness_metrics, read_rows, rows, rows_of, write_rows

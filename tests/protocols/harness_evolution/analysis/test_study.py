@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from journals import HarnessJournal, Told
+from tests.protocols.harness_evolution.analysis.journals import HarnessJournal, Told
 
 from heredity.analysis.suite_results import suite_results
 from heredity.pages.report import markdown

@@ -33,7 +33,7 @@ def test_check_passes_a_sound_environment():
 
 
 def test_check_fails_a_faulty_one_with_exit_code_1():
-    result = run.invoke(app, ["check", "environments.faulty:Leaky-v0", "--steps", "20", "--json"])
+    result = run.invoke(app, ["check", "tests.kinds.policy.faulty:Leaky-v0", "--steps", "20", "--json"])
     report = json.loads(result.output)
     assert result.exit_code == 1
     assert not report["passed"]

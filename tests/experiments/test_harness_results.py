@@ -1,15 +1,12 @@
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
+from tests.protocols.harness_evolution.analysis.journals import HarnessJournal, Told
 
 from heredity.experiments.results import rebuild, rebuild_run
 from heredity.protocols.harness_evolution.results import harness_of
-
-sys.path.append(str(Path(__file__).parents[1] / "protocols" / "harness_evolution" / "analysis"))
-from tests.protocols.harness_evolution.analysis.journals import HarnessJournal, Told
 
 DERIVED = ("metrics.json", "report.md", "report.html")
 

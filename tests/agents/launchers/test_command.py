@@ -143,10 +143,10 @@ async def test_nothing_outlives_a_host_that_is_killed(run: Run, tmp_path: Path) 
     host = tmp_path / "host.py"
     host.write_text(
         "import asyncio, sys\nfrom pathlib import Path\n"
-        "from launchers.test_command import Run\n"
+        "from tests.agents.launchers.test_command import Run\n"
         "asyncio.run(Run(Path(sys.argv[1])).agent('while :; do date +%N > beat; sleep 0.02; done'))\n"
     )
-    path = os.pathsep.join([str(Path(__file__).parents[2]), *sys.path])
+    path = os.pathsep.join([str(Path(__file__).parents[3]), *sys.path])
     environment = {**os.environ, "PYTHONPATH": path}
     process = await asyncio.create_subprocess_exec(sys.executable, host, run.folder, env=environment)
     await _until(run.workspace.root / "beat")

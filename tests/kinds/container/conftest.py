@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import sys
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +10,6 @@ from heredity.sandbox.containers import BubblewrapBackend, ContainerLimits
 REASON = available()
 
 # The folder of tests/tasks, whose small task folders are used here too, also where these tests run alone.
-sys.path.append(str(Path(__file__).parents[2]))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

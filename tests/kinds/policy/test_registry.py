@@ -84,7 +84,7 @@ def test_a_spec_that_makes_no_sense_is_refused():
 
 def test_a_users_environment_is_found_by_module_and_id():
     spec = environment_spec("tests.kinds.policy.faulty:Sound-v0")
-    assert (spec.family, spec.entry_id, spec.max_episode_steps) == ("environments", "Sound-v0", 50)
+    assert (spec.family, spec.entry_id, spec.max_episode_steps) == ("tests", "Sound-v0", 50)
     env = make(spec)
     env.reset(seed=0)
     env.close()

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import io
 import re
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
-from pathlib import Path
 
 import pytest
 from rich.console import Console, RenderableType
 from rich.text import Text as RichText
 from tests.pages.report.sample_commits import commit_suite
 from tests.pages.report.sample_metrics import results, run_metrics, suite_results_of, suite_runs
+from tests.protocols.harness_evolution.analysis import journals
+from tests.protocols.post_training import posttraining_journals
+from tests.protocols.test_learning_board import worlds
+from tests.protocols.test_team_evolution_results import run as team_run
 
 from heredity.analysis.suite_results import suite_results
 from heredity.pages.report import page_of, terminal, values
@@ -38,14 +40,6 @@ from heredity.results.page import Cell, Column, Mean, Page, Row, Section, Table
 from heredity.results.report import Report
 from heredity.results.run import Verdict
 from heredity.results.suite import SuiteResults
-
-sys.path += [
-    str(Path(__file__).parents[2] / "protocols" / name) for name in ("harness_evolution/analysis", "post_training")
-]
-import journals
-import posttraining_journals
-from tests.protocols.test_learning_board import worlds
-from tests.protocols.test_team_evolution_results import run as team_run
 
 WIDTHS = (40, 60, 80, 120)
 

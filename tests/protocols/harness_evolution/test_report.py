@@ -1,14 +1,10 @@
 from __future__ import annotations
 
 import re
-import sys
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path += [str(Path(__file__).parents[2] / "reports"), str(Path(__file__).parent / "analysis")]
 from tests.page_reader import Page
 from tests.protocols.harness_evolution.analysis.journals import HarnessJournal, Told
 

@@ -30,7 +30,7 @@ GRADING = "submission.admitted"
 
 
 def start(rig: Rig, script: str) -> subprocess.Popen[bytes]:
-    environment = os.environ | {"PYTHONPATH": str(CHILD.parents[3] / "src")}
+    environment = os.environ | {"PYTHONPATH": str(CHILD.parents[4] / "src")}
     return subprocess.Popen([sys.executable, str(CHILD), str(rig.root), script], env=environment)
 
 

@@ -89,6 +89,7 @@ async def test_sampled_answers_are_cached_if_wanted(store: ReplyStore) -> None:
         (said("no", finish="refusal"), "refusal"),
         (said("half", finish="length"), "length"),
         (said(" "), "empty"),
+        (said("sampled", ignored=("temperature",)), "sampled (the model does not take temperature)"),
     ],
 )
 async def test_only_good_answers_are_stored(store: ReplyStore, reply: Reply, why: str) -> None:

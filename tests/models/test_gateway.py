@@ -130,7 +130,7 @@ async def test_the_time_of_an_attempt_holds_in_every_layer(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     asked: list[float] = []
-    monkeypatch.setattr(providers, "to_settings", lambda _, timeout_s, __: asked.append(timeout_s) or {})
+    monkeypatch.setattr(providers, "to_settings", lambda _, timeout_s, *__: asked.append(timeout_s) or {})
 
     async def answer(*_: object, **__: object) -> object:
         raise ConnectionError("nobody is asked in a test")

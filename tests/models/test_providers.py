@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import pickle
 import sys
@@ -452,3 +453,80 @@ def test_a_well_known_provider_opens_or_says_what_to_install(name: str, monkeypa
     except MissingExtraError as error:
         if installed or error.extra != "llm":
             raise
+
+
+def _refused(text: str) -> Answer:
+    return Answer({"error": {"message": text, "type": "invalid_request_error"}}, 400)
+
+
+@pytest.mark.parametrize("name", ["seed", "temperature", "top_p", "stop"])
+async def test_a_parameter_that_a_model_refuses_by_name_is_left_out_and_said(server: Endpoint, name: str) -> None:
+    refusal = _refused(f"Unsupported parameter: {name!r} is not supported with this model.")
+    server.play(refusal, Answer(completion("42")), Answer(completion("43")))
+    model = openai(server)
+    request = Request.of("hi", sampling=Sampling(temperature=0.0, top_p=0.5, seed=7, stop=("x",)))
+    reply = await model.reply(request)
+    assert (reply.text, reply.ignored) == ("42", (name,))
+    assert (await model.reply(request)).text == "43"
+    assert [name in asked.body for asked in server.asked] == [True, False, False]
+
+
+async def test_a_refusal_of_something_else_stays_a_failure(server: Endpoint) -> None:
+    server.play(_refused("Unsupported parameter: 'seed' is not supported with this model."))
+    with pytest.raises(ProviderError, match="seed"):
+        await openai(server).reply(ASK)
+
+
+async def test_the_limit_is_sent_by_its_older_name_where_the_newer_one_is_refused(server: Endpoint) -> None:
+    server.play(_refused("Unknown parameter: 'max_completion_tokens'."), Answer(completion("42")))
+    reply = await openai(server).reply(Request.of("hi", sampling=Sampling(max_tokens=9)))
+    body = server.asked[-1].body
+    assert (body["max_tokens"], "max_completion_tokens" in body, reply.ignored) == (9, False, ())
+
+
+async def test_what_is_configured_to_be_omitted_is_never_sent(server: Endpoint) -> None:
+    server.play(Answer(completion("42")))
+    reply = await openai(server, omit=("seed",)).reply(Request.of("hi", sampling=Sampling(seed=7)))
+    assert ("seed" in server.asked[0].body, reply.ignored) == (False, ("seed",))
+
+
+async def test_a_seed_fits_into_a_signed_number_of_32_bits(server: Endpoint) -> None:
+    server.play(Answer(completion("42")))
+    await openai(server).reply(Request.of("hi", sampling=Sampling(seed=2**32 - 1)))
+    assert server.asked[0].body["seed"] == 2**31 - 1
+
+
+async def test_a_usage_without_figures_is_unknown_and_the_answer_counts(server: Endpoint) -> None:
+    nothing = dict.fromkeys(("prompt_tokens", "completion_tokens", "total_tokens"))
+    server.play(Answer(completion("42", usage=nothing)))
+    reply = await openai(server).reply(ASK)
+    assert (reply.text, reply.usage.tokens) == ("42", None)
+
+
+async def test_thoughts_in_tags_are_kept_apart_from_the_text(server: Endpoint) -> None:
+    server.play(Answer(events=chunks({"content": "<think>41?</think>\n\nIt is 42"})))
+    _, reply = await deltas(openai(server), ASK)
+    assert (reply.text, reply.reasoning) == ("It is 42", "41?")
+
+
+async def test_a_stream_of_anthropic_that_is_cut_anywhere_is_never_an_answer(server: Endpoint) -> None:
+    events = anthropic_stream(({"type": "text", "text": ""}, [{"type": "text_delta", "text": t} for t in "abc"])).events
+    assert events is not None
+    model, accepted = claude(server), []
+    for end in range(len(events) + 1):
+        server.play(Answer(events=events[:end], named=True))
+        with contextlib.suppress(ProviderError):
+            accepted.append((end, (await deltas(model, ASK))[1].text))
+    # The reason comes in the event before the last.
+    assert accepted == [(len(events) - 1, "abc"), (len(events), "abc")]
+
+
+async def test_a_stream_of_google_without_a_reason_for_its_end_is_no_answer(server: Endpoint) -> None:
+    piece = {"candidates": [{"content": {"role": "model", "parts": [{"text": "4"}]}, "index": 0}], "modelVersion": "m"}
+    end = {"candidates": [{**piece["candidates"][0], "finishReason": "STOP"}], "modelVersion": "m"}
+    model = openai(server, kind="google", base_url=server.url.removesuffix("/v1"))
+    server.play(Answer(events=[piece, end]))
+    assert (await deltas(model, ASK))[1].text == "44"
+    server.play(Answer(events=[piece, piece]))
+    with pytest.raises(ProviderError, match="without a reason"):
+        await deltas(model, ASK)

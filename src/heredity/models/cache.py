@@ -77,8 +77,7 @@ class Cached(Layer):
     def _not_cacheable(self, request: Request) -> str:
         if _BYPASSED.get():
             return "bypassed"
-        sampling = request.sampling
-        if self._sampled or sampling.temperature == 0 or sampling.seed is not None:
+        if self._sampled or request.sampling.deterministic:
             return ""
         return "miss: sampled (temperature is not 0, and no seed)"
 
@@ -140,6 +139,8 @@ class Cached(Layer):
         why = await asyncio.to_thread(self._miss, request)
         if reply.finish in ("refusal", "length") or not (reply.text.strip() or reply.tool_calls):
             return f"{why}; not stored: {reply.finish if reply.finish != 'stop' else 'empty'}"
+        if not (self._sampled or request.sampling.without(reply.ignored).deterministic):
+            return f"{why}; not stored: sampled (the model does not take {' and '.join(reply.ignored)})"
         try:
             await asyncio.to_thread(self.store.put, key, self.name, self._messages_digest(request), reply)
         except DamagedRecordError:

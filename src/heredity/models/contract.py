@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -126,6 +126,15 @@ class Sampling:
         if self.max_tokens is not None and self.max_tokens < 1:
             raise ConfigError(f"max_tokens is {self.max_tokens}; expected 1 or more")
 
+    @property
+    def deterministic(self) -> bool:
+        """True if a model that obeys answers equal requests equally: the temperature is 0, or there is a seed."""
+        return self.temperature == 0 or self.seed is not None
+
+    def without(self, names: Collection[str]) -> Sampling:
+        """Return it with the parameters of these names left to the model."""
+        return Sampling(**{f.name: getattr(self, f.name) for f in fields(self) if f.name not in names})
+
     def to_json(self) -> dict[str, Any]:
         """Return the parameters that are set as JSON values."""
         values = {name: getattr(self, name) for name in ("temperature", "top_p", "max_tokens", "seed")}
@@ -237,6 +246,7 @@ class Reply:
         attempts: number of provider calls; 0 for a reply from the cache.
         cache: cache result (`"hit"`, `"miss: …"`, `"off"`), for people.
         reasoning: the model's reasoning, where exposed; not part of the conversation.
+        ignored: names of the request's sampling parameters that the model does not take.
     """
 
     text: str
@@ -248,6 +258,7 @@ class Reply:
     attempts: int = 1
     cache: str = "off"
     reasoning: str = ""
+    ignored: tuple[str, ...] = ()
 
     @property
     def message(self) -> Message:
@@ -266,6 +277,7 @@ class Reply:
             "attempts": self.attempts,
             "cache": self.cache,
             "reasoning": self.reasoning,
+            **({"ignored": list(self.ignored)} if self.ignored else {}),
         }
 
     @classmethod
@@ -274,6 +286,7 @@ class Reply:
         given = dict(value)
         given["tool_calls"] = tuple(ToolCall(*call) for call in given["tool_calls"])
         given["usage"] = Usage(**given["usage"])
+        given["ignored"] = tuple(given.get("ignored", ()))
         return cls(**given)
 
 

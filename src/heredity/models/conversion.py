@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from heredity._core.errors import ConfigError, ProviderError
@@ -21,6 +22,9 @@ _FINISHES: dict[str, Finish] = {
     "tool_call": "tool_calls",
     "stop": "stop",
 }
+
+
+_THOUGHTS = re.compile(r"\s*<think>(.*?)</think>\s*", re.DOTALL)
 
 
 def to_messages(messages: Sequence[Message]) -> list[theirs.ModelMessage]:
@@ -98,12 +102,18 @@ def to_parameters(request: Request) -> ModelRequestParameters:
     return ModelRequestParameters(function_tools=tools)
 
 
-def to_settings(request: Request, timeout_s: float, extra_body: dict[str, Any]) -> ModelSettings:
-    """Convert sampling and the choice of tools; the SDK's own retries are off because ours would multiply with them."""
+def to_settings(
+    request: Request, timeout_s: float, extra_body: dict[str, Any], omitted: Collection[str] = ()
+) -> ModelSettings:
+    """Convert sampling, without the parameters named in `omitted`, and the choice of tools.
+
+    The SDK's own retries are off because ours would multiply with them. Seeds are cut to 31 bits, since several
+    providers read them as signed 32-bit numbers.
+    """
     from pydantic_ai.settings import ModelSettings
 
     settings = ModelSettings(max_retries=0, timeout=timeout_s, request_timeout=timeout_s)
-    sampling = request.sampling
+    sampling = request.sampling.without(omitted)
     if sampling.temperature is not None:
         settings["temperature"] = sampling.temperature
     if sampling.top_p is not None:
@@ -111,7 +121,7 @@ def to_settings(request: Request, timeout_s: float, extra_body: dict[str, Any]) 
     if sampling.max_tokens is not None:
         settings["max_tokens"] = sampling.max_tokens
     if sampling.seed is not None:
-        settings["seed"] = sampling.seed
+        settings["seed"] = sampling.seed & 0x7FFFFFFF
     if sampling.stop:
         settings["stop_sequences"] = list(sampling.stop)
     if request.tools and request.tool_choice != "auto":
@@ -125,17 +135,28 @@ def to_settings(request: Request, timeout_s: float, extra_body: dict[str, Any]) 
 def to_reply(response: theirs.ModelResponse, model: str, usage: Usage, seconds: float) -> Reply:
     """Convert an answer.
 
+    Thoughts in `<think>` tags before the text belong to the reasoning.
+
     Raises:
-        ProviderError: `"empty"` if there is neither text nor a tool call, and no reason given.
+        ProviderError: `"garbage"` if the provider gave no reason for the end, so that the answer may have been cut off;
+            `"empty"` if there is neither text nor a tool call.
     """
     from pydantic_ai import messages as theirs
 
+    if response.finish_reason is None and not (response.provider_details or {}).get("finish_reason"):
+        message = f"{model} ended its answer without a reason, so it may have been cut off"
+        raise ProviderError("garbage", message, transient=True)
     text = "".join(part.content for part in response.parts if isinstance(part, theirs.TextPart))
     calls = tuple(
         ToolCall(part.tool_call_id, part.tool_name, _arguments(part.args))
         for part in response.parts
         if isinstance(part, theirs.ToolCallPart)
     )
+    reasoning = response.thinking or ""
+    if thoughts := _THOUGHTS.match(text):
+        text, reasoning = text[thoughts.end() :], reasoning + thoughts[1]
+    if reasoning:
+        text = text.lstrip("\n")
     finish = _FINISHES.get(response.finish_reason or "", "stop")
     if finish == "refusal":
         text = text or str((response.provider_details or {}).get("refusal", ""))
@@ -146,7 +167,7 @@ def to_reply(response: theirs.ModelResponse, model: str, usage: Usage, seconds: 
         if not text.strip() and not calls:
             message = f"{model} answered with neither text nor tool calls; finish reason {response.finish_reason!r}"
             raise ProviderError("empty", message, transient=True)
-    return Reply(text, calls, finish, usage, model, seconds, reasoning=response.thinking or "")
+    return Reply(text, calls, finish, usage, model, seconds, reasoning=reasoning)
 
 
 def to_usage(usage: RequestUsage, cost_usd: float | None) -> Usage:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import os
+import re
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
@@ -60,6 +61,8 @@ class ProviderModel:
         self._key = _key(name, settings)
         self._model = _opened(name, settings, self._key)
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._omitted: set[str] = set(settings.omit)
+        self._old_limit = False
         self._configured = settings.prices_of(self._model_name)
         self.prices: Prices | None = self._configured or listed_prices(self._model_name, self._listed_under(provider))
 
@@ -77,49 +80,47 @@ class ProviderModel:
         from pydantic_ai.exceptions import AgentRunError, UserError
 
         started = time.monotonic()
-        messages, parameters, settings = self._converted(request)
-        failure: ProviderError | None = None
-        response: Any = None
-        try:
-            response = await model_request(
-                self._here(), messages, model_settings=settings, model_request_parameters=parameters
-            )
-        except (AgentRunError, UserError, OSError, NotImplementedError, *GARBLED) as error:
-            failure = translated(error, self.name, self._key, self._settings.base_url)
-        # Raised here, because inside the handler Python would attach the original error, which may contain the key.
-        if failure is not None:
-            raise failure
-        return self._read(response, started)
+        while True:
+            messages, parameters, settings = self._converted(request)
+            failure: ProviderError | None = None
+            response: Any = None
+            try:
+                response = await model_request(
+                    self._here(), messages, model_settings=settings, model_request_parameters=parameters
+                )
+            except (AgentRunError, UserError, OSError, NotImplementedError, *GARBLED) as error:
+                failure = translated(error, self.name, self._key, self._settings.base_url)
+            # Raised here, because inside the handler Python would attach the original error, which may contain the key.
+            if failure is None:
+                return self._read(response, request, started)
+            if not self._omits_refused(failure, request):
+                raise failure
 
     async def stream(self, request: Request) -> AsyncGenerator[Delta]:
         """Answer a request piece by piece; raises as `reply`."""
-        from pydantic_ai import messages as theirs
         from pydantic_ai.direct import model_request_stream
         from pydantic_ai.exceptions import AgentRunError, UserError
 
         started = time.monotonic()
-        messages, parameters, settings = self._converted(request)
-        failure: ProviderError | None = None
-        try:
-            opening = model_request_stream(
-                self._here(), messages, model_settings=settings, model_request_parameters=parameters
-            )
-            async with opening as events:
-                async for event in events:
-                    text = ""
-                    if isinstance(event, theirs.PartStartEvent) and isinstance(event.part, theirs.TextPart):
-                        text = event.part.content
-                    elif isinstance(event, theirs.PartDeltaEvent) and isinstance(event.delta, theirs.TextPartDelta):
-                        text = event.delta.content_delta
-                    if text:
-                        yield Delta(text)
-                reply = self._read(events.get(), started)
-        except (AgentRunError, UserError, OSError, NotImplementedError, *GARBLED) as error:
-            failure = translated(error, self.name, self._key, self._settings.base_url)
-        else:
-            yield Delta(reply=reply)
-        if failure is not None:
-            raise failure
+        while True:
+            messages, parameters, settings = self._converted(request)
+            failure: ProviderError | None = None
+            try:
+                opening = model_request_stream(
+                    self._here(), messages, model_settings=settings, model_request_parameters=parameters
+                )
+                async with opening as events:
+                    async for event in events:
+                        if text := _text_of(event):
+                            yield Delta(text)
+                    reply = self._read(events.get(), request, started)
+            except (AgentRunError, UserError, OSError, NotImplementedError, *GARBLED) as error:
+                failure = translated(error, self.name, self._key, self._settings.base_url)
+            else:
+                yield Delta(reply=reply)
+                return
+            if not self._omits_refused(failure, request):
+                raise failure
 
     async def close(self) -> None:
         """Close the connections."""
@@ -136,16 +137,63 @@ class ProviderModel:
         return self._model
 
     def _converted(self, request: Request) -> tuple[Any, Any, Any]:
-        settings = to_settings(request, self._settings.timeout_s or TIMEOUT_S, self._settings.extra_body)
+        timeout_s = self._settings.timeout_s or TIMEOUT_S
+        limit = {"max_tokens": request.sampling.max_tokens} if self._renames_limit(request) else {}
+        settings = to_settings(request, timeout_s, {**self._settings.extra_body, **limit}, self._omitted)
         return to_messages(request.messages), to_parameters(request), settings
 
-    def _read(self, response: theirs.ModelResponse, started: float) -> Reply:
+    def _omits_refused(self, failure: ProviderError, request: Request) -> bool:
+        """Leave out from now on the sampling parameters that a provider refused by name; True if there are any."""
+        if failure.kind != "request":
+            return False
+        refused = {
+            name
+            for name in request.sampling.without(self._omitted).to_json()
+            if re.search(rf"(?<![a-z]){_PATTERNS.get(name, name)}(?![a-z])", str(failure), re.IGNORECASE)
+        }
+        # Older servers know the limit by its older name, which is tried once.
+        self._old_limit = "max_tokens" in refused - self._omitted and "max_completion_tokens" in str(failure)
+        self._omitted |= refused
+        return bool(refused)
+
+    def _renames_limit(self, request: Request) -> bool:
+        return self._old_limit and request.sampling.max_tokens is not None
+
+    def _read(self, response: theirs.ModelResponse, request: Request, started: float) -> Reply:
         usage = to_usage(response.usage, None)
         cost = self._configured.cost(usage) if self._configured else _listed_cost(response, usage)
-        return to_reply(response, self.name, to_usage(response.usage, cost), time.monotonic() - started)
+        reply = to_reply(response, self.name, to_usage(response.usage, cost), time.monotonic() - started)
+        ignored = self._omitted | _never_sent(self._settings.kind, self._model)
+        if self._renames_limit(request):
+            ignored = ignored - {"max_tokens"}
+        return replace(reply, ignored=tuple(name for name in request.sampling.to_json() if name in ignored))
 
     def _listed_under(self, provider: str) -> str:
         return provider if self._settings.kind == "openai" else self._settings.kind
+
+
+_PATTERNS = {"max_tokens": "max_(completion_|output_)?tokens", "stop": "stop(_sequences)?"}
+"""How providers call a sampling parameter in an error, where not as we do."""
+
+
+def _text_of(event: Any) -> str:
+    """Return the text that an event of a stream adds."""
+    from pydantic_ai import messages as theirs
+
+    if isinstance(event, theirs.PartStartEvent) and isinstance(event.part, theirs.TextPart):
+        return event.part.content
+    if isinstance(event, theirs.PartDeltaEvent) and isinstance(event.delta, theirs.TextPartDelta):
+        return event.delta.content_delta
+    return ""
+
+
+def _never_sent(kind: str, model: TheirModel) -> set[str]:
+    """Return the sampling parameters that pydantic-ai leaves out because the model does not take them."""
+    profile: Any = model.profile
+    if kind == "anthropic":
+        return {"seed", *(("temperature", "top_p") if profile.get("anthropic_disallows_sampling_settings") else ())}
+    reasons = profile.get("openai_supports_reasoning") and not profile.get("openai_supports_reasoning_effort_none")
+    return {"temperature", "top_p"} if reasons else set()
 
 
 def provider_model(name: str, settings: ProviderSettings) -> ProviderModel:
@@ -199,7 +247,15 @@ def _openai(model: str, provider: str, settings: ProviderSettings, key: str) -> 
     # A stream that ends without a finish reason was cut off, and half an answer is not an answer.
     profile = OpenAIModelProfile(openai_chat_streaming_requires_finish_reason=True)
     endpoint = OpenAICompatibleProvider(provider, base_url=settings.base_url, api_key=key or None, profile=profile)
-    return OpenAIChatModel(model, provider=endpoint)
+
+    class ChatModel(OpenAIChatModel):
+        def _validate_completion(self, response: Any) -> Any:
+            # Some servers give a usage without figures; it is unknown, and the answer is good.
+            if response.usage is not None and None in (response.usage.prompt_tokens, response.usage.completion_tokens):
+                response.usage = None
+            return super()._validate_completion(response)
+
+    return ChatModel(model, provider=endpoint)
 
 
 def _anthropic(model: str, provider: str, settings: ProviderSettings, key: str) -> TheirModel:

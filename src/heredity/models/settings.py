@@ -36,6 +36,10 @@ def stand_in(name: str) -> bool:
     return name.partition("/")[0] in STAND_INS
 
 
+Parameter = Literal["temperature", "top_p", "max_tokens", "seed", "stop"]
+"""Names of the sampling parameters."""
+
+
 class _Table(BaseModel):
     # TOML is typed, so "64" is a mistake and not a number.
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
@@ -81,6 +85,8 @@ class ProviderSettings(_Table):
         timeout_s: seconds for one attempt, to the end of its stream; `gateway.timeout_s` by default.
         prices: by model; `"*"` for all others. They take precedence over those of `genai-prices`.
         extra_body: fields added to every request, for servers with extra options.
+        omit: sampling parameters never sent to it, such as `["seed"]`. What a model refuses by name is left out
+            without being listed here.
     """
 
     kind: str = "openai"
@@ -89,6 +95,12 @@ class ProviderSettings(_Table):
     timeout_s: Seconds | None = None
     prices: dict[str, Prices] = Field(default_factory=dict[str, Prices])
     extra_body: dict[str, Any] = Field(default_factory=dict[str, Any])
+    omit: tuple[Parameter, ...] = ()
+
+    @field_validator("omit", mode="before")
+    @classmethod
+    def _listed(cls, value: Any) -> Any:
+        return tuple(cast("list[Any]", value)) if isinstance(value, list) else value
 
     @field_validator("base_url")
     @classmethod
@@ -104,7 +116,8 @@ class ProviderSettings(_Table):
     @property
     def identity(self) -> str:
         """Distinguishes providers whose models may answer differently under the same name."""
-        return digest_json(self.model_dump(include={"kind", "base_url", "extra_body"}))
+        included = {"kind", "base_url", "extra_body", *(["omit"] if self.omit else [])}
+        return digest_json(self.model_dump(include=included, mode="json"))
 
 
 class Client(NamedTuple):

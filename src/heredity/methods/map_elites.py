@@ -19,13 +19,14 @@ from heredity._core.outside import python_tree
 from heredity.methods.contract import EvolverContext, Feedback, Outcome, SessionContract, Trial
 from heredity.methods.operators.cma import CmaEs
 from heredity.methods.operators.constants import literal, parse
-from heredity.methods.operators.dialogue import Dialogue, Failed, object_in, together
+from heredity.methods.operators.dialogue import Dialogue, Failed, together
 from heredity.methods.operators.draw import jitter, spread
 from heredity.methods.operators.evaluate import until_closed
 from heredity.methods.operators.evidence import shortened
 from heredity.methods.operators.select import tournament
 from heredity.methods.operators.tuning import Tunable, has_constants, program_file
 from heredity.methods.options import MethodOptions, parse_options
+from heredity.models.replies import object_in
 from heredity.resources.evolve_blocks import applied, distance, is_open, kept, open_lines, size_of
 
 T = TypeVar("T")
@@ -314,7 +315,6 @@ class ProgramAuthor:
 _BLOCK = re.compile(r"^<{5,} *SEARCH *\n(.*?)^={5,} *\n(.*?)^>{5,} *REPLACE *$", re.MULTILINE | re.DOTALL)
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})([^\n`]*)\n(.*?)^[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL)
 _HUNK = re.compile(r"^@@[^\n]*\n((?:[ +\-\\][^\n]*(?:\n|\Z)|\n)+)", re.MULTILINE)
-_TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
 _DATA = ("json", "diff", "patch")
 
 
@@ -334,7 +334,7 @@ def object_of(text: str, form: Mapping[str, Any]) -> Mapping[str, Any]:
             "why": why,
         }
     try:
-        reply = _json(text, form)
+        reply = object_in(text, form)
     except ConfigError as error:
         reply, problem = {}, error
     else:
@@ -347,13 +347,6 @@ def object_of(text: str, form: Mapping[str, Any]) -> Mapping[str, Any]:
     if programs:
         return {"program": max(programs, key=len), "why": reply.get("why", why)}
     raise problem
-
-
-def _json(text: str, form: Mapping[str, Any]) -> Mapping[str, Any]:
-    try:
-        return object_in(text, form)
-    except ConfigError:
-        return object_in(_TRAILING_COMMA.sub("", text), form)
 
 
 def _hunk(hunk: str) -> dict[str, str]:

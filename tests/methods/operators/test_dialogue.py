@@ -11,13 +11,20 @@ from hypothesis import strategies as st
 from tests.methods.sums import block_of
 
 from heredity._core.errors import ConfigError
-from heredity.methods.operators.dialogue import object_in, prompt_of, together
+from heredity.methods.operators.dialogue import prompt_of, together
 from heredity.methods.operators.improve import edits_in
 from heredity.models import Request
+from heredity.models.replies import object_in
 
 FORM = {"edits": [], "expects": ""}
+texts = st.text(st.characters(codec="utf-8", exclude_categories=["Cc"]), max_size=20)
 values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=20), lambda v: st.lists(v, max_size=3), max_leaves=5
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.text(st.characters(codec="utf-8", exclude_categories=["Cc"]), max_size=20),
+    lambda v: st.lists(v, max_size=3),
+    max_leaves=5,
 )
 objects = st.dictionaries(st.sampled_from(["edits", "expects", "more"]), values, max_size=3).map(
     lambda d: {"edits": 1, **d}

@@ -18,6 +18,7 @@ from heredity._core.spans import Span, span
 from heredity.methods.operators.evidence import shortened
 from heredity.models import Message, Model, Request
 from heredity.models.contract import Sampling
+from heredity.models.replies import object_in
 
 T = TypeVar("T")
 
@@ -310,38 +311,6 @@ def prompt_of(task: str, data: Mapping[str, Any]) -> str:
     )
 
 
-def object_in(text: str, form: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the last JSON object in a text that has a key of `form`, fenced or not; ignore the text around it.
-
-    Raises:
-        ConfigError: if there is none; describes the content found instead.
-    """
-    if not text.strip():
-        raise ConfigError("it is empty; expected a JSON object")
-    decoder = json.JSONDecoder(strict=False, parse_constant=_refuse)
-    parsed: Mapping[str, Any] | None = None
-    problem, position, tries = "there is no { in it", text.find("{"), 0
-    while position >= 0 and tries < 200:
-        tries += 1
-        try:
-            value, end = decoder.raw_decode(text, position)
-        except (ValueError, RecursionError) as error:
-            problem, end = problem if tries > 1 else f"{error}", position + 1
-        else:
-            if form.keys() & value.keys():
-                parsed = value
-            elif parsed is None:
-                problem = f"its keys are {', '.join(map(str, value)) or 'none'}"
-        position = text.find("{", end)
-    if parsed is None:
-        raise ConfigError(f"expected a JSON object with the keys {', '.join(form)}: {problem}")
-    return parsed
-
-
 def encodable(text: str) -> str:
     """Return a text with characters that UTF-8 cannot encode replaced."""
     return text.encode("utf-8", "replace").decode()
-
-
-def _refuse(constant: str) -> Any:
-    raise ValueError(f"{constant} is not JSON")

@@ -20,8 +20,6 @@ from heredity.engine.program_process import ProgramLimits, ProgramProcess
 from heredity.resources import SourceTree
 from heredity.sandbox import isolation as isolations
 
-__all__ = ["Program", "ProgramLimits", "SandboxedPrograms", "call_once"]
-
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _PATH = rf"{_NAME}(\.{_NAME})*"
 _FUNCTION = re.compile(f"{_PATH}:{_PATH}")

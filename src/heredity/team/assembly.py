@@ -322,44 +322,6 @@ def _canaries(section: EvolutionSection, folder: Path) -> list[Case]:
     return read_canaries(own)
 
 
-@asynccontextmanager
-async def assembled(
-    settings: TeamSettings,
-    folder: Path,
-    *,
-    review: Callable[[Plan], Awaitable[Plan]] | None = None,
-    watch: Callable[[Plan], None] = lambda _: None,
-    planner: Planner | None = None,
-    files: Mapping[str, Path] | None = None,
-    unsafe: bool = False,
-    answer: str = "",
-    door: ModelDoor | None = None,
-) -> AsyncGenerator[tuple[Team, Gateway]]:
-    """Open the team and everything it needs; close all of it at the end.
-
-    Args:
-        settings: the team's configuration.
-        folder: the task's folder; reusing it resumes the task.
-        review: see `open_team`.
-        watch: see `open_team`.
-        planner: replaces the team's planner.
-        files: the task's files, by name; agents search and read them along with the corpus.
-        unsafe: run programs with the isolation available here.
-        answer: the right answer, where known: a solved task becomes a canary of the team's evolution.
-        door: serves models to coding agents (`heredity.agents.models.models_for_agent`).
-
-    Raises:
-        ConfigError: if a configured model, folder, memory or browser does not exist.
-        MissingExtraError: if a package that a tool needs is not installed.
-        IsolationError: if programs cannot be confined here.
-        RunLockedError: if another process works in the folder.
-    """
-    async with equipped(settings, files, unsafe=unsafe, door=door) as equipment:
-        opened = equipment.team(folder, review=review, watch=watch, planner=planner, answer=answer)
-        async with opened as team:
-            yield team, equipment.gateway
-
-
 @dataclass(frozen=True, slots=True)
 class Equipment:
     """Parts and shared resources of a team's members; made by `equipped`."""
@@ -384,7 +346,19 @@ class Equipment:
         planner: Planner | None = None,
         answer: str = "",
     ) -> AsyncGenerator[Team]:
-        """Open a team in a folder (arguments and exceptions as for `assembled`)."""
+        """Open a team in a folder; reusing the folder resumes its task.
+
+        Args:
+            folder: the task's folder.
+            review: see `open_team`.
+            watch: see `open_team`.
+            planner: replaces the team's planner.
+            answer: the right answer, where known: a solved task becomes a canary of the team's evolution.
+
+        Raises:
+            ConfigError: if a part of the team cannot be built, or the optimizer cannot be used.
+            RunLockedError: if another process works in the folder.
+        """
         foreign = foreign_agents(self.settings)
         settings = await described(self.settings, foreign)
         outside: Mapping[str, Handler] = {**foreign, **self._coding(folder)}
@@ -485,7 +459,16 @@ async def equipped(
 ) -> AsyncGenerator[Equipment]:
     """Open the resources of a team's members, for one task or for many, and close them afterwards.
 
-    Arguments and exceptions as for `assembled`.
+    Args:
+        settings: the team's configuration.
+        files: the task's files, by name; agents search and read them along with the corpus.
+        unsafe: run programs with the isolation available here.
+        door: serves models to coding agents (`heredity.agents.models.models_for_agent`).
+
+    Raises:
+        ConfigError: if a configured model, folder, memory or browser does not exist.
+        MissingExtraError: if a package that a tool needs is not installed.
+        IsolationError: if programs cannot be confined here.
     """
     async with (
         Gateway(settings.gateway) as gateway,
@@ -513,6 +496,8 @@ async def work(
     files: Mapping[str, Path] | None = None,
     *,
     opened: Callable[[Team, Gateway], None] = lambda _team, _gateway: None,
+    unsafe: bool = False,
+    door: ModelDoor | None = None,
     **how: Any,
 ) -> TeamResult:
     """Do one task with a team, and keep its notes for later tasks.
@@ -523,12 +508,14 @@ async def work(
         task: the task.
         files: the task's files, by name.
         opened: called with the team and its gateway before the task starts.
-        **how: as for `assembled`, including exceptions.
+        unsafe: as for `equipped`, including exceptions.
+        door: as for `equipped`.
+        **how: as for `Equipment.team`, including exceptions.
     """
-    async with assembled(settings, folder, files=files, **how) as (team, gateway):
-        opened(team, gateway)
+    async with equipped(settings, files, unsafe=unsafe, door=door) as equipment, equipment.team(folder, **how) as team:
+        opened(team, equipment.gateway)
         result = await team.run(task, sorted(files or {}), settings.team.seconds)
-        write_whole(folder / "usage.json", json.dumps(gateway.meter.to_json(), indent=1))
+        write_whole(folder / "usage.json", json.dumps(equipment.gateway.meter.to_json(), indent=1))
         if settings.team.memory:
             add_to_memory(Path(settings.team.memory), team.memory.general())
         return result

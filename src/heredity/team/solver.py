@@ -32,10 +32,9 @@ from heredity.team.evolution.evolving import NO_EVOLUTION, Evolving, check_optim
 from heredity.team.evolution.generation import WRITE_SKILL, WRITE_TOOL, writing_tools
 from heredity.team.evolution.trials import Staff
 from heredity.team.memory import SharedMemory
-from heredity.team.messages import Kind
-from heredity.team.participant import Context, Participant
+from heredity.team.participant import Context
 from heredity.team.planning import PlanningAgent
-from heredity.team.team import PLANNER
+from heredity.team.team import PLANNER, Member, register_team
 from heredity.team.tools.asking import asking
 from heredity.team.tools.python import python_tool
 
@@ -112,10 +111,8 @@ class TeamSolver(Solver):
             return {name: agent.description for name, agent in evolving.team.design.agents.items()}
 
         lead = PlanningAgent(evolving, agents, between=evolving.between, rounds=design.rounds)
-        for name, made in design.agents.items():
-            bus.register(Participant(name, evolving.handler(name), made.description, frozenset({Kind.TASK})))
-        bus.register(Participant(PLANNER, lead, "", frozenset({Kind.TASK})))
-        bus.register(memory.participant())
+        members = {name: Member(made.description, evolving.handler(name)) for name, made in design.agents.items()}
+        register_team(bus, lead, members, memory)
         evolving.join(bus)
         return evolving
 

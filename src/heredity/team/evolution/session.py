@@ -14,7 +14,8 @@ from typing import Any
 
 from heredity._core.errors import BudgetError, ConfigError
 from heredity._core.ids import digest_json
-from heredity.engine.trajectory import Failure, Trajectory
+from heredity.engine import trajectory as trajectories
+from heredity.engine.trajectory import Trajectory
 from heredity.methods.contract import Batch, Budget, Decision, Feedback, Outcome, Trial
 from heredity.resources import Candidate
 from heredity.results.status import FailureSource, Status
@@ -100,7 +101,7 @@ class FailureSession:
         number, digest = self.submissions, trial.candidate.digest
         team, wrong = await self._checked(trial.candidate)
         if team is None:
-            failure = Failure(Status.INIT_ERROR, wrong)
+            failure = trajectories.Failure(Status.INIT_ERROR, wrong)
             lost = [Outcome(task, 0.0, 0, Status.INIT_ERROR, failure) for task in trial.tasks] * trial.repeats
             return Feedback(number, digest, Status.INIT_ERROR, tuple(lost), failure)
         asked = [(task, self._repeat(team, self.cases[task])) for _ in range(trial.repeats) for task in trial.tasks]

@@ -32,7 +32,7 @@ from heredity.team.participant import Context, Participant
 from heredity.team.plan import Plan, PlanError, checked
 from heredity.team.planning import ModelPlanner, PlanningAgent, read_revision
 from heredity.team.record import Record, open_record
-from heredity.team.team import PLANNER
+from heredity.team.team import PLANNER, Member, register_team
 
 NAME = "evolution"
 """The participant that makes trials; no agent has this name."""
@@ -214,10 +214,10 @@ async def solved(team: TeamParts, staff: Staff, body: Mapping[str, Any], name: s
     opened = open_record(staff.records / name) if staff.records else nullcontext(Record())
     with opened as record:
         async with Bus(record, timeout=staff.task_seconds) as bus:
-            bus.register(Participant(PLANNER, lead))
-            for agent, about in described.items():
-                bus.register(Participant(agent, _without_traces(staff.agent(team, agent)), about))
-            bus.register(SharedMemory().participant())
+            members = {
+                agent: Member(about, _without_traces(staff.agent(team, agent))) for agent, about in described.items()
+            }
+            register_team(bus, lead, members, SharedMemory())
             result = await bus.outside.request(PLANNER, body)
             return result, *used_in(bus.record)
 

@@ -39,10 +39,8 @@ from heredity.team.plan import Plan, Round, State, Step, parsed
 from heredity.team.planning import shown
 from heredity.team.team import Member, TeamResult, open_team
 from heredity.team.tools import documents
-from heredity.team.tools.asking import asking
-from heredity.team.tools.corpus import Corpus
-from heredity.team.tools.documents import Document
-from heredity.team.tools.python import python_tool
+from heredity.team.tools.documents import Corpus, Document
+from heredity.team.tools.own_tools import asking, python_tool
 
 SECRET = "the-code-is-4711"
 OFFERED = frozenset({"search", "read", "python", WRITE_TOOL})

@@ -58,8 +58,7 @@ from heredity.session.admission import (
     category_of,
     request_digest,
 )
-from heredity.session.gathering import gather
-from heredity.session.rollouts import Evaluator, Rollouts, encodable
+from heredity.session.rollouts import Evaluator, Rollouts, encodable, gather
 from heredity.session.schedule import BatchPlan, Decisions, Probe, gate_of
 from heredity.session.session_log import SessionLog, Submission
 from heredity.tasks import Task, TasksetInfo

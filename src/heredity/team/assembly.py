@@ -18,6 +18,7 @@ from heredity._core.ids import digest_json
 from heredity._core.outside import json_value, read_bytes, read_text
 from heredity._core.refusals import reading
 from heredity.engine.actor import Solving
+from heredity.engine.parts import Parts, read_parts
 from heredity.engine.programs import SandboxedPrograms
 from heredity.engine.solver import Solver
 from heredity.models import Model
@@ -25,34 +26,90 @@ from heredity.models.contract import NOTHING_USED, Usage
 from heredity.models.gateway import Gateway
 from heredity.resources import Candidate, SourceTree
 from heredity.resources.assembly import candidate_from_folder
+from heredity.resources.building import PROMPT
 from heredity.team.agent import AgentFailedError, SubAgent, TeamTool, asked, shortened
 from heredity.team.coding import CodingAgents, ModelDoor
-from heredity.team.debate import Debate
-from heredity.team.design import AgentDesign, EvolutionDesign, TeamParts, read_team
-from heredity.team.evolution.checks import add_canary, after_task, read_canaries
+from heredity.team.design import TEAM, AgentDesign, EvolutionDesign, TeamDesign, TeamParts, read_team
 from heredity.team.evolution.evolving import NO_EVOLUTION, Evolving, check_optimizer
 from heredity.team.evolution.generation import writing_tools
-from heredity.team.evolution.lineage import Lineage
-from heredity.team.evolution.makeup import Makeup, makeup
+from heredity.team.evolution.lineage import Lineage, add_canary, after_task, read_canaries
 from heredity.team.evolution.trials import Case, Staff, is_right, solved, used_in
 from heredity.team.memory import Entry, SharedMemory, to_jsonl
 from heredity.team.messages import Message
 from heredity.team.participant import Context, Handler
 from heredity.team.plan import Plan
-from heredity.team.planning import Planner
+from heredity.team.planning import INSTRUCTIONS, Debate, Planner
 from heredity.team.settings import AgentSection, EvolutionSection, TeamSettings
 from heredity.team.team import PLANNER, Member, Team, TeamResult, open_team, write_whole
-from heredity.team.tools.asking import asking
-from heredity.team.tools.bounded_http import bounded_transport
-from heredity.team.tools.corpus import Corpus
-from heredity.team.tools.documents import ENDINGS, PICTURES, DocumentReader
+from heredity.team.tools.documents import ENDINGS, PICTURES, Corpus, DocumentReader
+from heredity.team.tools.mcp import bounded_transport
 from heredity.team.tools.mcp_settings import Servers, open_servers, variable, without_servers
-from heredity.team.tools.python import python_tool
+from heredity.team.tools.own_tools import asking, python_tool
 from heredity.team.tools.web.door import WebDoor, open_door
 
 if TYPE_CHECKING:
     from a2a.client import Client
     from a2a.types.a2a_pb2 import AgentCard, Part, Task
+
+_SYSTEM = "prompt/system"
+
+
+@dataclass(frozen=True)
+class Makeup:
+    """A team as it is configured.
+
+    Attributes:
+        candidate: the parts that may evolve: prompts, tools, memories, the design.
+        rest: fixed parts by agent: its other prompts, its program, its way of calling tools.
+        offered: names of the tools that the team provides to its agents.
+    """
+
+    candidate: Candidate
+    rest: Mapping[str, Parts]
+    offered: frozenset[str]
+
+    def parts(self, team: TeamParts, name: str) -> Parts:
+        """Return the parts of an agent of an evolved team."""
+        own, rest = team.of_agent(name), self.rest.get(name, Parts())
+        return replace(rest, prompts={**rest.prompts, **own.prompts}, memories=own.memories, tools=own.tools)
+
+
+def makeup(settings: TeamSettings, candidate_of: Callable[[AgentSection], Candidate]) -> Makeup:
+    """Return a team as it is configured.
+
+    Args:
+        settings: the team.
+        candidate_of: returns an agent's parts.
+
+    Raises:
+        ConfigError: if two agents have different tools or memories of one name, or a part cannot be built.
+    """
+    parts: dict[str, SourceTree] = {f"prompt/{PLANNER}": SourceTree({PROMPT: settings.planner.prompt or INSTRUCTIONS})}
+    agents: dict[str, AgentDesign] = {}
+    rest: dict[str, Parts] = {}
+    for name, agent in settings.agents.items():
+        own = candidate_of(agent)
+        rest[name] = read_parts(own)
+        shared = {part: tree for part, tree in own.parts.items() if part.startswith(("tool/", "memory/"))}
+        for part, tree in shared.items():
+            if parts.setdefault(part, tree) != tree:
+                raise ConfigError(f"agents.{name}: another agent has another {part}; give one of them another name")
+        if _SYSTEM in own.parts:
+            parts[f"prompt/{name}"] = own.parts[_SYSTEM]
+        names = {
+            kind: tuple(p.partition("/")[2] for p in shared if p.startswith(kind)) for kind in ("tool/", "memory/")
+        }
+        agents[name] = AgentDesign(
+            description=agent.description,
+            tools=(*agent.tools, *names["tool/"]),
+            memories=names["memory/"],
+            asks=agent.asks,
+            turns=agent.turns,
+        )
+    parts[TEAM] = TeamDesign(agents=agents).to_part()
+    offered = frozenset(tool for agent in settings.agents.values() for tool in agent.tools)
+    return Makeup(Candidate(parts), rest, offered)
+
 
 _ANSWER = 60_000
 _FIRST_S, _LAST_S = 0.05, 1.0

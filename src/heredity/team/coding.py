@@ -37,7 +37,7 @@ from heredity.team.agent import AgentFailedError, asked, shortened
 from heredity.team.bus import NOBODYS
 from heredity.team.messages import Message
 from heredity.team.participant import Context
-from heredity.team.sections import AgentSection
+from heredity.team.settings import AgentSection
 
 FILES, GIVEN, RESULTS, ANSWER = "files", "given", "results", "answer.md"
 """Contents of a workspace: the task's files and the results of earlier steps, both read-only; the agent's results."""

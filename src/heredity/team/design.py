@@ -27,7 +27,7 @@ from heredity.resources.assembly import check_candidate
 from heredity.team.memory import NAME as MEMORY
 from heredity.team.planning import INSTRUCTIONS, ROUNDS
 from heredity.team.team import PLANNER
-from heredity.team.tools.asking import tool_name
+from heredity.team.tools.own_tools import tool_name
 
 TEAM = "agent/team"
 FILE = "agent.json"

@@ -35,8 +35,7 @@ from heredity.team.memory import SharedMemory
 from heredity.team.participant import Context
 from heredity.team.planning import PlanningAgent
 from heredity.team.team import PLANNER, Member, register_team
-from heredity.team.tools.asking import asking
-from heredity.team.tools.python import python_tool
+from heredity.team.tools.own_tools import asking, python_tool
 
 _PYTHON = "python"
 _WRITING = (WRITE_TOOL, WRITE_SKILL)

@@ -15,22 +15,20 @@ from typing import Any, Literal
 from heredity._core.errors import HeredityError
 from heredity._core.ids import digest_json
 from heredity.engine.actor import ProvidedTool
-from heredity.engine.questions.extract import final_text, marked_answers
-from heredity.engine.questions.gaia_rule import matches
+from heredity.engine.questions.extract import final_text, marked_answers, matches
 from heredity.engine.tools import specs_of
 from heredity.models import Model, Reply
 from heredity.models.contract import NOTHING_USED, Usage
 from heredity.resources import Candidate
 from heredity.team.agent import AgentFailedError, SubAgent, TeamTool
 from heredity.team.bus import NOBODYS, Bus, describe
-from heredity.team.debate import Debate
 from heredity.team.design import TeamParts, read_team
 from heredity.team.evolution.failures import Handled, failures, score, transcript
 from heredity.team.memory import SharedMemory
 from heredity.team.messages import Message, Outcome
 from heredity.team.participant import Context, Participant
 from heredity.team.plan import Plan, PlanError, checked
-from heredity.team.planning import ModelPlanner, PlanningAgent, read_revision
+from heredity.team.planning import Debate, ModelPlanner, PlanningAgent, read_revision
 from heredity.team.record import Record, open_record
 from heredity.team.team import PLANNER, Member, register_team
 

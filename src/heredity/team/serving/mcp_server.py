@@ -14,7 +14,7 @@ from heredity.team.messages import Outcome
 from heredity.team.plan import State
 from heredity.team.serving.office import Office
 from heredity.team.serving.task_run import TaskRun
-from heredity.team.tools.asking import tool_name
+from heredity.team.tools.own_tools import tool_name
 
 _OVER = (State.DONE, State.FAILED, State.SKIPPED)
 

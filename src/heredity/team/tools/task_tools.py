@@ -23,11 +23,10 @@ from heredity.engine.actor import Programs, ProvidedTool, ProvidedTools
 from heredity.engine.kind import TaskTools
 from heredity.sandbox.bubblewrap_root import available
 from heredity.tasks import Task
-from heredity.team.tools.corpus import Corpus
-from heredity.team.tools.documents import DocumentReader
+from heredity.team.tools.documents import Corpus, DocumentReader
 from heredity.team.tools.mcp import McpServer, installed
 from heredity.team.tools.mcp_settings import OwnWay, granted
-from heredity.team.tools.python import python_tool
+from heredity.team.tools.own_tools import python_tool
 from heredity.team.tools.web import browser, client
 from heredity.team.tools.web.door import WebDoor, open_door
 from heredity.team.tools.web.searching import WebSearch

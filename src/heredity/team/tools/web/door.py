@@ -24,9 +24,8 @@ from heredity.team.agent import TeamTool, Traced
 from heredity.team.tools.documents import ENDINGS, DocumentReader, UnreadableDocumentError
 from heredity.team.tools.web.browser import WebBrowser, open_browser
 from heredity.team.tools.web.client import FetchError, Response, WebClient
-from heredity.team.tools.web.page import Session
+from heredity.team.tools.web.page import PIECE, Keep, Session
 from heredity.team.tools.web.searching import WebSearch
-from heredity.team.tools.web.showing import PIECE, Keep
 
 MOST_SHEETS = 8
 """Number of a page's style sheets that are fetched, to remove the text they hide."""

@@ -110,7 +110,7 @@ def _team_task(folder: Path) -> object:
 
 
 def _served_task(folder: Path) -> object:
-    from heredity.team.serving.task_run import read_task
+    from heredity.team.serving.office import read_task
 
     return read_task(folder).to_json()
 

@@ -33,8 +33,7 @@ from heredity.team.evolution.generation import WRITE_TOOL, writing_tools
 from heredity.team.evolution.trials import Staff
 from heredity.team.memory import NAME as MEMORY
 from heredity.team.memory import Entry, SharedMemory
-from heredity.team.messages import Message
-from heredity.team.participant import Context
+from heredity.team.participant import Context, Message
 from heredity.team.plan import Plan, Round, State, Step, parsed
 from heredity.team.planning import shown
 from heredity.team.team import Member, TeamResult, open_team

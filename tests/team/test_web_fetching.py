@@ -27,10 +27,8 @@ from heredity.team.settings import load_team
 from heredity.team.tools import documents
 from heredity.team.tools.mcp import bounded_transport
 from heredity.team.tools.web import client as clients
-from heredity.team.tools.web.client import FetchError, WebClient
-from heredity.team.tools.web.door import Fetcher
-from heredity.team.tools.web.page import keep_nothing
-from heredity.team.tools.web.searching import WebSearch
+from heredity.team.tools.web.client import FetchError, WebClient, WebSearch
+from heredity.team.tools.web.door import Fetcher, keep_nothing
 
 GUEST = Path(documents.__file__).parent / "guest"
 

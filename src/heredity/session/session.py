@@ -32,7 +32,6 @@ from heredity.methods import Batch, Budget, Decision, Feedback, Trial
 from heredity.models import Model, Reply, Request, Usage
 from heredity.models.contract import NOTHING_USED
 from heredity.records import Blob, Committer, Event
-from heredity.records.agent_events import TokenUsageData
 from heredity.records.events import (
     AGENT_USAGE,
     HEARTBEAT,
@@ -44,6 +43,7 @@ from heredity.records.events import (
     BatchStarted,
     ModelCalled,
     ReplyUnused,
+    TokenUsageData,
 )
 from heredity.records.journal import Line
 from heredity.resources import Candidate

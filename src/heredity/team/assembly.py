@@ -35,8 +35,7 @@ from heredity.team.evolution.generation import writing_tools
 from heredity.team.evolution.lineage import Lineage, add_canary, after_task, read_canaries
 from heredity.team.evolution.trials import Case, Staff, is_right, solved, used_in
 from heredity.team.memory import Entry, SharedMemory, to_jsonl
-from heredity.team.messages import Message
-from heredity.team.participant import Context, Handler
+from heredity.team.participant import Context, Handler, Message
 from heredity.team.plan import Plan
 from heredity.team.planning import INSTRUCTIONS, Debate, Planner
 from heredity.team.settings import AgentSection, EvolutionSection, TeamSettings

@@ -32,8 +32,7 @@ from heredity._core.errors import (
     UnknownNameError,
 )
 from heredity.team.lending import Step, waiting
-from heredity.team.messages import Kind, Message, Outcome, answer, checked_body
-from heredity.team.participant import Context, Participant
+from heredity.team.participant import Context, Kind, Message, Outcome, Participant, answer, checked_body
 from heredity.team.record import Record
 
 

@@ -35,8 +35,7 @@ from heredity.resources import SourceTree
 from heredity.sandbox.agent_bubblewrap import INSIDE
 from heredity.team.agent import AgentFailedError, asked, shortened
 from heredity.team.bus import NOBODYS
-from heredity.team.messages import Message
-from heredity.team.participant import Context
+from heredity.team.participant import Context, Message
 from heredity.team.settings import AgentSection
 
 FILES, GIVEN, RESULTS, ANSWER = "files", "given", "results", "answer.md"

@@ -16,8 +16,7 @@ from heredity.engine.react import loads
 from heredity.models import Message as Said
 from heredity.models import Model, Request
 from heredity.team.agent import Numbered, RecordedModel, quoted, shortened
-from heredity.team.messages import Message
-from heredity.team.participant import Context
+from heredity.team.participant import Context, Message
 from heredity.team.plan import Plan, PlanError, State, Step, checked
 
 ROUNDS = 30

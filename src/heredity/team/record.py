@@ -14,11 +14,11 @@ from heredity.records import BlobStore, Committer, Event, Journal
 from heredity.records.events import EventKind, by_name
 from heredity.records.journal import Line
 from heredity.records.lock import RunLock
-from heredity.team.messages import Kind, Message
+from heredity.team.participant import Kind, Message
 
 
 class MessageSent(TypedDict, total=False):
-    """A message, recorded before it was delivered (see `heredity.team.messages.Message`)."""
+    """A message, recorded before it was delivered (see `heredity.team.participant.Message`)."""
 
     id: str
     kind: str

@@ -22,8 +22,7 @@ from heredity._core.ids import digest_json
 from heredity.team.agent import SubAgent
 from heredity.team.bus import Bus
 from heredity.team.memory import SharedMemory, to_jsonl
-from heredity.team.messages import Kind, Message, Outcome
-from heredity.team.participant import Context, Handler, Participant
+from heredity.team.participant import Context, Handler, Kind, Message, Outcome, Participant
 from heredity.team.plan import Plan
 from heredity.team.planning import ROUNDS, Planner, PlanningAgent
 from heredity.team.record import open_record

@@ -40,7 +40,7 @@ from heredity.team.assembly import Equipment, equipped
 from heredity.team.evolution.evolving import UNUSABLE
 from heredity.team.evolution.lineage import checks_after
 from heredity.team.evolution.trials import TRIAL, is_right
-from heredity.team.messages import Kind
+from heredity.team.participant import Kind
 from heredity.team.record import EFFECT_DONE, MESSAGE
 from heredity.team.settings import TeamSettings
 from heredity.team.team import PLANNER, TeamResult, write_whole

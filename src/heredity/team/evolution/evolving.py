@@ -29,11 +29,20 @@ from heredity.tasks import TasksetInfo
 from heredity.team.agent import Numbered, RecordedModel, SubAgent
 from heredity.team.bus import NOBODYS, Bus, describe
 from heredity.team.design import TEAM, AgentDesign, EvolutionDesign, TeamParts, read_team
-from heredity.team.evolution.failures import Failure, FailureKind, failures, score
 from heredity.team.evolution.generation import contracts_failure
-from heredity.team.evolution.trials import PROPOSAL, Case, Staff, Trials, handled_by, plan_failures
-from heredity.team.messages import Message
-from heredity.team.participant import Context, Participant
+from heredity.team.evolution.trials import (
+    PROPOSAL,
+    Case,
+    Failure,
+    FailureKind,
+    Staff,
+    Trials,
+    failures,
+    handled_by,
+    plan_failures,
+    score,
+)
+from heredity.team.participant import Context, Message, Participant
 from heredity.team.plan import Plan, State
 from heredity.team.planning import INSTRUCTIONS, ModelPlanner, Revision
 from heredity.team.record import Record

@@ -28,8 +28,8 @@ from heredity.team.tools.mcp import McpServer, installed
 from heredity.team.tools.mcp_settings import OwnWay, granted
 from heredity.team.tools.own_tools import python_tool
 from heredity.team.tools.web import browser, client
+from heredity.team.tools.web.client import WebSearch
 from heredity.team.tools.web.door import WebDoor, open_door
-from heredity.team.tools.web.searching import WebSearch
 
 MOST_CALLS = 500
 """Limit on the calls of all tools in one attempt: search services may cost money."""

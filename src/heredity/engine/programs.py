@@ -358,24 +358,6 @@ class Program:
             self.opened = ToolResult(error="crash", message="the program is closed")
 
 
-def call_once(
-    tree: SourceTree,
-    function: str,
-    arguments: Mapping[str, Any],
-    seconds: float,
-    *,
-    limits: ProgramLimits | None = None,
-    unsafe: bool = False,
-) -> ToolResult:
-    """Call one function of a program outside of an event loop (see `SandboxedPrograms.call`)."""
-
-    async def call() -> ToolResult:
-        async with SandboxedPrograms(1, limits, unsafe=unsafe) as programs:
-            return await programs.call(tree, function, arguments, seconds=seconds)
-
-    return asyncio.run(call())
-
-
 def _checked(function: str) -> str:
     if not _FUNCTION.fullmatch(function):
         raise ConfigError(f"{function!r} names no function; write it as 'module:function', such as 'tool:run'")

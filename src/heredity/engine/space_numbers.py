@@ -66,13 +66,11 @@ def space_of(public: Mapping[str, Any], name: str) -> Space:
     return cast(Space, space)
 
 
-def leaves(space: Space, limit: int = MAX_FEATURES) -> list[Leaf]:
-    """Return the numbers that a controller can read of an observation: at most `limit` in all, shared evenly."""
+def leaves(space: Space) -> list[Leaf]:
+    """Return the numbers that a controller can read of an observation: at most `MAX_FEATURES` in all, shared evenly."""
     readable = list(_leaves(space, "obs"))
-    if limit < 1 or not readable:
-        return []
     shares = dict.fromkeys(range(len(readable)), 0)
-    room = limit
+    room = MAX_FEATURES
     for position in sorted(shares, key=lambda i: len(readable[i].centre)):
         waiting = sum(1 for i in shares if shares[i] == 0)
         shares[position] = min(len(readable[position].centre), max(room // waiting, 1 if room else 0))
@@ -309,7 +307,6 @@ class Policy:
 
 
 def _draw(space: Space) -> str:
-    """Return Python source that draws an action uniformly."""
     match space["type"]:
         case "Discrete":
             start = int(space.get("start", 0))

@@ -189,8 +189,6 @@ class RecordedModel:
 
 
 class _RecordedPrograms:
-    """Programs whose results are recorded."""
-
     def __init__(self, programs: Programs, once: Numbered) -> None:
         self._programs = programs
         self._once = once

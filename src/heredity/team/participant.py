@@ -404,7 +404,7 @@ class Context:
             body=checked_body(body, f"a {kind} of {self.name}"),
             parent=self._own_id,
             session=self._bus.session,
-            task=self.message.task if self.message else self._bus.task,
+            task=self.message.task if self.message else "",
             priority=priority,
             timeout=timeout,
         )

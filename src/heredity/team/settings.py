@@ -1,25 +1,31 @@
 """team.toml: the configuration of a team.
 
-    [team] model = "openai/gpt-5-mini"          # default model memory = "memory.jsonl"              # general notes
-    of earlier tasks; added to in the end
+    [team]
+    model = "openai/gpt-5-mini"     # default model
+    memory = "memory.jsonl"         # general notes of earlier tasks; added to in the end
 
-    [corpus] folder = "documents"                 # documents for the tools `search` and `read`
+    [corpus]
+    folder = "documents"            # documents for the tools `search` and `read`
 
-    [web] allow = ["127.0.0.1:8000"]           # hosts for the tools `browse` and `fetch`
+    [web]
+    allow = ["127.0.0.1:8000"]      # hosts for the tools `browse` and `fetch`
 
-    [agents.researcher] description = "finds things in the documents and names its sources" prompt = "You find things
-    in documents." tools = ["search", "read"]
+    [agents.coder]
+    description = "computes with Python"
+    prompt = "You compute."
+    tools = ["python", "notes"]
+    asks = ["engineer"]             # other agents as tools
 
-    [agents.coder] description = "computes with Python" tools = ["python"] asks = ["researcher"]                #
-    other agents as tools
+    [agents.engineer]
+    description = "writes and tests programs"
+    launcher = "claude-code"        # a coding agent, in a sandbox of its own
 
-    [agents.engineer] description = "writes and tests programs" launcher = "claude-code"             # a coding agent,
-    in a sandbox of its own
+    [mcp.notes]                     # a server of the Model Context Protocol, in the sandbox
+    command = ["python3", "notes.py"]
+    folder = "notes"
 
-    [mcp.notes]                          # a server of the Model Context Protocol, in the sandbox command =
-    ["python3", "notes.py"]    # its tools are named by agents: tools = ["notes"] folder = "notes"
-
-    [evolution] mode = "across"                      # the team improves itself, also for later tasks
+    [evolution]
+    mode = "across"                 # the team improves itself, also for later tasks
 
 Paths are seen from the folder of the file. `[gateway]` is that of every configuration.
 """

@@ -1,11 +1,7 @@
 """A team as a solver: a candidate of resources that works with any taskset, method and schedule.
 
-A candidate whose part `agent/team` lists the team's agents answers questions by planning and carrying out steps:
-
-    agent/team/agent.json      {"agents": {"reader": {"description": "finds facts", "tools": ["look-up"]}}, "rounds":
-    5} prompt/planner/prompt.md   the planner's system message (by default `heredity.team.planning.INSTRUCTIONS`)
-    prompt/reader/prompt.md    the system message of the agent `reader` tool/NAME, memory/NAME     as of any solver;
-    every agent has the memories, and the tools that it names, or all
+A candidate whose part `agent/team` lists the team's agents (`heredity.team.design`) answers questions by planning and
+carrying out steps.
 
 So prompts, tools and memories of a team are edited, compared, committed and rolled back like those of a single
 solver. One attempt is one task of the team: its conversations share the attempt's time budget, and every model call

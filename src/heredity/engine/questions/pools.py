@@ -124,7 +124,6 @@ class PoolTaskset:
 
 
 def _scored(question: Question) -> list[Any]:
-    """Return the fields of a question that affect its scores."""
     spec = question.to_spec()
     return [spec.get(name) for name in ("question", "answer", "verifier", "instructions", "choices", "images")]
 

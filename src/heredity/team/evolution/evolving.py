@@ -451,7 +451,6 @@ class Evolving:
             await self._become(session.accepted)
 
     async def _become(self, team: TeamParts) -> None:
-        """Switch to another team: register new agents and remove old ones."""
         before, bus = self.team.design.agents, self.trials.bus
         self.team = team
         for name in before.keys() | team.design.agents.keys():

@@ -126,7 +126,7 @@ def score(handled: Handled, failures_found: Sequence[Failure]) -> float:
     return 0.5 if failures_found else 1.0
 
 
-def transcript(handled: Handled, chars: int = 6000) -> str:
+def transcript(handled: Handled) -> str:
     """Return the messages and effects of a step, in order and shortened, for an optimizer."""
     lines: list[str] = []
     for name, value in handled.trace:
@@ -136,7 +136,7 @@ def transcript(handled: Handled, chars: int = 6000) -> str:
             lines.append(f"[said] {shortened(reply.text, 1500)}{calls}")
         else:
             lines.append(f"[{_plain_name(name, handled)}] {shortened(_text(value), 1500)}")
-    return shortened("\n".join(lines), chars)
+    return shortened("\n".join(lines), 6000)
 
 
 def _calls(reply: Reply) -> list[tuple[str, str]]:

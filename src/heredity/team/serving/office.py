@@ -1,7 +1,8 @@
 """Tasks of a served team: each in a separate folder, several at once, all surviving the process.
 
     async with Office(settings, folder) as office:
-        run = office.start("When was the bridge built?") print((await run.ended()).answer)
+        run = office.start("When was the bridge built?")
+        print((await run.ended()).answer)
 
 A task is on disk before `start` returns. An office opened on the folder again resumes every task that has not ended.
 """

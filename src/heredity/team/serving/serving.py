@@ -127,7 +127,6 @@ class TeamApp:
 
 
 def _files(given: Mapping[str, Any]) -> dict[str, bytes]:
-    """Return the files sent with a task: names to contents, decoded from base64."""
     try:
         return {name: base64.b64decode(text, validate=True) for name, text in given.items()}
     except (TypeError, ValueError) as error:

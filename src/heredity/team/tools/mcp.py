@@ -526,7 +526,6 @@ async def _all_tools(client: Client) -> list[types.Tool]:
 
 
 def _format_result(result: types.CallToolResult) -> str:
-    """Return a result as a text of bounded length."""
     pieces: list[str] = []
     for block in result.content:
         if block.type == "text":

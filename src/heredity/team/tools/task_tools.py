@@ -111,8 +111,6 @@ def lacking(given: ToolSettings, *, unsafe: bool = False) -> Iterator[tuple[str,
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """The opened resources of a run."""
-
     given: ToolSettings
     programs: Programs
     documents: _Documents

@@ -229,8 +229,6 @@ _SPEC = ToolSpec(
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """One request to a service."""
-
     address: str
     method: str = "GET"
     headers: Mapping[str, str] | None = None

@@ -63,7 +63,7 @@ def _team_design(folder: Path) -> object:
 def _kept(read: str) -> Callable[[Path], object]:
     def load(folder: Path) -> object:
         from heredity.team.assembly import read_memory
-        from heredity.team.evolution.checks import read_canaries, read_history
+        from heredity.team.evolution.lineage import read_canaries, read_history
 
         path = folder / "kept.jsonl"
         readers: Mapping[str, Callable[[Path], object]] = {

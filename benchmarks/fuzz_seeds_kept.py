@@ -110,7 +110,7 @@ def _team_task(folder: Path) -> object:
 
 
 def _served_task(folder: Path) -> object:
-    from heredity.team.serving.task_run import read_task
+    from heredity.team.serving.office import read_task
 
     return read_task(folder).to_json()
 
@@ -233,8 +233,7 @@ def _viewed_results(folder: Path) -> object:
 
 def _documents(folder: Path) -> object:
     from heredity.engine.programs import SandboxedPrograms
-    from heredity.team.tools.corpus import Corpus
-    from heredity.team.tools.documents import DocumentReader
+    from heredity.team.tools.documents import Corpus, DocumentReader
 
     async def read() -> object:
         async with SandboxedPrograms(workers=1) as programs:

@@ -102,7 +102,7 @@ def _annotated(folder: Path) -> object:
 
 def _judgements(folder: Path) -> object:
     from heredity.session import HiddenCases
-    from heredity.session.judgements import JudgementStore
+    from heredity.session.bench import JudgementStore
 
     with tempfile.TemporaryDirectory() as home:
         return JudgementStore(folder / "judgements.jsonl", HiddenCases.create(Path(home)))

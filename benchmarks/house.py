@@ -131,7 +131,7 @@ def docs_words() -> int:
 async def submission_files() -> list[str]:
     """Submit one CartPole episode and return the modules whose functions ran meanwhile, by path below the package."""
     from heredity._core.engine_folder import EngineFolder
-    from heredity.engine.starter_policy import starter_program
+    from heredity.engine.space_numbers import starter_program
     from heredity.kinds.policy.runner import EpisodeRunner
     from heredity.methods import Budget, Trial
     from heredity.records import Committer, RunFolder

@@ -26,8 +26,8 @@ from heredity.engine.kind import KINDS
 from heredity.experiments.config import resolve
 from heredity.experiments.engine import Engine
 from heredity.methods.starter import starter_candidate
+from heredity.session.bench import Judgements, JudgementStore
 from heredity.session.cases import HiddenCases
-from heredity.session.judgements import Judgements, JudgementStore
 from heredity.session.rollouts import Rollouts
 from heredity.session.views import ViewScores
 from heredity.tasks.registry import taskset

@@ -16,7 +16,7 @@ from pathlib import Path
 from pydantic import Field
 
 from heredity._core.ids import generator
-from heredity.engine.starter_policy import starter_program
+from heredity.engine.space_numbers import starter_program
 from heredity.kinds.policy.runner import EpisodeRunner
 from heredity.methods import Budget, EvolverContext, SessionContract
 from heredity.methods.operators.draw import jitter

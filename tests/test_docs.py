@@ -32,7 +32,7 @@ from heredity.cli.schema import journal_schema, results_schema
 from heredity.configuration.config import Config
 from heredity.engine.engine import Engine, EngineSettings
 from heredity.engine.runner import Job
-from heredity.engine.starter_policy import starter_program
+from heredity.engine.space_numbers import starter_program
 from heredity.experiments.config import load, resolve
 from heredity.experiments.suite import open_suite, run_suite
 from heredity.experiments.suites import suites

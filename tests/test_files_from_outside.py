@@ -34,7 +34,7 @@ from heredity.models.reply_store import ReplyStore
 from heredity.models.scripted import _value as placeholder
 from heredity.resources import Store
 from heredity.session import HiddenCases
-from heredity.session.judgements import JudgementStore
+from heredity.session.bench import JudgementStore
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 BOMB = "a0: &a0 [x]\n" + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 12))

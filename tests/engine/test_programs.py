@@ -8,7 +8,7 @@ import pytest
 from heredity._core.errors import ConfigError
 from heredity.engine.actor import ToolResult
 from heredity.engine.program_process import ProgramLimits
-from heredity.engine.programs import SandboxedPrograms, call_once
+from heredity.engine.programs import SandboxedPrograms
 from heredity.resources import SourceTree
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -192,10 +192,6 @@ async def test_threads_left_running_end_with_the_call(run: Call) -> None:
     assert result.seconds < 2
     many = await run("for _ in range(500): threading.Thread(target=spin).start()", top=top)
     assert (many.error, many.message) == ("tool_error", "RuntimeError: can't start new thread")
-
-
-def test_a_call_can_be_made_without_an_event_loop() -> None:
-    assert call_once(TOOL, "tool:run", {"a": 20, "b": 22}, 5.0).value["sum"] == 42
 
 
 @pytest.mark.parametrize("field", ["memory_bytes", "wall_s", "requests"])

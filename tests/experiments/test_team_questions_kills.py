@@ -20,7 +20,7 @@ import pytest
 
 from heredity._core.ids import digest_json, generator
 from heredity.records import read_journal
-from heredity.team.events import EFFECT_DONE
+from heredity.team.record import EFFECT_DONE
 
 KILLS = 8
 EDITS = ("Guess at it.", "Ages.")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.methods.local_session import LocalSession, context_for, judge, public_of, rollout
 
-from heredity.engine.starter_policy import starter_program
+from heredity.engine.space_numbers import starter_program
 from heredity.methods.programs import control_source, controller_program
 from heredity.methods.registry import method
 

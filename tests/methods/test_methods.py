@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.methods.local_session import LocalSession, context_for, fingerprint
 
 from heredity._core.errors import ConfigError
-from heredity.engine.starter_policy import starter_program
+from heredity.engine.space_numbers import starter_program
 from heredity.kinds.policy.environments.spaces import describe_space
 from heredity.methods.operators.constants import find_constants
 from heredity.methods.registry import method

@@ -9,8 +9,7 @@ from gymnasium import spaces
 from tests.methods.local_session import load_policy
 
 from heredity._core.errors import ConfigError
-from heredity.engine.space_numbers import MAX_FEATURES, Leaf, leaves
-from heredity.engine.starter_policy import starter_program
+from heredity.engine.space_numbers import MAX_FEATURES, Leaf, leaves, starter_program
 from heredity.kinds.policy.environments.spaces import describe_space
 from heredity.methods.operators.constants import find_constants
 from heredity.methods.programs import control_source, controller_program, find_control, shape_of

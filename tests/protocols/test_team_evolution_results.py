@@ -20,7 +20,7 @@ from heredity.records import Journal
 from heredity.results.charts import Lines
 from heredity.results.page import Table
 from heredity.results.run import RunResults, RunStatus
-from heredity.team.events import EFFECT_DONE, MESSAGE
+from heredity.team.record import EFFECT_DONE, MESSAGE
 
 # The reader answers of years only if its message says so, and forgets them once it is told of ages.
 MODELS = {

@@ -12,8 +12,8 @@ import pytest
 from heredity.experiments.config import resolve
 from heredity.models.settings import GatewaySettings
 from heredity.sandbox.limits import Limits
+from heredity.session.bench import Judgements, JudgementStore
 from heredity.session.cases import HiddenCases
-from heredity.session.judgements import Judgements, JudgementStore
 from heredity.session.rollouts import Rollouts
 
 from .fakes import FakeRunner, NumbersTaskset, program

@@ -20,9 +20,8 @@ from heredity.models import Reply, Usage
 from heredity.models.scripted import Scripted
 from heredity.team import Bus, Message, Outcome, Participant, open_record
 from heredity.team.assembly import work
-from heredity.team.coding import CodingAgent, CodingAgents, _last_message
-from heredity.team.sections import AgentSection
-from heredity.team.settings import load_team
+from heredity.team.outside import CodingAgent, CodingAgents, _last_message
+from heredity.team.settings import AgentSection, load_team
 from heredity.team.view import View
 
 pytestmark = pytest.mark.skipif(available() is not None, reason=f"agents cannot be confined here: {available()}")

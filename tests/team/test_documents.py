@@ -15,8 +15,7 @@ from heredity._core.errors import ConfigError
 from heredity.engine.programs import SandboxedPrograms
 from heredity.library.localweb import writers
 from heredity.team.assembly import keep_files
-from heredity.team.tools.corpus import Corpus
-from heredity.team.tools.documents import Document, DocumentReader, UnreadableDocumentError
+from heredity.team.tools.documents import Corpus, Document, DocumentReader, UnreadableDocumentError
 
 PIXELS = [[(0, 0, 255)] * 7] * 5
 

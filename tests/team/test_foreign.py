@@ -13,7 +13,7 @@ import pytest
 from heredity._core.errors import ConfigError
 from heredity._core.http import listening, tcp_socket
 from heredity.team import Bus, Outcome, Participant, open_record
-from heredity.team.assembly import ForeignAgent, ForeignAgentError
+from heredity.team.outside import ForeignAgent, ForeignAgentError
 
 pytest.importorskip("a2a", reason="the extra a2a is not installed")
 

@@ -13,7 +13,7 @@ import pytest
 from heredity._core.errors import ConfigError, DamagedRecordError, HostError
 from heredity.resources import Store
 from heredity.team.assembly import work
-from heredity.team.evolution.checks import history_of, read_canaries, read_history
+from heredity.team.evolution.lineage import history_of, read_canaries, read_history
 from heredity.team.settings import load_team
 from heredity.team.team import TeamResult
 

@@ -19,11 +19,9 @@ from heredity.resources import Candidate, SourceTree
 from heredity.team.agent import SubAgent, TeamTool
 from heredity.team.design import EvolutionDesign, TeamParts, read_team
 from heredity.team.evolution.evolving import Evolving
-from heredity.team.evolution.failures import Failure, FailureKind, Handled, failures
 from heredity.team.evolution.generation import WRITE_SKILL, WRITE_TOOL, skill_part, tool_part, writing_tools
-from heredity.team.evolution.trials import Case, Staff
-from heredity.team.messages import Outcome
-from heredity.team.participant import Context
+from heredity.team.evolution.trials import Case, Failure, FailureKind, Handled, Staff, failures
+from heredity.team.participant import Context, Outcome
 from heredity.team.team import Member, TeamResult, open_team
 
 _WHAT = {"type": "object", "properties": {"what": {"type": "string"}}, "required": ["what"]}

@@ -33,16 +33,13 @@ from heredity.team.evolution.generation import WRITE_TOOL, writing_tools
 from heredity.team.evolution.trials import Staff
 from heredity.team.memory import NAME as MEMORY
 from heredity.team.memory import Entry, SharedMemory
-from heredity.team.messages import Message
-from heredity.team.participant import Context
+from heredity.team.participant import Context, Message
 from heredity.team.plan import Plan, Round, State, Step, parsed
 from heredity.team.planning import shown
 from heredity.team.team import Member, TeamResult, open_team
 from heredity.team.tools import documents
-from heredity.team.tools.asking import asking
-from heredity.team.tools.corpus import Corpus
-from heredity.team.tools.documents import Document
-from heredity.team.tools.python import python_tool
+from heredity.team.tools.documents import Corpus, Document
+from heredity.team.tools.own_tools import asking, python_tool
 
 SECRET = "the-code-is-4711"
 OFFERED = frozenset({"search", "read", "python", WRITE_TOOL})

@@ -16,10 +16,8 @@ from heredity.models.scripted import Scripted
 from heredity.resources import Candidate
 from heredity.team import Bus, Participant
 from heredity.team.agent import SubAgent, TeamTool
-from heredity.team.tools.asking import asking
-from heredity.team.tools.corpus import Corpus
-from heredity.team.tools.documents import DocumentReader, UnreadableDocumentError
-from heredity.team.tools.python import python_tool
+from heredity.team.tools.documents import Corpus, DocumentReader, UnreadableDocumentError
+from heredity.team.tools.own_tools import asking, python_tool
 
 PAGE = """<html><head><title>no</title><script>steal()</script></head><body><h1>The bridge</h1>
 <p>Built in <b>1883</b>,   see <a href="/tower.html">the tower</a>.</p>

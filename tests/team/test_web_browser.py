@@ -28,18 +28,15 @@ from heredity.sandbox.hosts import AllowedHosts
 from heredity.team.agent import Traced
 from heredity.team.assembly import work
 from heredity.team.bus import Bus
-from heredity.team.events import EFFECT_DONE
-from heredity.team.messages import Message
-from heredity.team.participant import Context, Participant
+from heredity.team.participant import Context, Message, Participant
+from heredity.team.record import EFFECT_DONE
 from heredity.team.settings import load_team
 from heredity.team.tools.documents import DocumentReader
 from heredity.team.tools.web import browser as browsers
-from heredity.team.tools.web import page as pages
-from heredity.team.tools.web import showing
+from heredity.team.tools.web import door as pages
+from heredity.team.tools.web import door as showing
 from heredity.team.tools.web.browser import WebBrowser, check, open_browser
-from heredity.team.tools.web.door import browser_tools
-from heredity.team.tools.web.page import Session, open_session
-from heredity.team.tools.web.showing import PIECE
+from heredity.team.tools.web.door import PIECE, Session, browser_tools, open_session
 
 
 def missing() -> str:

@@ -22,15 +22,13 @@ from heredity.records import BlobStore, read_journal
 from heredity.sandbox.hosts import AllowedHosts, ForbiddenHostError, _public
 from heredity.team.agent import Traced
 from heredity.team.assembly import work
-from heredity.team.events import EFFECT_DONE
+from heredity.team.record import EFFECT_DONE
 from heredity.team.settings import load_team
 from heredity.team.tools import documents
-from heredity.team.tools.bounded_http import bounded_transport
+from heredity.team.tools.mcp import bounded_transport
 from heredity.team.tools.web import client as clients
-from heredity.team.tools.web.client import FetchError, WebClient
-from heredity.team.tools.web.door import Fetcher
-from heredity.team.tools.web.searching import WebSearch
-from heredity.team.tools.web.showing import keep_nothing
+from heredity.team.tools.web.client import FetchError, WebClient, WebSearch
+from heredity.team.tools.web.door import Fetcher, keep_nothing
 
 GUEST = Path(documents.__file__).parent / "guest"
 

@@ -11,11 +11,10 @@ import pytest
 from heredity.sandbox.hosts import AllowedHosts
 from heredity.team.bus import Bus
 from heredity.team.lending import Seats, Step, waiting
-from heredity.team.messages import Message
-from heredity.team.participant import Context, Participant
+from heredity.team.participant import Context, Message, Participant
 from heredity.team.tools.documents import DocumentReader
 from heredity.team.tools.web.browser import MOST_CONTEXTS, WebBrowser, WebProxy
-from heredity.team.tools.web.page import open_session
+from heredity.team.tools.web.door import open_session
 
 
 class Chromium:

@@ -11,7 +11,7 @@ from heredity.agents.launchers import BrokerDoor
 from heredity.analysis.usage import BROKER, TokenUsage
 from heredity.models import Model, Usage
 from heredity.models.broker import Account, BrokerApp, CallRecord, Limits, serve_broker
-from heredity.records.agent_events import TokenUsageData
+from heredity.records.events import TokenUsageData
 
 RecordUsage = Callable[[str, TokenUsageData], Awaitable[None]]
 """Journals an agent's usage: its source, and the usage (`Session.record_usage`)."""

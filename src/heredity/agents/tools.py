@@ -20,7 +20,7 @@ from heredity._core.spans import span
 from heredity.agents.app import RefusedError, json_answer, read_object
 from heredity.engine.actor import ProvidedTool
 from heredity.engine.calling import check_arguments
-from heredity.records.agent_events import AgentTool
+from heredity.records.events import AgentTool
 
 _AT_ONCE = 8
 _ARGUMENTS = 2_000

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from heredity._core.errors import UnknownNameError
-from heredity.records.agent_events import TokenUsageData
+from heredity.records.events import TokenUsageData
 from heredity.results.agents import AgentAccounts, TokenDifference, Tokens
 
 BROKER = "broker"

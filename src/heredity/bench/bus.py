@@ -13,7 +13,7 @@ from typing import Any
 
 from heredity._core.engine_folder import EngineFolder
 from heredity.team import Bus, Context, Kind, Message, Participant, open_record
-from heredity.team.messages import Outcome
+from heredity.team.participant import Outcome
 
 _TEXT = "a line of what one agent tells another, of about the usual length of a status or a short finding " * 3
 

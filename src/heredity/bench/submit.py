@@ -22,7 +22,7 @@ from heredity.agents.app import SessionApp
 from heredity.agents.terms import Briefing, RunTerms
 from heredity.agents.workspace import Workspace
 from heredity.bench.rollouts import BALANCE
-from heredity.engine.starter_policy import starter_program
+from heredity.engine.space_numbers import starter_program
 from heredity.kinds.policy.environments.taskset import make_from_spec
 from heredity.kinds.policy.runner import EpisodeRunner
 from heredity.methods import Budget

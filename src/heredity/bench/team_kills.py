@@ -29,11 +29,11 @@ from heredity.resources import Candidate, SourceTree
 from heredity.resources.store import Store
 from heredity.team.agent import SubAgent, TeamTool
 from heredity.team.design import EvolutionDesign, TeamParts, read_team
-from heredity.team.events import EFFECT_DONE
 from heredity.team.evolution.evolving import Evolving
 from heredity.team.evolution.lineage import Lineage
 from heredity.team.evolution.trials import Staff
 from heredity.team.participant import Context
+from heredity.team.record import EFFECT_DONE
 from heredity.team.team import Member, open_team
 
 _ROUNDS, _STEPS = 4, 4

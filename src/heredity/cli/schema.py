@@ -65,7 +65,7 @@ def journal_schema() -> dict[str, Any]:
     """Return the schema of a line of journal.jsonl."""
     from heredity.protocols.registry import PROTOCOLS
     from heredity.records.events import EVENTS
-    from heredity.team.events import EVENTS as TEAM_EVENTS
+    from heredity.team.record import EVENTS as TEAM_EVENTS
 
     own = {kind: data for name in PROTOCOLS.names() for kind, data in PROTOCOLS.load(name).events.items()}
     return lines_schema({**EVENTS, **own, **TEAM_EVENTS})

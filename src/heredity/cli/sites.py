@@ -22,7 +22,7 @@ def listed() -> None:
 
     Example: heredity sites list
     """
-    from heredity.engine.questions.sites import SITES
+    from heredity.engine.questions.pools import SITES
 
     for name in SITES.names():
         typer.echo(name)
@@ -37,7 +37,7 @@ def serve(
 
     Example: heredity sites serve local-web --port 8000
     """
-    from heredity.engine.questions.sites import SITES
+    from heredity.engine.questions.pools import SITES
 
     with activity(), SITES.load(name).serving(port) as address:
         typer.echo(f"http://{address}/")
@@ -58,7 +58,7 @@ def write(
     Example: heredity sites write local-web varnholm
     """
     from heredity._core.errors import ConfigError
-    from heredity.engine.questions.sites import SITES
+    from heredity.engine.questions.pools import SITES
 
     site = SITES.load(name)
     try:

@@ -161,7 +161,7 @@ def replay(folder: Path = typer.Argument(help="Folder that `team run` worked in.
     """
     from heredity.records import read_journal
     from heredity.results.text import clean
-    from heredity.team.events import EFFECT_DONE, MESSAGE
+    from heredity.team.record import EFFECT_DONE, MESSAGE
 
     events = read_journal(folder / "journal.jsonl")
     if json_output:

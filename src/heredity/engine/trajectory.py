@@ -91,25 +91,20 @@ class Trajectory:
         # Recorded trajectories and runners of other packages use plain strings.
         object.__setattr__(self, "failure_source", FailureSource(self.failure_source))
 
-    def rows(self, *, observations: bool = True) -> Iterator[dict[str, Any]]:
-        """Yield one JSON row per step: t, obs, action, reward, terminated, truncated, info (EvoPolicyGym's fields).
-
-        Args:
-            observations: False leaves out `obs`, for observations too large for JSON, which are in a separate file.
-        """
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield one JSON row per step: t, obs, action, reward, terminated, truncated, info (EvoPolicyGym's fields)."""
         infos = {name.removeprefix("info/"): c for name, c in self.columns.items() if name.startswith("info/")}
-        seen = self.step_values("obs") if observations else iter(())
-        done = self.step_values("action")
+        seen, done = self.step_values("obs"), self.step_values("action")
         for t in range(self.length):
-            row: dict[str, Any] = {"t": t}
-            if observations:
-                row["obs"] = to_json(next(seen))
-            row["action"] = to_json(next(done))
-            row["reward"] = float(self.columns["reward"][t])
-            row["terminated"] = bool(self.columns["terminated"][t])
-            row["truncated"] = bool(self.columns["truncated"][t])
-            row["info"] = {k: to_json(c[t]) for k, c in infos.items() if c[t] is not None}
-            yield row
+            yield {
+                "t": t,
+                "obs": to_json(next(seen)),
+                "action": to_json(next(done)),
+                "reward": float(self.columns["reward"][t]),
+                "terminated": bool(self.columns["terminated"][t]),
+                "truncated": bool(self.columns["truncated"][t]),
+                "info": {k: to_json(c[t]) for k, c in infos.items() if c[t] is not None},
+            }
 
     def step_values(self, name: str) -> Iterator[Any]:
         """Yield one value per entry of `"obs"` or `"action"`, reassembled if its leaves have separate columns."""

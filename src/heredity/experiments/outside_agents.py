@@ -22,9 +22,8 @@ from heredity.models import Delta, Model, Request
 from heredity.models.broker import Limits
 from heredity.models.layers import Ask, Layer
 from heredity.records import read_journal
-from heredity.records.agent_events import AgentTool, TokenUsageData
 from heredity.records.agent_starts import TURNS, Continuing
-from heredity.records.events import AGENT_TOOL, AGENT_USAGE
+from heredity.records.events import AGENT_TOOL, AGENT_USAGE, AgentTool, TokenUsageData
 from heredity.sandbox.bubblewrap_root import interpreter
 from heredity.session.session import Session
 

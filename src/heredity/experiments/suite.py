@@ -49,9 +49,8 @@ from heredity.results.sequence import Stop
 from heredity.results.status import Status
 from heredity.results.suite import SuiteResults
 from heredity.sandbox.gpus import GpuMachine, GpuPool
-from heredity.session.bench import Verdict
+from heredity.session.bench import Judgements, JudgementStore, Verdict
 from heredity.session.cases import HiddenCases
-from heredity.session.judgements import Judgements, JudgementStore
 from heredity.session.rollouts import Rollouts
 from heredity.session.run import Conditions, EvolverFailure, run_evolution
 from heredity.session.session import Session

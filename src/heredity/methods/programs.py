@@ -17,8 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from heredity.engine.space_numbers import Leaf, action_expression, count_controls, find_grid, leaves, space_of
-from heredity.engine.starter_policy import POLICY
+from heredity.engine.space_numbers import POLICY, Leaf, action_expression, count_controls, find_grid, leaves, space_of
 from heredity.methods.operators.constants import parse
 from heredity.resources import SourceTree
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from heredity.engine.starter_policy import starter_program
+from heredity.engine.space_numbers import starter_program
 from heredity.methods.contract import EvolverContext, SessionContract
 from heredity.methods.operators.evaluate import Evaluator, Proposal, until_closed
 from heredity.methods.options import MethodOptions, parse_options

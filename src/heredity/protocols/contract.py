@@ -33,9 +33,8 @@ from heredity.models import Model
 from heredity.records import Event
 from heredity.results.report import PlainReport, Report
 from heredity.sandbox.gpus import Lease
-from heredity.session.bench import Evolved, Judge, Reference
+from heredity.session.bench import Evolved, Judge, Judgements, Reference
 from heredity.session.cases import HiddenCases
-from heredity.session.judgements import Judgements
 from heredity.session.run import EvolverFailure
 from heredity.session.schedule import BatchPlan
 from heredity.session.session import Session

@@ -15,13 +15,13 @@ from typing import Any
 
 from heredity._core.errors import ConfigError
 from heredity.records import Event
-from heredity.records.agent_events import AgentEnded
 from heredity.records.events import (
     AGENT_ENDED,
     AGENT_STARTED,
     SESSION_CLOSED,
     SUBMISSION_ADMITTED,
     SUBMISSION_REJECTED,
+    AgentEnded,
     EvolverFailed,
 )
 

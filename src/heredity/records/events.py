@@ -1,8 +1,7 @@
 """Events of a run's journal: the name of each kind, and the type of its data.
 
 Writers and readers of an event share one `EventKind`, so renaming a key on one side only is a type error. A protocol
-declares
-its events in the same way, in its folder:
+declares its events in the same way, in its folder:
 
     class CodeRevised(TypedDict):
         revision: int
@@ -21,8 +20,51 @@ from typing import Any, Generic, Literal, NotRequired, TypeVar, cast
 
 from typing_extensions import TypedDict  # Pydantic requires typing_extensions.TypedDict before Python 3.12.
 
-from heredity.records.agent_events import AgentEnded, AgentStarted, AgentTool, AgentUsage
 from heredity.records.journal import Event, Line
+
+
+class AgentStarted(TypedDict):
+    """An outside agent was started: `start` counts from 1, `at_s` is the run's clock, `wait_s` the wait before it."""
+
+    start: int
+    at_s: float
+    wait_s: float
+
+
+class AgentEnded(TypedDict):
+    """End of an outside agent's start, with its peak memory and disk, and its last lines of output."""
+
+    code: int
+    reason: str
+    seconds: float
+    memory_bytes: int
+    disk_bytes: int
+    output: str
+
+
+class AgentTool(TypedDict):
+    """Tool call of an outside agent: arguments as JSON, cut; length of the result, null without one; wall seconds."""
+
+    tool: str
+    arguments: str
+    characters: int | None
+    seconds: float
+
+
+class TokenUsageData(TypedDict):
+    """Usage of agent sessions (see `heredity.analysis.usage.TokenUsage`); null is unknown."""
+
+    input_tokens: int | None
+    cache_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+
+
+class AgentUsage(TokenUsageData):
+    """Usage of an outside agent, according to `source`."""
+
+    source: str
+
 
 Data = TypeVar("Data", bound=Mapping[str, object])
 

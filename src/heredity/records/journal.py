@@ -2,12 +2,9 @@
 
 Each line is the canonical JSON of `{"at", "data", "kind", "seq"}`, in the first line also `format`, with a last field
 `chain`: the SHA-256 of the previous line's (32 zero bytes before the first) and that canonical JSON. So the last
-line's, the
-head, identifies the whole journal: it reveals any changed or missing line. A line is complete when its newline is
-written;
-anything after the last newline was left by a crash and is cut. Any other mismatch is damage, which is reported and
-never
-repaired.
+line's, the head, identifies the whole journal: it reveals any changed or missing line. A line is complete when its
+newline is written; anything after the last newline was left by a crash and is cut. Any other mismatch is damage,
+which is reported and never repaired.
 """
 
 from __future__ import annotations

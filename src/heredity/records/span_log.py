@@ -117,7 +117,6 @@ def read_spans(path: Path) -> tuple[list[Span], int]:
 
 
 def _opened(path: Path) -> tuple[int, int]:
-    """Open the file for appending after the last complete line."""
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:
         size = end = os.fstat(fd).st_size

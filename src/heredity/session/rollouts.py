@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from heredity._core.errors import ConfigError, HostError, IsolationError, OutageError, ProviderError
 from heredity._core.ids import seed_sequence
@@ -26,6 +26,21 @@ from heredity.results.status import PROGRAM_FAILURES, Status
 from heredity.sandbox.limits import Limits
 from heredity.session.session_log import Submission, outcome_to_json
 from heredity.tasks import Task, TasksetInfo
+
+T = TypeVar("T")
+
+
+async def gather(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """Await all of `work`; if one fails or the caller is cancelled, cancel the others before returning."""
+    tasks = [asyncio.create_task(w) for w in work]
+    if not tasks:
+        return []
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
 
 
 @dataclass(frozen=True, slots=True)

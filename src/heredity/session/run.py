@@ -36,9 +36,8 @@ from heredity.records.events import (
 from heredity.results.coverage import COVERAGE
 from heredity.sandbox.limits import Limits
 from heredity.session.admission import journal_plan
-from heredity.session.bench import Bench, Evolved, Judge, Reference, Verdict
+from heredity.session.bench import Bench, Evolved, Judge, Judgements, Reference, Verdict
 from heredity.session.cases import HiddenCases, Opening
-from heredity.session.judgements import Judgements
 from heredity.session.rollouts import Rollouts, encodable
 from heredity.session.schedule import BatchPlan, Probe
 from heredity.session.session import Publish, Session, SessionRules

@@ -32,7 +32,6 @@ from heredity.methods import Batch, Budget, Decision, Feedback, Trial
 from heredity.models import Model, Reply, Request, Usage
 from heredity.models.contract import NOTHING_USED
 from heredity.records import Blob, Committer, Event
-from heredity.records.agent_events import TokenUsageData
 from heredity.records.events import (
     AGENT_USAGE,
     HEARTBEAT,
@@ -44,6 +43,7 @@ from heredity.records.events import (
     BatchStarted,
     ModelCalled,
     ReplyUnused,
+    TokenUsageData,
 )
 from heredity.records.journal import Line
 from heredity.resources import Candidate
@@ -58,8 +58,7 @@ from heredity.session.admission import (
     category_of,
     request_digest,
 )
-from heredity.session.gathering import gather
-from heredity.session.rollouts import Evaluator, Rollouts, encodable
+from heredity.session.rollouts import Evaluator, Rollouts, encodable, gather
 from heredity.session.schedule import BatchPlan, Decisions, Probe, gate_of
 from heredity.session.session_log import SessionLog, Submission
 from heredity.tasks import Task, TasksetInfo

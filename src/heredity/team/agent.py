@@ -20,8 +20,7 @@ from heredity.engine.solver import Solver
 from heredity.models import Model, Reply, Request
 from heredity.resources import SourceTree
 from heredity.results.status import AnswerStatus
-from heredity.team.messages import Message
-from heredity.team.participant import Context
+from heredity.team.participant import Context, Message
 
 GIVEN = 4_000
 """Characters shown of each earlier result."""
@@ -190,8 +189,6 @@ class RecordedModel:
 
 
 class _RecordedPrograms:
-    """Programs whose results are recorded."""
-
     def __init__(self, programs: Programs, once: Numbered) -> None:
         self._programs = programs
         self._once = once

@@ -5,19 +5,18 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import urlsplit
 
-from heredity._core.errors import ConfigError, MissingExtraError, RecordError
+from heredity._core.errors import ConfigError, RecordError
 from heredity._core.ids import digest_json
 from heredity._core.outside import json_value, read_bytes, read_text
 from heredity._core.refusals import reading
 from heredity.engine.actor import Solving
+from heredity.engine.parts import Parts, read_parts
 from heredity.engine.programs import SandboxedPrograms
 from heredity.engine.solver import Solver
 from heredity.models import Model
@@ -25,198 +24,93 @@ from heredity.models.contract import NOTHING_USED, Usage
 from heredity.models.gateway import Gateway
 from heredity.resources import Candidate, SourceTree
 from heredity.resources.assembly import candidate_from_folder
-from heredity.team.agent import AgentFailedError, SubAgent, TeamTool, asked, shortened
-from heredity.team.coding import CodingAgents, ModelDoor
-from heredity.team.debate import Debate
-from heredity.team.design import AgentDesign, EvolutionDesign, TeamParts, read_team
-from heredity.team.evolution.checks import add_canary, after_task, read_canaries
+from heredity.resources.building import PROMPT
+from heredity.team.agent import SubAgent, TeamTool
+from heredity.team.design import TEAM, AgentDesign, EvolutionDesign, TeamDesign, TeamParts, read_team
 from heredity.team.evolution.evolving import NO_EVOLUTION, Evolving, check_optimizer
 from heredity.team.evolution.generation import writing_tools
-from heredity.team.evolution.lineage import Lineage
-from heredity.team.evolution.makeup import Makeup, makeup
+from heredity.team.evolution.lineage import Lineage, add_canary, after_task, read_canaries
 from heredity.team.evolution.trials import Case, Staff, is_right, solved, used_in
 from heredity.team.memory import Entry, SharedMemory, to_jsonl
-from heredity.team.messages import Message
+from heredity.team.outside import CodingAgents, ModelDoor, described, foreign_agents
 from heredity.team.participant import Context, Handler
 from heredity.team.plan import Plan
-from heredity.team.planning import Planner
+from heredity.team.planning import INSTRUCTIONS, Debate, Planner
 from heredity.team.settings import AgentSection, EvolutionSection, TeamSettings
 from heredity.team.team import PLANNER, Member, Team, TeamResult, open_team, write_whole
-from heredity.team.tools.asking import asking
-from heredity.team.tools.bounded_http import bounded_transport
-from heredity.team.tools.corpus import Corpus
-from heredity.team.tools.documents import ENDINGS, PICTURES, DocumentReader
-from heredity.team.tools.mcp_settings import Servers, open_servers, variable, without_servers
-from heredity.team.tools.python import python_tool
+from heredity.team.tools.documents import ENDINGS, PICTURES, Corpus, DocumentReader
+from heredity.team.tools.mcp_settings import Servers, open_servers, without_servers
+from heredity.team.tools.own_tools import asking, python_tool
 from heredity.team.tools.web.door import WebDoor, open_door
 
 if TYPE_CHECKING:
-    from a2a.client import Client
-    from a2a.types.a2a_pb2 import AgentCard, Part, Task
+    pass
 
-_ANSWER = 60_000
-_FIRST_S, _LAST_S = 0.05, 1.0
-_SECONDS = 30.0
-_FAILURES = 5
+# A team.toml as a candidate, so that configured and evolved teams have the same parts.
 
 
 @dataclass(frozen=True)
-class ForeignAgent:
-    """Handles the tasks of an agent reached over A2A.
+class Makeup:
+    """A team as it is configured.
 
     Attributes:
-        name: its name in the team.
-        url: base URL; its card is at `/.well-known/agent-card.json` below it.
-        token: the token sent to it; it goes to the host of `url` alone, whatever the card says.
+        candidate: the parts that may evolve: prompts, tools, memories, the design.
+        rest: fixed parts by agent: its other prompts, its program, its way of calling tools.
+        offered: names of the tools that the team provides to its agents.
     """
 
-    name: str
-    url: str
-    token: str = field(default="", repr=False)
+    candidate: Candidate
+    rest: Mapping[str, Parts]
+    offered: frozenset[str]
 
-    async def card(self) -> AgentCard:
-        """Return its card.
+    def parts(self, team: TeamParts, name: str) -> Parts:
+        """Return the parts of an agent of an evolved team."""
+        own, rest = team.of_agent(name), self.rest.get(name, Parts())
+        return replace(rest, prompts={**rest.prompts, **own.prompts}, memories=own.memories, tools=own.tools)
 
-        Raises:
-            ForeignAgentError: if it does not answer.
-            ConfigError: if its answer is not the card of a usable agent.
-            MissingExtraError: if the package is missing.
-        """
-        async with self._client() as (_, card):
-            return card
 
-    async def __call__(self, message: Message, context: Context) -> dict[str, Any]:
-        """Send it a step, wait, and return its answer.
+def makeup(settings: TeamSettings) -> Makeup:
+    """Return a team as it is configured.
 
-        Raises:
-            AgentFailedError: if it returns no answer, or does not respond.
-        """
-        async with self._client() as (client, _):
-
-            async def send() -> Any:
-                return await self._send(client, asked(message.body))
-
-            async def wait() -> Any:
-                return await self._wait(client, sent["task"], context)
-
-            # Its effects are unknown, so it is not asked twice.
-            sent = await context.once("a2a", send, repeatable=False)
-            answer = sent["answer"] if "answer" in sent else await context.once("a2a-answer", wait)
-            return {"answer": answer}
-
-    async def _send(self, client: Client, text: str) -> dict[str, str]:
-        from a2a.helpers.proto_helpers import get_message_text, new_text_message
-        from a2a.types.a2a_pb2 import Role, SendMessageRequest
-
-        request = SendMessageRequest(message=new_text_message(text, role=Role.ROLE_USER))
-        request.configuration.return_immediately = True
-        async for response in client.send_message(request):
-            if response.HasField("message"):
-                return {"answer": shortened(get_message_text(response.message), _ANSWER)}
-            if response.HasField("task"):
-                return {"task": response.task.id}
-        raise AgentFailedError(f"{self.name} answered neither with a message nor with a task")
-
-    async def _wait(self, client: Client, task_id: str, context: Context) -> str:
-        from a2a.types.a2a_pb2 import CancelTaskRequest, GetTaskRequest, TaskState
-
-        pause, failures, status_said = _FIRST_S, 0, ""
-        try:
-            while True:
-                try:
-                    task = await client.get_task(GetTaskRequest(id=task_id))
-                except Exception:
-                    failures += 1
-                    if failures >= _FAILURES:
-                        raise
-                else:
-                    failures = 0
-                    if task.status.state not in (TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING):
-                        return _answer(self.name, task)
-                    now = _words(task.status.message.parts)[:1000]
-                    if now and now != status_said:
-                        status_said = now
-                        await context.report({"text": now})
-                await asyncio.sleep(pause)
-                pause = min(_LAST_S, pause * 1.5)
-        except asyncio.CancelledError:
-            # A team that stops continues waiting when it resumes.
-            if context.given_up:
-                with suppress(Exception):
-                    async with asyncio.timeout(1):
-                        await client.cancel_task(CancelTaskRequest(id=task_id))
-            raise
-
-    @asynccontextmanager
-    async def _client(self) -> AsyncGenerator[tuple[Client, AgentCard]]:
-        if find_spec("a2a") is None:
-            raise MissingExtraError(f"agents.{self.name}: an agent over A2A", "a2a")
-        import httpx
-        from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
-        from a2a.client.errors import A2AClientError
-        from a2a.utils.errors import A2AError
-
-        headers = {"authorization": f"Bearer {self.token}"} if self.token else {}
-        http = httpx.AsyncClient(
-            headers=headers,
-            transport=bounded_transport(httpx),
-            timeout=_SECONDS,
-            trust_env=False,
-            follow_redirects=False,
+    Raises:
+        ConfigError: if two agents have different tools or memories of one name, or a part cannot be built.
+    """
+    parts: dict[str, SourceTree] = {f"prompt/{PLANNER}": SourceTree({PROMPT: settings.planner.prompt or INSTRUCTIONS})}
+    agents: dict[str, AgentDesign] = {}
+    rest: dict[str, Parts] = {}
+    for name, agent in settings.agents.items():
+        own = candidate_of(agent)
+        rest[name] = read_parts(own)
+        shared = {part: tree for part, tree in own.parts.items() if part.startswith(("tool/", "memory/"))}
+        for part, tree in shared.items():
+            if parts.setdefault(part, tree) != tree:
+                raise ConfigError(f"agents.{name}: another agent has another {part}; give one of them another name")
+        if "prompt/system" in own.parts:
+            parts[f"prompt/{name}"] = own.parts["prompt/system"]
+        names = {
+            kind: tuple(p.partition("/")[2] for p in shared if p.startswith(kind)) for kind in ("tool/", "memory/")
+        }
+        agents[name] = AgentDesign(
+            description=agent.description,
+            tools=(*agent.tools, *names["tool/"]),
+            memories=names["memory/"],
+            asks=agent.asks,
+            turns=agent.turns,
         )
-        async with http:
-            try:
-                card = await A2ACardResolver(http, self.url).get_agent_card()
-                self._check(card)
-                config = ClientConfig(streaming=False, polling=True, httpx_client=http)
-                yield ClientFactory(config).create(card), card
-            except (A2AClientError, A2AError, httpx.HTTPError, ValueError) as error:
-                raise ForeignAgentError(
-                    f"agents.{self.name}: the agent at {self.url} cannot be used: {error}"
-                ) from error
-
-    def _check(self, card: AgentCard) -> None:
-        """Refuse a card that would send the token and the task to another host."""
-        own = _origin(self.url)
-        for interface in list(card.supported_interfaces):
-            if _origin(interface.url) != own:
-                card.supported_interfaces.remove(interface)
-        if not card.supported_interfaces:
-            raise ConfigError(
-                f"agents.{self.name}.a2a: the card of the agent at {self.url} names no address of that host; "
-                "give the address that the agent really has"
-            )
+    parts[TEAM] = TeamDesign(agents=agents).to_part()
+    return Makeup(Candidate(parts), rest, settings.tools())
 
 
-class ForeignAgentError(AgentFailedError):
-    """An outside agent does not answer."""
+def candidate_of(agent: AgentSection) -> Candidate:
+    """Return an agent's parts: those of its folder, and its prompt.
 
-
-def _answer(name: str, task: Task) -> str:
-    from a2a.types.a2a_pb2 import TaskState
-
-    words = "\n\n".join(_words(artifact.parts) for artifact in task.artifacts) or _words(task.status.message.parts)
-    if task.status.state != TaskState.TASK_STATE_COMPLETED:
-        state = TaskState.Name(task.status.state).removeprefix("TASK_STATE_").lower()
-        raise AgentFailedError(f"{name}: {state}: {shortened(words, 1000) or 'it does not say why'}")
-    if not words.strip():
-        raise AgentFailedError(f"{name} answered with nothing that is text")
-    return shortened(words, _ANSWER)
-
-
-def _words(parts: Any) -> str:
-    from google.protobuf.json_format import MessageToDict
-
-    def part_text(part: Part) -> str:
-        return json.dumps(MessageToDict(part.data), ensure_ascii=False) if part.HasField("data") else part.text
-
-    return "\n".join(filter(None, map(part_text, parts)))
-
-
-def _origin(url: str) -> tuple[str, str | None, int | None]:
-    parts = urlsplit(url)
-    ports: Mapping[str, int] = {"http": 80, "https": 443}
-    return parts.scheme, parts.hostname, parts.port or ports.get(parts.scheme)
+    Raises:
+        ConfigError: if the folder does not exist, or a part of it cannot be built.
+    """
+    parts = dict(without_servers(candidate_from_folder(Path(agent.resources))).parts) if agent.resources else {}
+    if agent.prompt:
+        parts["prompt/system"] = SourceTree({"prompt.md": agent.prompt})
+    return Candidate(parts)
 
 
 @dataclass
@@ -322,44 +216,6 @@ def _canaries(section: EvolutionSection, folder: Path) -> list[Case]:
     return read_canaries(own)
 
 
-@asynccontextmanager
-async def assembled(
-    settings: TeamSettings,
-    folder: Path,
-    *,
-    review: Callable[[Plan], Awaitable[Plan]] | None = None,
-    watch: Callable[[Plan], None] = lambda _: None,
-    planner: Planner | None = None,
-    files: Mapping[str, Path] | None = None,
-    unsafe: bool = False,
-    answer: str = "",
-    door: ModelDoor | None = None,
-) -> AsyncGenerator[tuple[Team, Gateway]]:
-    """Open the team and everything it needs; close all of it at the end.
-
-    Args:
-        settings: the team's configuration.
-        folder: the task's folder; reusing it resumes the task.
-        review: see `open_team`.
-        watch: see `open_team`.
-        planner: replaces the team's planner.
-        files: the task's files, by name; agents search and read them along with the corpus.
-        unsafe: run programs with the isolation available here.
-        answer: the right answer, where known: a solved task becomes a canary of the team's evolution.
-        door: serves models to coding agents (`heredity.agents.models.models_for_agent`).
-
-    Raises:
-        ConfigError: if a configured model, folder, memory or browser does not exist.
-        MissingExtraError: if a package that a tool needs is not installed.
-        IsolationError: if programs cannot be confined here.
-        RunLockedError: if another process works in the folder.
-    """
-    async with equipped(settings, files, unsafe=unsafe, door=door) as equipment:
-        opened = equipment.team(folder, review=review, watch=watch, planner=planner, answer=answer)
-        async with opened as team:
-            yield team, equipment.gateway
-
-
 @dataclass(frozen=True, slots=True)
 class Equipment:
     """Parts and shared resources of a team's members; made by `equipped`."""
@@ -384,11 +240,23 @@ class Equipment:
         planner: Planner | None = None,
         answer: str = "",
     ) -> AsyncGenerator[Team]:
-        """Open a team in a folder (arguments and exceptions as for `assembled`)."""
+        """Open a team in a folder; reusing the folder resumes its task.
+
+        Args:
+            folder: the task's folder.
+            review: see `open_team`.
+            watch: see `open_team`.
+            planner: replaces the team's planner.
+            answer: the right answer, where known: a solved task becomes a canary of the team's evolution.
+
+        Raises:
+            ConfigError: if a part of the team cannot be built, or the optimizer cannot be used.
+            RunLockedError: if another process works in the folder.
+        """
         foreign = foreign_agents(self.settings)
         settings = await described(self.settings, foreign)
         outside: Mapping[str, Handler] = {**foreign, **self._coding(folder)}
-        made = makeup(settings, candidate_of)
+        made = makeup(settings)
         with evolving(settings, made, self.staff(made), self.gateway, self.programs, folder) as at_work:
             team_now = at_work.evolving
             sections = settings.agents.items()
@@ -412,7 +280,6 @@ class Equipment:
                 yield team
 
     def _coding(self, folder: Path) -> dict[str, Handler]:
-        """Return the coding agents of the team."""
         models = self.settings.models()
         return {
             name: self.coding.agent(name, agent, self.gateway.model(models[name]) if name in models else None, folder)
@@ -485,7 +352,16 @@ async def equipped(
 ) -> AsyncGenerator[Equipment]:
     """Open the resources of a team's members, for one task or for many, and close them afterwards.
 
-    Arguments and exceptions as for `assembled`.
+    Args:
+        settings: the team's configuration.
+        files: the task's files, by name; agents search and read them along with the corpus.
+        unsafe: run programs with the isolation available here.
+        door: serves models to coding agents (`heredity.agents.models.models_for_agent`).
+
+    Raises:
+        ConfigError: if a configured model, folder, memory or browser does not exist.
+        MissingExtraError: if a package that a tool needs is not installed.
+        IsolationError: if programs cannot be confined here.
     """
     async with (
         Gateway(settings.gateway) as gateway,
@@ -513,6 +389,8 @@ async def work(
     files: Mapping[str, Path] | None = None,
     *,
     opened: Callable[[Team, Gateway], None] = lambda _team, _gateway: None,
+    unsafe: bool = False,
+    door: ModelDoor | None = None,
     **how: Any,
 ) -> TeamResult:
     """Do one task with a team, and keep its notes for later tasks.
@@ -523,12 +401,14 @@ async def work(
         task: the task.
         files: the task's files, by name.
         opened: called with the team and its gateway before the task starts.
-        **how: as for `assembled`, including exceptions.
+        unsafe: as for `equipped`, including exceptions.
+        door: as for `equipped`.
+        **how: as for `Equipment.team`, including exceptions.
     """
-    async with assembled(settings, folder, files=files, **how) as (team, gateway):
-        opened(team, gateway)
+    async with equipped(settings, files, unsafe=unsafe, door=door) as equipment, equipment.team(folder, **how) as team:
+        opened(team, equipment.gateway)
         result = await team.run(task, sorted(files or {}), settings.team.seconds)
-        write_whole(folder / "usage.json", json.dumps(gateway.meter.to_json(), indent=1))
+        write_whole(folder / "usage.json", json.dumps(equipment.gateway.meter.to_json(), indent=1))
         if settings.team.memory:
             add_to_memory(Path(settings.team.memory), team.memory.general())
         return result
@@ -538,46 +418,6 @@ def _debate(settings: TeamSettings) -> Debate | None:
     debate = settings.debate
     evolves = settings.evolution.mode != "none"
     return Debate(debate.agents, debate.judge, debate.rounds, stepwise=evolves) if debate.agents else None
-
-
-def foreign_agents(settings: TeamSettings) -> dict[str, ForeignAgent]:
-    """Return the members reached over A2A.
-
-    Raises:
-        ConfigError: if the variable of a token is not set.
-    """
-    return {
-        name: ForeignAgent(name, agent.a2a, variable(f"agents.{name}.token", agent.token) if agent.token else "")
-        for name, agent in settings.agents.items()
-        if agent.a2a
-    }
-
-
-async def described(settings: TeamSettings, foreign: Mapping[str, ForeignAgent]) -> TeamSettings:
-    """Return a team with descriptions of its outside members, taken from their cards by default.
-
-    Raises:
-        ForeignAgentError: if one of them does not answer.
-        ConfigError: if its card cannot be used.
-    """
-    agents = dict(settings.agents)
-    for name, agent in foreign.items():
-        if not agents[name].description:
-            about = (await agent.card()).description.strip() or f"an agent at {agent.url}"
-            agents[name] = agents[name].model_copy(update={"description": shortened(about, 1000)})
-    return settings.model_copy(update={"agents": agents})
-
-
-def candidate_of(agent: AgentSection) -> Candidate:
-    """Return an agent's parts: those of its folder, and its prompt.
-
-    Raises:
-        ConfigError: if the folder does not exist, or a part of it cannot be built.
-    """
-    parts = dict(without_servers(candidate_from_folder(Path(agent.resources))).parts) if agent.resources else {}
-    if agent.prompt:
-        parts["prompt/system"] = SourceTree({"prompt.md": agent.prompt})
-    return Candidate(parts)
 
 
 def keep_files(files: Sequence[Path], folder: Path) -> dict[str, Path]:

@@ -1,8 +1,8 @@
 """The bus of a team: participants by name, typed messages, requests that always end (Autogenesis, section 4).
 
     async with Bus(record) as bus:
-        bus.register(Participant("adder", add)) answer = await bus.outside.request("adder", {"numbers": [1, 2]})     #
-        a message with an outcome, never a stuck caller
+        bus.register(Participant("adder", add))
+        answer = await bus.outside.request("adder", {"numbers": [1, 2]})  # a message with an outcome
 
 Whatever a participant does - raises, hangs, leaves, floods - becomes a result for its caller and affects no other
 participant. Only failures outside the team, such as a full disk or a provider that does not answer, are raised. Every
@@ -32,8 +32,7 @@ from heredity._core.errors import (
     UnknownNameError,
 )
 from heredity.team.lending import Step, waiting
-from heredity.team.messages import Kind, Message, Outcome, answer, checked_body
-from heredity.team.participant import Context, Participant
+from heredity.team.participant import Context, Kind, Message, Outcome, Participant, answer, checked_body
 from heredity.team.record import Record
 
 
@@ -138,8 +137,6 @@ _ERROR = 2000
 
 @dataclass(slots=True, eq=False)
 class _Request:
-    """A request in progress."""
-
     message: Message
     result: asyncio.Future[Message]
     handler: asyncio.Future[Any] | None = None
@@ -179,18 +176,15 @@ class Bus:
 
     Attributes:
         record: the messages sent and answered.
-        session, task: the session and task of its messages.
+        session: the session of its messages.
         timeout: default timeout of a request, in seconds.
         outside: sends messages from outside, in the name of `user`.
         abandoned: number of handlers that ignored their cancellation and were left behind.
     """
 
-    def __init__(
-        self, record: Record | None = None, *, session: str = "", task: str = "", timeout: float = 600.0
-    ) -> None:
+    def __init__(self, record: Record | None = None, *, session: str = "", timeout: float = 600.0) -> None:
         self.record = record or Record()
         self.session = session
-        self.task = task
         self.timeout = timeout
         self.abandoned = 0
         self._seats: dict[str, _Seat] = {}
@@ -240,7 +234,7 @@ class Bus:
 
     # Sending.
 
-    async def cancel(self, request_id: str, reason: str = "cancelled", sender: str = OUTSIDE) -> bool:
+    async def cancel(self, request_id: str, reason: str = "cancelled") -> bool:
         """End a request: cancels its handler, and the requests it waits for.
 
         Returns:
@@ -253,7 +247,7 @@ class Bus:
             request.message,
             id=f"{request_id}?",
             kind=Kind.CANCEL,
-            sender=sender,
+            sender=OUTSIDE,
             body={"reason": reason},
             parent=request_id,
         )

@@ -2,8 +2,8 @@
 
 agent/team/agent.json      {"agents": {"reader": {"description": "finds facts", "tools": ["look-up"]}}, "rounds": 5}
 prompt/planner/prompt.md   the planner's system message (by default `heredity.team.planning.INSTRUCTIONS`)
-prompt/reader/prompt.md    the system message of the agent `reader` tool/NAME, memory/NAME     as of any solver; every
-agent has those that it names, or all
+prompt/reader/prompt.md    the system message of the agent `reader`
+tool/NAME, memory/NAME     as of any solver; every agent has those that it names, or all
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from heredity.resources.assembly import check_candidate
 from heredity.team.memory import NAME as MEMORY
 from heredity.team.planning import INSTRUCTIONS, ROUNDS
 from heredity.team.team import PLANNER
-from heredity.team.tools.asking import tool_name
+from heredity.team.tools.own_tools import tool_name
 
 TEAM = "agent/team"
 FILE = "agent.json"

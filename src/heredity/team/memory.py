@@ -16,8 +16,7 @@ from heredity.engine.actor import ProvidedTool
 from heredity.models import ToolSpec
 from heredity.resources.retrieval import scores
 from heredity.team.agent import TeamTool, shortened
-from heredity.team.messages import Message
-from heredity.team.participant import Context, Participant
+from heredity.team.participant import Context, Message, Participant
 
 NAME = "memory"
 """The participant that keeps the memory, and the kind of message that adds to it."""

@@ -1,11 +1,7 @@
 """A team as a solver: a candidate of resources that works with any taskset, method and schedule.
 
-A candidate whose part `agent/team` lists the team's agents answers questions by planning and carrying out steps:
-
-    agent/team/agent.json      {"agents": {"reader": {"description": "finds facts", "tools": ["look-up"]}}, "rounds":
-    5} prompt/planner/prompt.md   the planner's system message (by default `heredity.team.planning.INSTRUCTIONS`)
-    prompt/reader/prompt.md    the system message of the agent `reader` tool/NAME, memory/NAME     as of any solver;
-    every agent has the memories, and the tools that it names, or all
+A candidate whose part `agent/team` lists the team's agents (`heredity.team.design`) answers questions by planning and
+carrying out steps.
 
 So prompts, tools and memories of a team are edited, compared, committed and rolled back like those of a single
 solver. One attempt is one task of the team: its conversations share the attempt's time budget, and every model call
@@ -32,12 +28,10 @@ from heredity.team.evolution.evolving import NO_EVOLUTION, Evolving, check_optim
 from heredity.team.evolution.generation import WRITE_SKILL, WRITE_TOOL, writing_tools
 from heredity.team.evolution.trials import Staff
 from heredity.team.memory import SharedMemory
-from heredity.team.messages import Kind
-from heredity.team.participant import Context, Participant
+from heredity.team.participant import Context
 from heredity.team.planning import PlanningAgent
-from heredity.team.team import PLANNER
-from heredity.team.tools.asking import asking
-from heredity.team.tools.python import python_tool
+from heredity.team.team import PLANNER, Member, register_team
+from heredity.team.tools.own_tools import asking, python_tool
 
 _PYTHON = "python"
 _WRITING = (WRITE_TOOL, WRITE_SKILL)
@@ -112,10 +106,8 @@ class TeamSolver(Solver):
             return {name: agent.description for name, agent in evolving.team.design.agents.items()}
 
         lead = PlanningAgent(evolving, agents, between=evolving.between, rounds=design.rounds)
-        for name, made in design.agents.items():
-            bus.register(Participant(name, evolving.handler(name), made.description, frozenset({Kind.TASK})))
-        bus.register(Participant(PLANNER, lead, "", frozenset({Kind.TASK})))
-        bus.register(memory.participant())
+        members = {name: Member(made.description, evolving.handler(name)) for name, made in design.agents.items()}
+        register_team(bus, lead, members, memory)
         evolving.join(bus)
         return evolving
 

@@ -22,8 +22,7 @@ from heredity._core.ids import digest_json
 from heredity.team.agent import SubAgent
 from heredity.team.bus import Bus
 from heredity.team.memory import SharedMemory, to_jsonl
-from heredity.team.messages import Kind, Message, Outcome
-from heredity.team.participant import Context, Handler, Participant
+from heredity.team.participant import Context, Handler, Kind, Message, Outcome, Participant
 from heredity.team.plan import Plan
 from heredity.team.planning import ROUNDS, Planner, PlanningAgent
 from heredity.team.record import open_record
@@ -150,9 +149,6 @@ async def open_team(
             watch(plan)
 
         async with Bus(record, session=folder.name, timeout=step_seconds) as bus:
-            bus.register(shared.participant())
-            for name, member in members.items():
-                bus.register(Participant(name, member.handler, member.description, concurrency=member.concurrency))
 
             def agents() -> dict[str, str]:
                 # All participants that accept tasks can be given steps, including later arrivals.
@@ -161,8 +157,16 @@ async def open_team(
             lead = PlanningAgent(
                 planner, agents, keep=keep, review=review, between=between, rounds=rounds, timeout=step_seconds
             )
-            bus.register(Participant(PLANNER, lead, "plans, and gives steps to agents"))
+            register_team(bus, lead, members, shared)
             yield Team(bus, shared, folder)
+
+
+def register_team(bus: Bus, lead: PlanningAgent, members: Mapping[str, Member], memory: SharedMemory) -> None:
+    """Register a team's memory, members and planning agent on its bus."""
+    bus.register(memory.participant())
+    for name, member in members.items():
+        bus.register(Participant(name, member.handler, member.description, concurrency=member.concurrency))
+    bus.register(Participant(PLANNER, lead, "plans, and gives steps to agents"))
 
 
 def write_whole(path: Path, text: str) -> None:

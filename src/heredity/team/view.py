@@ -20,9 +20,9 @@ from heredity.models.contract import NOTHING_USED
 from heredity.records import read_journal
 from heredity.records.events import Event
 from heredity.team.bus import OUTSIDE
-from heredity.team.events import EFFECT_DONE, MESSAGE
-from heredity.team.messages import Kind, Message
+from heredity.team.participant import Kind, Message
 from heredity.team.plan import Plan, parsed, read_plan
+from heredity.team.record import EFFECT_DONE, MESSAGE
 
 _KEPT = 400
 _SHOWN = 240

@@ -11,7 +11,7 @@ import pytest
 
 from heredity._core.errors import ConfigError
 from heredity.engine.questions import Question, verify
-from heredity.engine.questions.gaia_rule import matches
+from heredity.engine.questions.extract import matches
 from heredity.tasks.registry import taskset
 
 PNG = b"\x89PNG\r\n\x1a\n"

@@ -10,8 +10,7 @@ import pytest
 
 from heredity._core.errors import ConfigError, RejectedError, RunLockedError
 from heredity.team.plan import PlanError
-from heredity.team.serving.office import Office
-from heredity.team.serving.task_run import TaskRun
+from heredity.team.serving.office import Office, TaskRun
 from heredity.team.settings import TeamSettings
 
 from .conftest import ANSWER

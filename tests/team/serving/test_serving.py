@@ -17,9 +17,8 @@ import pytest
 from heredity._core.errors import ConfigError
 from heredity.pages.live.team import page_routes
 from heredity.team.assembly import work
-from heredity.team.serving.app import MAX_BODY
 from heredity.team.serving.office import Office
-from heredity.team.serving.serving import Door, serve_team
+from heredity.team.serving.serving import MAX_BODY, Door, serve_team
 from heredity.team.settings import TeamSettings, load_team
 
 from .conftest import ANSWER, write_team

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from heredity._core.errors import ConfigError, IsolationError
-from heredity.records.agent_events import AgentEnded
 from heredity.records.agent_starts import Continuing
+from heredity.records.events import AgentEnded
 from heredity.results.text import clean
 from heredity.sandbox.agent_bubblewrap import READ_ONLY, Confinement, available, folder_variables, open_descriptors
 from heredity.sandbox.isolation import ALLOWED_PACKAGES

@@ -154,7 +154,6 @@ def _magnitude(node: ast.Constant) -> float:
 
 
 def _powers(node: ast.AST) -> int:
-    """Return the nesting depth of powers."""
     deepest = max((_powers(child) for child in ast.iter_child_nodes(node)), default=0)
     return deepest + (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow))
 

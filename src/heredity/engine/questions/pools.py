@@ -1,14 +1,17 @@
-"""Tasksets that draw from a fixed stock of questions, such as a benchmark's."""
+"""Tasksets that draw from a fixed stock of questions, such as a benchmark's; sites that questions are about."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
 
 from heredity._core.errors import ConfigError, UnknownNameError
 from heredity._core.ids import digest_json, generator
+from heredity._core.plugins import Group
 from heredity.engine.questions.contract import DOCUMENT, LETTERS, Question
 from heredity.engine.questions.verify import VERSION
 from heredity.tasks.contract import CLUSTER, SPLITS, Task, TasksetInfo
@@ -121,7 +124,6 @@ class PoolTaskset:
 
 
 def _scored(question: Question) -> list[Any]:
-    """Return the fields of a question that affect its scores."""
     spec = question.to_spec()
     return [spec.get(name) for name in ("question", "answer", "verifier", "instructions", "choices", "images")]
 
@@ -189,3 +191,35 @@ def shared_out(questions: Sequence[Question], shares: Mapping[str, float]) -> di
         parts[split] = ranked[start:end]
         start = end
     return parts
+
+
+# Sites: small local webs that questions are about (entry point group `heredity.sites`).
+#
+#     [project.entry-points."heredity.sites"]
+#     local-web = "my_package.site:SITE"
+#
+# The questions of a site are the taskset `questions/NAME`. A question's metadata says what it needs: `files` are
+# documents given with it, as paths below the folder that `write` fills; `shows` is the evidence that the record of a
+# solver that found the answer must contain.
+
+
+@runtime_checkable
+class Site(Protocol):
+    """A site, its documents and its questions."""
+
+    def pool(self, options: Mapping[str, Any]) -> Pool:
+        """Return its questions; raises `ConfigError` if an option is wrong."""
+        ...
+
+    def serving(self, port: int = 0) -> AbstractContextManager[str]:
+        """Serve it on 127.0.0.1 within a block and return its address, such as `127.0.0.1:8000`; port 0 picks any."""
+        ...
+
+    def write(self, folder: Path) -> None:
+        """Write its pages and documents into a folder."""
+        ...
+
+
+SITES = Group[Site](
+    "heredity.sites", "site", "an object with pool, serving and write", lambda site: isinstance(site, Site)
+)

@@ -32,12 +32,12 @@ from heredity.engine.questions.extract import (
     final_text,
     first_turn,
     marked_answers,
+    matches,
     unfenced,
+    worded_number,
 )
-from heredity.engine.questions.gaia_rule import matches
 from heredity.engine.questions.generated import score
 from heredity.engine.questions.judge import DEFAULT_RUBRIC, grade
-from heredity.engine.questions.number_words import worded_number
 from heredity.models import Model
 
 _MAX_DIGITS = 120

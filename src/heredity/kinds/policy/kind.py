@@ -14,8 +14,7 @@ from heredity._core.ids import generator
 from heredity._core.outside import read_bytes
 from heredity.engine.kind import Candidates, Kind, Needs, Opening
 from heredity.engine.runner import Runner
-from heredity.engine.space_numbers import Space, bounds, space_of, starts
-from heredity.engine.starter_policy import POLICY, starter_program
+from heredity.engine.space_numbers import POLICY, Space, bounds, space_of, starter_program, starts
 from heredity.engine.trajectory import Failure
 from heredity.kinds.policy.environments.registry import machine_checks
 from heredity.kinds.policy.runner import EpisodeRunner

@@ -17,8 +17,7 @@ from typing import Any, ClassVar
 from heredity._core.errors import ConfigError, UnknownNameError
 from heredity._core.outside import json_value
 from heredity._core.plugins import located
-from heredity.engine.questions.pools import Pool, PoolTaskset, whole
-from heredity.engine.questions.sites import SITES
+from heredity.engine.questions.pools import SITES, Pool, PoolTaskset, whole
 from heredity.kinds.question import aime, gaia, gpqa, gsm8k, hle, mixed, reasoning
 from heredity.kinds.question.files import read_pool
 from heredity.tasks.contract import Taskset

@@ -3,7 +3,7 @@
 Its authors ask not to publish it in the clear, so it does not come with this package: `HEREDITY_GAIA` names the
 folder with `metadata.jsonl` (or `metadata.parquet`) and the attachments, such as `2023/validation`.
 `questions/gaia?level=1` selects one level. Answers are compared by the benchmark's rule
-(`heredity.engine.questions.gaia_rule`).
+(`heredity.engine.questions.extract`).
 """
 
 from __future__ import annotations

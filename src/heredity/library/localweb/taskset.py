@@ -26,7 +26,7 @@ document; two or three steps; four or more, with several kinds of tools. Ten mor
 
 
 class LocalWeb:
-    """Implements `heredity.engine.questions.sites.Site`."""
+    """Implements `heredity.engine.questions.pools.Site`."""
 
     def pool(self, options: Mapping[str, Any]) -> Pool:
         """Return the questions.

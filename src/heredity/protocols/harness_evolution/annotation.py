@@ -25,7 +25,7 @@ from heredity.protocols.harness_evolution.events import SNAPSHOT_ASSESSED, SNAPS
 from heredity.records import BlobStore, Event, read_journal
 from heredity.records.events import BATCH_STARTED, SCHEDULE_PLANNED, SUBMISSION_ADMITTED, SUBMISSION_COMPLETED
 from heredity.records.run_folder import load_config, write_atomic
-from heredity.session.gathering import gather
+from heredity.session.rollouts import gather
 
 ANNOTATIONS = "annotations.jsonl"
 """File of labels in a run's folder: derived, and separate from everything scores are computed from."""

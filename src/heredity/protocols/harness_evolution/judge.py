@@ -21,8 +21,7 @@ from heredity.records.events import JUDGING_SCORED, JUDGING_SELECTED, REFERENCE_
 from heredity.results.coverage import covers
 from heredity.results.status import Status
 from heredity.session.bench import Bench, Evolved, Reference, Verdict, conclude, require
-from heredity.session.gathering import gather
-from heredity.session.rollouts import total_usage
+from heredity.session.rollouts import gather, total_usage
 from heredity.session.schedule import frozen
 from heredity.session.session_log import Submission
 from heredity.session.views import View, ViewScores, clusters_of

@@ -44,8 +44,7 @@ from heredity.records.journal import Line
 from heredity.sandbox.limits import Limits
 from heredity.session.bench import Bench, conclude
 from heredity.session.cases import HiddenCases
-from heredity.session.gathering import gather
-from heredity.session.rollouts import Rollouts, policy_seed
+from heredity.session.rollouts import Rollouts, gather, policy_seed
 from heredity.session.views import JUDGE_SEED, Cases, View, ViewScores, clusters_of
 from heredity.tasks.registry import taskset
 

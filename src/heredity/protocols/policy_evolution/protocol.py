@@ -18,7 +18,7 @@ from heredity.protocols.shared.selection import judge, selected
 from heredity.protocols.shared.validated_report import ValidatedReport
 from heredity.resources import Candidate, SourceTree
 from heredity.session.bench import Reference, judged_reference
-from heredity.session.gathering import gather
+from heredity.session.rollouts import gather
 from heredity.session.views import ViewPlan, check_sizes
 
 STARTER_POLICY = '''\

@@ -58,8 +58,7 @@ from heredity.results.suite import SuiteResults
 from heredity.results.words import Words
 from heredity.sandbox.gpus import Lease
 from heredity.sandbox.inference import packages
-from heredity.session.bench import Reference, judged_reference
-from heredity.session.judgements import Judgements
+from heredity.session.bench import Judgements, Reference, judged_reference
 from heredity.session.session import Session
 from heredity.session.views import ViewPlan
 

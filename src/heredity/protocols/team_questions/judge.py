@@ -21,7 +21,7 @@ from heredity._core.ids import digest_json
 from heredity._core.outside import read_text
 from heredity.agents.models import models_for_agent
 from heredity.engine.questions import present, verify
-from heredity.engine.questions.sites import Site
+from heredity.engine.questions.pools import Site
 from heredity.models import Model, Reply
 from heredity.models.contract import NOTHING_USED, Usage
 from heredity.protocols.team_questions.events import (
@@ -37,11 +37,11 @@ from heredity.session.bench import Bench, Evolved, Reference, Verdict, conclude,
 from heredity.session.views import ViewScores, clusters_of
 from heredity.tasks import Task
 from heredity.team.assembly import Equipment, equipped
-from heredity.team.events import EFFECT_DONE, MESSAGE
-from heredity.team.evolution.checks import checks_after
 from heredity.team.evolution.evolving import UNUSABLE
+from heredity.team.evolution.lineage import checks_after
 from heredity.team.evolution.trials import TRIAL, is_right
-from heredity.team.messages import Kind
+from heredity.team.participant import Kind
+from heredity.team.record import EFFECT_DONE, MESSAGE
 from heredity.team.settings import TeamSettings
 from heredity.team.team import PLANNER, TeamResult, write_whole
 

@@ -20,7 +20,7 @@ from heredity.analysis.paired import compare_paired
 from heredity.analysis.samples import Clusters
 from heredity.analysis.statistics import evolver_mean
 from heredity.configuration.config import Cell, Config
-from heredity.engine.questions.sites import SITES
+from heredity.engine.questions.pools import SITES
 from heredity.models.contract import NOTHING_USED, Usage
 from heredity.protocols.contract import Evolver, Needs, Protocol, RunContext, Setup, SuiteContext
 from heredity.protocols.team_questions.events import EVENTS, TEAM_ANSWERED, TEAM_PRACTISED, TeamEvolved

@@ -34,9 +34,8 @@ from starlette.routing import BaseRoute
 
 from heredity import __version__
 from heredity._core.errors import HeredityError
-from heredity.team.messages import Outcome
-from heredity.team.serving.office import Office
-from heredity.team.serving.task_run import TaskRun
+from heredity.team.participant import Outcome
+from heredity.team.serving.office import Office, TaskRun
 from heredity.team.team import TeamResult, write_whole
 
 _FILE = "a2a.json"

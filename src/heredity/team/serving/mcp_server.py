@@ -10,11 +10,10 @@ from mcp.server import Server
 
 from heredity import __version__
 from heredity._core.errors import ConfigError, HeredityError, UnknownNameError
-from heredity.team.messages import Outcome
+from heredity.team.participant import Outcome
 from heredity.team.plan import State
-from heredity.team.serving.office import Office
-from heredity.team.serving.task_run import TaskRun
-from heredity.team.tools.asking import tool_name
+from heredity.team.serving.office import Office, TaskRun
+from heredity.team.tools.own_tools import tool_name
 
 _OVER = (State.DONE, State.FAILED, State.SKIPPED)
 

@@ -6,18 +6,24 @@ pictures by their size and embedded texts, for models that cannot see. PDF and X
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import bisect
 import importlib.util
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from heredity._core.errors import CandidateError, MissingExtraError
-from heredity.engine.actor import Programs
+from heredity._core.errors import CandidateError, ConfigError, MissingExtraError, nearest
+from heredity._core.outside import resolved
+from heredity.engine.actor import Programs, ProvidedTool
+from heredity.models import ToolSpec
 from heredity.resources import SourceTree
+from heredity.resources.retrieval import scores, words
+from heredity.team.agent import TeamTool
 
 LINES = (".csv", ".tsv", ".json", ".jsonl", ".py", ".toml", ".yaml", ".yml", ".xml")
 PLAIN = (".txt", ".md", ".rst", *LINES)
@@ -145,3 +151,169 @@ def _plain(name: str, data: bytes, unit: str) -> Document:
     text = data.decode("utf-8-sig", "replace")
     cut = f"\n[{len(text) - _MOST_TEXT} of {len(text)} characters are not read]" if len(text) > _MOST_TEXT else ""
     return Document(text[:_MOST_TEXT] + cut, (), unit)
+
+
+# A corpus: documents for agents to search by words and read in pieces. A document is data: agents get it as a tool's
+# result, with its source and location.
+
+
+MOST_DOCUMENTS = 20_000
+_PASSAGE = 900
+_PIECE = 6_000
+_FOUND = 8
+
+
+class Corpus:
+    """The documents of a folder, read once (see `load`).
+
+    Attributes:
+        documents: each document, by its path below the folder.
+    """
+
+    def __init__(self, documents: Mapping[str, Document]) -> None:
+        self.documents = dict(documents)
+        self._passages = [
+            (name, at, piece) for name, document in documents.items() for at, piece in _passages(document)
+        ]
+
+    @classmethod
+    async def load(cls, folder: Path | None, reader: DocumentReader, files: Mapping[str, Path] | None = None) -> Corpus:
+        """Read the documents of a folder, and files by name, without links that lead out of the folder.
+
+        Raises:
+            ConfigError: if the folder does not exist, or has more than `MOST_DOCUMENTS`.
+            MissingExtraError: if the reader of one of them is not installed.
+        """
+        paths = [(path, name) for name, path in (files or {}).items()]
+        if folder is not None:
+            paths += await asyncio.to_thread(_documents, folder)
+        documents: dict[str, Document] = {}
+        for path, name in paths:
+            data = await asyncio.to_thread(_read, path)
+            try:
+                documents[name] = await reader.read(path.name, data)
+            except UnreadableDocumentError as error:
+                documents[name] = Document(f"[{error}]")
+        return cls(documents)
+
+    def joined(self, other: Corpus) -> Corpus:
+        """Return a corpus with the documents of both; the other's take precedence."""
+        corpus = Corpus({})
+        corpus.documents = self.documents | other.documents
+        corpus._passages = [
+            passage for passage in self._passages if passage[0] not in other.documents
+        ] + other._passages
+        return corpus
+
+    def search(self, query: str, most: int = 5) -> list[tuple[str, int, str]]:
+        """Return the best-matching passages, one for each document: path, position in its text, and the passage."""
+        passages = self._passages
+        # A path often describes a document better than its text.
+        fit = scores(query, [f"{name} {piece}" for name, _, piece in passages])
+        hits: dict[str, tuple[str, int, str]] = {}
+        for index in sorted(range(len(passages)), key=lambda i: -fit[i]):
+            if fit[index] <= 0 or len(hits) == most:
+                break
+            hits.setdefault(passages[index][0], passages[index])
+        return list(hits.values())
+
+    def read(self, path: str, start: int = 0, part: str = "") -> str:
+        """Return a piece of a document, and the start of the next one.
+
+        Args:
+            path: the document.
+            start: position in its text.
+            part: a page, sheet or slide, such as `page 3`, to which `start` is relative.
+
+        Raises:
+            ConfigError: if the document or the part does not exist.
+        """
+        document = self.documents.get(path)
+        if document is None:
+            hint = f"; did you mean {' or '.join(near)}?" if (near := nearest(path, self.documents)) else ""
+            raise ConfigError(f"there is no document {path!r:.120}{hint}")
+        if part:
+            begins = document.start(part)
+            if begins is None:
+                labels = ", ".join(label for _, label in document.marks[:40]) or "none; leave `part` out"
+                raise ConfigError(f"{path} has no part {part!r:.80}; it has {labels}")
+            start += begins
+        text, end = document.text, start + _PIECE
+        more = f"\n[characters {start} to {end} of {len(text)}; read on with start {end}]" if end < len(text) else ""
+        return f"[{path}, {document.location(start)}]\n{text[start:end]}{more}"
+
+    def tools(self) -> tuple[TeamTool, TeamTool]:
+        """Return the tools `search` and `read`."""
+
+        async def search(arguments: Mapping[str, Any]) -> str:
+            hits = self.search(arguments["query"], arguments.get("most", 5))
+            return (
+                "\n\n".join(
+                    f"[{name}, {self.documents[name].location(at)}, from {at}]\n{piece}" for name, at, piece in hits
+                )
+                or "nothing fits these words"
+            )
+
+        async def read(arguments: Mapping[str, Any]) -> str:
+            try:
+                return self.read(arguments["path"], arguments.get("start", 0), arguments.get("part", ""))
+            except ConfigError as error:
+                return f"error: {error}"
+
+        return TeamTool(ProvidedTool(_SEARCH, search)), TeamTool(ProvidedTool(_READ, read))
+
+
+_SEARCH = ToolSpec(
+    "search",
+    "Finds passages of the documents at hand by words; each comes with the document's path, its place there, and where it starts.",
+    {
+        "type": "object",
+        "properties": {"query": {"type": "string"}, "most": {"type": "integer", "minimum": 1, "maximum": _FOUND}},
+        "required": ["query"],
+        "additionalProperties": False,
+    },
+)
+_READ = ToolSpec(
+    "read",
+    "Reads a document by its path, in pieces; `part` names a page, sheet or slide to begin at, such as `page 3`.",
+    {
+        "type": "object",
+        "properties": {
+            "path": {"type": "string"},
+            "start": {"type": "integer", "minimum": 0},
+            "part": {"type": "string"},
+        },
+        "required": ["path"],
+        "additionalProperties": False,
+    },
+)
+
+
+def _documents(folder: Path) -> list[tuple[Path, str]]:
+    if not folder.is_dir():
+        raise ConfigError(f"corpus: {folder} is no folder; give one with documents ({', '.join(ENDINGS)})")
+    top = resolved(folder)
+    paths = sorted(Path(root, name) for root, _, names in os.walk(top) for name in names)
+    chosen = [p for p in paths if p.suffix.lower() in ENDINGS and resolved(p).is_relative_to(top) and p.is_file()]
+    if len(chosen) > MOST_DOCUMENTS:
+        raise ConfigError(f"corpus: {folder} has {len(chosen)} documents; {MOST_DOCUMENTS} are the most")
+    return [(path, str(path.relative_to(top))) for path in chosen]
+
+
+def _read(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(MOST_BYTES + 1)
+
+
+def _passages(document: Document) -> list[tuple[int, str]]:
+    """Cut a document into passages at paragraph ends, none much longer than `_PASSAGE` or spanning two pages."""
+    pieces: list[tuple[int, str]] = []
+    text, starts = document.text, {at for at, _ in document.marks}
+    for match in re.finditer(r"\S.*?(?=\n\s*\n|\Z)", text, re.DOTALL):
+        for at in range(match.start(), match.end(), _PASSAGE):
+            piece = text[at : min(at + _PASSAGE, match.end())]
+            if at not in starts and pieces and len(pieces[-1][1]) + len(piece) < _PASSAGE:
+                pieces[-1] = (pieces[-1][0], f"{pieces[-1][1]}\n{piece}")
+            elif words(piece):
+                pieces.append((at, piece))
+    return pieces

@@ -19,6 +19,7 @@ from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from importlib.util import find_spec
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from heredity._core.errors import ConfigError, HostError, MissingExtraError, UnknownNameError
@@ -26,11 +27,50 @@ from heredity.engine.actor import ProvidedTool
 from heredity.models import ToolSpec
 from heredity.sandbox.piped import PipedCommand, started
 from heredity.team.agent import TeamTool, shortened
-from heredity.team.tools.bounded_http import bounded_transport
 
 if TYPE_CHECKING:
     import mcp.types as types
     from mcp import Client
+
+MOST_BYTES = 32 << 20
+
+
+def bounded_transport(http: ModuleType, most: int = MOST_BYTES) -> Any:
+    """Return a transport whose responses raise an error beyond a number of bytes.
+
+    Args:
+        http: the package `httpx`, or `httpx2`.
+        most: size limit of one response, in bytes.
+    """
+
+    class Counted(http.AsyncByteStream):
+        def __init__(self, stream: Any) -> None:
+            self._stream = stream
+
+        async def __aiter__(self) -> AsyncGenerator[bytes]:
+            size = 0
+            async for chunk in self._stream:
+                size += len(chunk)
+                if size > most:
+                    raise http.ReadError(f"the answer is larger than {most:,} bytes")
+                yield chunk
+
+        async def aclose(self) -> None:
+            await self._stream.aclose()
+
+    class Bounded(http.AsyncHTTPTransport):
+        async def handle_async_request(self, request: Any) -> Any:
+            # A packed response would be counted packed, and could be a thousand times as large unpacked.
+            request.headers["accept-encoding"] = "identity"
+            response = await super().handle_async_request(request)
+            if response.headers.get("content-encoding", "identity").lower() != "identity":
+                await response.aclose()
+                raise http.ReadError("the answer is packed, which was not asked for")
+            response.stream = Counted(response.stream)
+            return response
+
+    return Bounded()
+
 
 MOST_SCHEMA = 16_384
 _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
@@ -486,7 +526,6 @@ async def _all_tools(client: Client) -> list[types.Tool]:
 
 
 def _format_result(result: types.CallToolResult) -> str:
-    """Return a result as a text of bounded length."""
     pieces: list[str] = []
     for block in result.content:
         if block.type == "text":

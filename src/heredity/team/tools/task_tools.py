@@ -23,14 +23,13 @@ from heredity.engine.actor import Programs, ProvidedTool, ProvidedTools
 from heredity.engine.kind import TaskTools
 from heredity.sandbox.bubblewrap_root import available
 from heredity.tasks import Task
-from heredity.team.tools.corpus import Corpus
-from heredity.team.tools.documents import DocumentReader
+from heredity.team.tools.documents import Corpus, DocumentReader
 from heredity.team.tools.mcp import McpServer, installed
 from heredity.team.tools.mcp_settings import OwnWay, granted
-from heredity.team.tools.python import python_tool
+from heredity.team.tools.own_tools import python_tool
 from heredity.team.tools.web import browser, client
+from heredity.team.tools.web.client import WebSearch
 from heredity.team.tools.web.door import WebDoor, open_door
-from heredity.team.tools.web.searching import WebSearch
 
 MOST_CALLS = 500
 """Limit on the calls of all tools in one attempt: search services may cost money."""
@@ -112,8 +111,6 @@ def lacking(given: ToolSettings, *, unsafe: bool = False) -> Iterator[tuple[str,
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """The opened resources of a run."""
-
     given: ToolSettings
     programs: Programs
     documents: _Documents

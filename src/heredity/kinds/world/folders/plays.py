@@ -9,7 +9,7 @@ from typing import Any, Self, cast
 
 from heredity._core.errors import ConfigError, HeredityError
 from heredity.engine.actor import ToolResult
-from heredity.engine.program_clocks import UNANSWERED
+from heredity.engine.program_process import UNANSWERED
 from heredity.engine.programs import Program, SandboxedPrograms
 from heredity.engine.rollout import RolloutError
 from heredity.kinds.world.folders.folder import WorldFolder

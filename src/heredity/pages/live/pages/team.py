@@ -22,8 +22,8 @@ from heredity.records import read_journal
 from heredity.records.journal import Event
 from heredity.results.page import Cell, Code, Fact, Facts, Number, Row, Table, Text, columns_of
 from heredity.results.text import plural
-from heredity.team.events import EFFECT_DONE
 from heredity.team.plan import Plan
+from heredity.team.record import EFFECT_DONE
 from heredity.team.view import View as TeamView
 
 MOST_RECORD = 64 << 20

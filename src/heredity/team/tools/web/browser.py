@@ -198,7 +198,6 @@ def _end_to_end(headers: Headers) -> list[tuple[bytes, bytes]]:
 
 
 async def _forward(connection: h11.Connection, near: Streams, head: h11.Request, far: Streams) -> None:
-    """Forward one request and its response."""
     (reader, writer), (far_reader, far_writer) = near, far
     upstream, carried = h11.Connection(h11.CLIENT, max_incomplete_event_size=_HEAD), _Carried()
     far_writer.write(upstream.send(head) or b"")

@@ -1,9 +1,13 @@
-"""Coding agents as members of a team: an outside program in a separate sandbox for each step (Autogenesis, section 4).
+"""Members from outside: coding agents, each step in a separate sandbox (Autogenesis, section 4), and agents over A2A.
 
-    [agents.engineer] description = "writes and tests programs" launcher = "claude-code"                 # or "codex",
-    "mini-swe-agent", or a folder with start.sh: "./my-agent"
+    [agents.engineer]
+    description = "writes and tests programs"
+    launcher = "claude-code"        # or "codex", "mini-swe-agent", or a folder with start.sh: "./my-agent"
 
-The launchers start it. Its workspace holds the task's files and the results of earlier steps, and it calls its model
+    [agents.translator]
+    a2a = "https://agents.example.org/translator"
+
+The launchers start a coding agent. Its workspace holds the task's files and the results of earlier steps, and it calls its model
 through a broker, so that its calls are in the team's accounts. The step's result is `answer.md`, or else its last
 message, and the files in `results/`. A step that was interrupted with the team restarts in the same workspace, and
 the prompt says so.
@@ -17,13 +21,15 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
+from urllib.parse import urlsplit
 
-from heredity._core.errors import BudgetError, ConfigError, HeredityError, IsolationError
+from heredity._core.errors import BudgetError, ConfigError, HeredityError, IsolationError, MissingExtraError
 from heredity._core.ids import digest_json
 from heredity._core.outside import ANY_SIZE, read_bytes
 from heredity.agents.launchers import AgentExit, BrokerDoor, CommandAgent, Launch, available, launcher, run_agent
@@ -35,9 +41,14 @@ from heredity.resources import SourceTree
 from heredity.sandbox.agent_bubblewrap import INSIDE
 from heredity.team.agent import AgentFailedError, asked, shortened
 from heredity.team.bus import NOBODYS
-from heredity.team.messages import Message
-from heredity.team.participant import Context
-from heredity.team.sections import AgentSection
+from heredity.team.participant import Context, Message
+from heredity.team.settings import AgentSection, TeamSettings
+from heredity.team.tools.mcp import bounded_transport
+from heredity.team.tools.mcp_settings import variable
+
+if TYPE_CHECKING:
+    from a2a.client import Client
+    from a2a.types.a2a_pb2 import AgentCard, Part, Task
 
 FILES, GIVEN, RESULTS, ANSWER = "files", "given", "results", "answer.md"
 """Contents of a workspace: the task's files and the results of earlier steps, both read-only; the agent's results."""
@@ -364,3 +375,198 @@ def _plain(name: str) -> str:
     """Return a name as a file name; a digest distinguishes changed names."""
     plain = re.sub(r"[^A-Za-z0-9_-]", "_", name)[:40]
     return plain if plain == name else f"{plain}-{digest_json(name)[:6]}"
+
+
+# Agents reached over A2A.
+
+
+_FIRST_S, _LAST_S = 0.05, 1.0
+_SECONDS = 30.0
+_FAILURES = 5
+
+
+@dataclass(frozen=True)
+class ForeignAgent:
+    """Handles the tasks of an agent reached over A2A.
+
+    Attributes:
+        name: its name in the team.
+        url: base URL; its card is at `/.well-known/agent-card.json` below it.
+        token: the token sent to it; it goes to the host of `url` alone, whatever the card says.
+    """
+
+    name: str
+    url: str
+    token: str = field(default="", repr=False)
+
+    async def card(self) -> AgentCard:
+        """Return its card.
+
+        Raises:
+            ForeignAgentError: if it does not answer.
+            ConfigError: if its answer is not the card of a usable agent.
+            MissingExtraError: if the package is missing.
+        """
+        async with self._client() as (_, card):
+            return card
+
+    async def __call__(self, message: Message, context: Context) -> dict[str, Any]:
+        """Send it a step, wait, and return its answer.
+
+        Raises:
+            AgentFailedError: if it returns no answer, or does not respond.
+        """
+        async with self._client() as (client, _):
+
+            async def send() -> Any:
+                return await self._send(client, asked(message.body))
+
+            async def wait() -> Any:
+                return await self._wait(client, sent["task"], context)
+
+            # Its effects are unknown, so it is not asked twice.
+            sent = await context.once("a2a", send, repeatable=False)
+            answer = sent["answer"] if "answer" in sent else await context.once("a2a-answer", wait)
+            return {"answer": answer}
+
+    async def _send(self, client: Client, text: str) -> dict[str, str]:
+        from a2a.helpers.proto_helpers import get_message_text, new_text_message
+        from a2a.types.a2a_pb2 import Role, SendMessageRequest
+
+        request = SendMessageRequest(message=new_text_message(text, role=Role.ROLE_USER))
+        request.configuration.return_immediately = True
+        async for response in client.send_message(request):
+            if response.HasField("message"):
+                return {"answer": shortened(get_message_text(response.message), _MOST_ANSWER)}
+            if response.HasField("task"):
+                return {"task": response.task.id}
+        raise AgentFailedError(f"{self.name} answered neither with a message nor with a task")
+
+    async def _wait(self, client: Client, task_id: str, context: Context) -> str:
+        from a2a.types.a2a_pb2 import CancelTaskRequest, GetTaskRequest, TaskState
+
+        pause, failures, status_said = _FIRST_S, 0, ""
+        try:
+            while True:
+                try:
+                    task = await client.get_task(GetTaskRequest(id=task_id))
+                except Exception:
+                    failures += 1
+                    if failures >= _FAILURES:
+                        raise
+                else:
+                    failures = 0
+                    if task.status.state not in (TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING):
+                        return _task_answer(self.name, task)
+                    now = _words(task.status.message.parts)[:1000]
+                    if now and now != status_said:
+                        status_said = now
+                        await context.report({"text": now})
+                await asyncio.sleep(pause)
+                pause = min(_LAST_S, pause * 1.5)
+        except asyncio.CancelledError:
+            # A team that stops continues waiting when it resumes.
+            if context.given_up:
+                with suppress(Exception):
+                    async with asyncio.timeout(1):
+                        await client.cancel_task(CancelTaskRequest(id=task_id))
+            raise
+
+    @asynccontextmanager
+    async def _client(self) -> AsyncGenerator[tuple[Client, AgentCard]]:
+        if find_spec("a2a") is None:
+            raise MissingExtraError(f"agents.{self.name}: an agent over A2A", "a2a")
+        import httpx
+        from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
+        from a2a.client.errors import A2AClientError
+        from a2a.utils.errors import A2AError
+
+        headers = {"authorization": f"Bearer {self.token}"} if self.token else {}
+        http = httpx.AsyncClient(
+            headers=headers,
+            transport=bounded_transport(httpx),
+            timeout=_SECONDS,
+            trust_env=False,
+            follow_redirects=False,
+        )
+        async with http:
+            try:
+                card = await A2ACardResolver(http, self.url).get_agent_card()
+                self._check(card)
+                config = ClientConfig(streaming=False, polling=True, httpx_client=http)
+                yield ClientFactory(config).create(card), card
+            except (A2AClientError, A2AError, httpx.HTTPError, ValueError) as error:
+                raise ForeignAgentError(
+                    f"agents.{self.name}: the agent at {self.url} cannot be used: {error}"
+                ) from error
+
+    def _check(self, card: AgentCard) -> None:
+        """Refuse a card that would send the token and the task to another host."""
+        own = _origin(self.url)
+        for interface in list(card.supported_interfaces):
+            if _origin(interface.url) != own:
+                card.supported_interfaces.remove(interface)
+        if not card.supported_interfaces:
+            raise ConfigError(
+                f"agents.{self.name}.a2a: the card of the agent at {self.url} names no address of that host; "
+                "give the address that the agent really has"
+            )
+
+
+class ForeignAgentError(AgentFailedError):
+    """An outside agent does not answer."""
+
+
+def _task_answer(name: str, task: Task) -> str:
+    from a2a.types.a2a_pb2 import TaskState
+
+    words = "\n\n".join(_words(artifact.parts) for artifact in task.artifacts) or _words(task.status.message.parts)
+    if task.status.state != TaskState.TASK_STATE_COMPLETED:
+        state = TaskState.Name(task.status.state).removeprefix("TASK_STATE_").lower()
+        raise AgentFailedError(f"{name}: {state}: {shortened(words, 1000) or 'it does not say why'}")
+    if not words.strip():
+        raise AgentFailedError(f"{name} answered with nothing that is text")
+    return shortened(words, _MOST_ANSWER)
+
+
+def _words(parts: Any) -> str:
+    from google.protobuf.json_format import MessageToDict
+
+    def part_text(part: Part) -> str:
+        return json.dumps(MessageToDict(part.data), ensure_ascii=False) if part.HasField("data") else part.text
+
+    return "\n".join(filter(None, map(part_text, parts)))
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None]:
+    parts = urlsplit(url)
+    ports: Mapping[str, int] = {"http": 80, "https": 443}
+    return parts.scheme, parts.hostname, parts.port or ports.get(parts.scheme)
+
+
+def foreign_agents(settings: TeamSettings) -> dict[str, ForeignAgent]:
+    """Return the members reached over A2A.
+
+    Raises:
+        ConfigError: if the variable of a token is not set.
+    """
+    return {
+        name: ForeignAgent(name, agent.a2a, variable(f"agents.{name}.token", agent.token) if agent.token else "")
+        for name, agent in settings.agents.items()
+        if agent.a2a
+    }
+
+
+async def described(settings: TeamSettings, foreign: Mapping[str, ForeignAgent]) -> TeamSettings:
+    """Return a team with descriptions of its outside members, taken from their cards by default.
+
+    Raises:
+        ForeignAgentError: if one of them does not answer.
+        ConfigError: if its card cannot be used.
+    """
+    agents = dict(settings.agents)
+    for name, agent in foreign.items():
+        if not agents[name].description:
+            about = (await agent.card()).description.strip() or f"an agent at {agent.url}"
+            agents[name] = agents[name].model_copy(update={"description": shortened(about, 1000)})
+    return settings.model_copy(update={"agents": agents})

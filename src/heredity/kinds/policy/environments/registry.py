@@ -1,54 +1,42 @@
-"""Every environment that Heredity knows by name. A family is one module, and one line here."""
+"""The environments known by name, from `families.toml`."""
 
 from __future__ import annotations
 
 import importlib.util
+import tomllib
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heredity._core.errors import MissingExtraError, UnknownNameError
-from heredity.kinds.policy.environments import box2d, classic_control, highway, minigrid, mujoco, robotics, toy_text
 from heredity.kinds.policy.environments.making import make_from_spec
-from heredity.kinds.policy.environments.spec import EnvironmentSpec
+from heredity.kinds.policy.environments.spec import EnvironmentSpec, Family
 from heredity.sandbox.check import Check
-from heredity.tasks.registry import taskset
 
 if TYPE_CHECKING:
     import gymnasium
 
-    from heredity.kinds.policy.environments.spec import Family
-
-__all__ = [
-    "FAMILIES",
-    "PREFIX",
-    "environment_ids",
-    "environment_spec",
-    "environment_specs",
-    "installed",
-    "machine_checks",
-    "make",
-    "remember_returns",
-    "taskset",
-]
-
-_MODULES = (
-    classic_control,
-    toy_text,
-    box2d,
-    mujoco,
-    minigrid,
-    highway,
-    robotics,
-)
-
-FAMILIES: dict[str, Family] = {m.FAMILY.name: m.FAMILY for m in _MODULES}
-"""The families by name."""
-
 PREFIX = "gymnasium/"
 """Prefix of a taskset's name before the environment's id."""
 
-_SPECS: dict[str, EnvironmentSpec] = {spec.id: spec for m in _MODULES for spec in m.SPECS}
+
+def _families() -> tuple[dict[str, Family], dict[str, EnvironmentSpec]]:
+    tables = tomllib.loads(Path(__file__).with_name("families.toml").read_text(encoding="utf-8"))
+    families: dict[str, Family] = {}
+    specs: dict[str, EnvironmentSpec] = {}
+    for name, table in tables.items():
+        environments = table.pop("environments")
+        family = families[name] = Family(name, **_frozen(table))
+        specs.update((env_id, family.spec(env_id, **_frozen(fields))) for env_id, fields in environments.items())
+    return families, specs
+
+
+def _frozen(fields: dict[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()}
+
+
+FAMILIES, _SPECS = _families()
 
 
 def environment_ids(family: str | None = None) -> tuple[str, ...]:

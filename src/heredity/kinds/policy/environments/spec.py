@@ -117,17 +117,15 @@ class Family:
     packages: tuple[str, ...] = ("gymnasium",)
     group: Group = "tuning"
 
-    def spec(self, env_id: str, steps: int, failure_return: float, description: str, **options: Any) -> EnvironmentSpec:
+    def spec(self, env_id: str, *, description: str, **fields: Any) -> EnvironmentSpec:
         """Return the specification of one environment of this family.
 
         Args:
             env_id: its id, also used for `gymnasium.make`.
-            steps: its horizon.
-            failure_return: see `EnvironmentSpec.failure_return`.
             description: its own description; the family's notes are appended.
-            **options: further fields of `EnvironmentSpec`.
+            **fields: further fields of `EnvironmentSpec`, over those of the family.
         """
-        fields: dict[str, Any] = {
+        common: dict[str, Any] = {
             "group": self.group,
             "extra": self.extra,
             "modules": self.modules,
@@ -135,4 +133,4 @@ class Family:
             "packages": self.packages,
         }
         text = f"{description.strip()}\n\n{self.notes.strip()}"
-        return EnvironmentSpec(env_id, self.name, env_id, steps, failure_return, text, **{**fields, **options})
+        return EnvironmentSpec(env_id, self.name, env_id, description=text, **{**common, **fields})

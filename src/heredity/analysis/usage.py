@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from heredity._core.errors import UnknownNameError
 from heredity.records.agent_events import TokenUsageData
-from heredity.results.agents import AgentAccounts, TokenDifference, Tokens
+from heredity.results.run import AgentAccounts, TokenDifference, Tokens
 
 BROKER = "broker"
 """Source name of a broker's count per call, as opposed to an agent's report."""

@@ -29,7 +29,7 @@ from heredity.records.events import (
 )
 from heredity.records.journal import Line
 from heredity.resources import Candidate
-from heredity.results.coverage import COVERAGE
+from heredity.results.base import COVERAGE
 from heredity.session.cases import Opening
 from heredity.session.judgements import Judgements
 from heredity.session.rollouts import Comparison, Rollouts, listed_comparisons

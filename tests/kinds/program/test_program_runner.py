@@ -13,11 +13,7 @@ from heredity.engine.kind import Opening, Workers
 from heredity.engine.rollout import RolloutError
 from heredity.engine.runner import Job
 from heredity.engine.trajectory import Trajectory
-from heredity.kinds.program.kind import (
-    KIND,
-    _reply,  # pyright: ignore[reportPrivateUsage]
-    score_of,
-)
+from heredity.kinds.program.kind import KIND, _reply, score_of
 from heredity.resources import Candidate, SourceTree
 from heredity.results.status import FailureSource
 from heredity.sandbox.bubblewrap_root import available

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from heredity.analysis.labels import Counts, counts
 from heredity.results.page import Section, Table, Text, of_rows
-from heredity.results.views import in_order, view_name
+from heredity.results.text import in_order, view_name
 
 NAME = "annotations.jsonl"
 

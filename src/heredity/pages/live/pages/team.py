@@ -13,8 +13,7 @@ from markupsafe import Markup
 
 from heredity._core.errors import RecordError
 from heredity.pages.live.drawing import Block, Shown, View
-from heredity.pages.live.index.rows import brief, mapping
-from heredity.pages.live.index.tail import size_of
+from heredity.pages.live.index.rows import brief, mapping, size_of
 from heredity.pages.live.pages.here import Run
 from heredity.pages.live.pages.record import line_of, row_of
 from heredity.pages.live.team.charts import flow, timeline

@@ -154,7 +154,7 @@ async def _serve(office: Office, *, port: int, token: str, mcp: str, a2a: bool) 
         async with office:
             await serve_team_stdio(office)
         return
-    from heredity.pages.live.team import page_routes
+    from heredity.pages.live.team.page import page_routes
     from heredity.team.serving.serving import serve_team
 
     async with office, serve_team(office, port=port, token=token, mcp=mcp == "http", a2a=a2a, more=page_routes) as door:
@@ -312,7 +312,7 @@ def _work(folder: Path, *, approve: bool, live: bool, json_output: bool, unsafe:
 
 def _draw(folder: Path) -> None:
     """Draw the plan and the timeline of its steps into a task's folder."""
-    from heredity.pages.live.team.charts import flow, standalone, timeline
+    from heredity.pages.live.team.page import flow, standalone, timeline
     from heredity.team.team import write_whole
     from heredity.team.view import View
 

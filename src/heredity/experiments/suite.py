@@ -19,9 +19,9 @@ import tomli_w
 from heredity._core.errors import ConfigError, HeredityError, OutageError, RecordError
 from heredity._core.spans import Span, collecting, span, watching
 from heredity._core.workers import computed
-from heredity.analysis.failed_updates import failed_updates, unusable_replies, unused
 from heredity.analysis.suite_comparisons import sequential_look
 from heredity.analysis.suite_table import taskset_scores
+from heredity.analysis.usage import failed_updates, unusable_replies, unused
 from heredity.configuration.config import Cell, Config
 from heredity.experiments.best import Winner
 from heredity.experiments.config import cells, model_files, read_toml, resolve, slug
@@ -33,7 +33,7 @@ from heredity.experiments.sealed import SealedCases
 from heredity.experiments.sequence import LOOKED, NAME, STOPPED, SequenceLooked, SequenceRecord, read_sequence
 from heredity.methods.operators.dialogue import Steps
 from heredity.models.waiting import noticing
-from heredity.pages.live.index import Index, open_index
+from heredity.pages.live.index.index import Index, open_index
 from heredity.protocols.contract import Needs, RunContext, SuiteContext
 from heredity.protocols.registry import PROTOCOLS
 from heredity.records import Event, read_journal

@@ -15,7 +15,7 @@ import openai
 import pytest
 
 from heredity._core.errors import ConfigError
-from heredity.pages.live.team import page_routes
+from heredity.pages.live.team.page import page_routes
 from heredity.team.assembly import work
 from heredity.team.serving.app import MAX_BODY
 from heredity.team.serving.office import Office

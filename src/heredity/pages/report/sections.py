@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
+from heredity.analysis.labels import Counts, counts
 from heredity.results import text
 from heredity.results.charts import Interval, Intervals, Lines, Mark, Strip
 from heredity.results.page import (
@@ -31,7 +35,36 @@ from heredity.results.report import Words
 from heredity.results.run import AgentAccounts, EvolverFailure, Failure, RunResults, Tokens
 from heredity.results.run import Verdict as Judged
 from heredity.results.suite import Entry, SuiteResults
-from heredity.results.text import amount, dollars, listed, plural
+from heredity.results.text import amount, dollars, in_order, listed, plural, view_name
+
+NAME = "annotations.jsonl"
+
+
+def annotation_sections(folder: Path) -> list[Section]:
+    """Return a section of labels by snapshot; none if the run has not been annotated, or the file is damaged."""
+    try:
+        rows = [json.loads(line) for line in (folder / NAME).read_bytes().splitlines()]
+        tables = count_tables(counts(rows))
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    about = "An annotator's labels of the rollouts, counted by snapshot. Labels are never part of a score."
+    return [Section("labels", "Labels", (Text(about, "about"), *tables))] if tables else []
+
+
+def count_tables(labelled: Counts) -> list[Table]:
+    """Return a table for each annotator and view: a row for each label, the most frequent first, a column for each snapshot."""
+    tables: list[Table] = []
+    for by, views in labelled.items():
+        for view in in_order(views):
+            snapshots = views[view]
+            totals: Counter[str] = Counter()
+            for labels in snapshots.values():
+                totals.update(labels)
+            names = sorted(totals, key=lambda label: (-totals[label], label))
+            rows = [[name, *(labels.get(name) for labels in snapshots.values())] for name in names]
+            tables.append(of_rows(["label", *snapshots], rows, caption=f"Labels by {by}: {view_name(view)}"))
+    return tables
+
 
 _INFERRED = {"detectable effect", "p, corrected", "p (holm)", "rank score", "wins", "top 2"}
 """Names of columns that are meaningless unless the compared methods have learned."""

@@ -28,11 +28,10 @@ from simulation import given as known
 
 from heredity._core.ids import generator
 from heredity.analysis import statistics as stats
-from heredity.analysis.bounds import SHARE, Interval
 from heredity.analysis.claims import LEVEL, of_evolvers
 from heredity.analysis.paired import compare_cases, compare_runs, holm, verdict
-from heredity.analysis.samples import LEAST_RUNS
-from heredity.analysis.suite_spread import THRESHOLDS, suite_spread
+from heredity.analysis.samples import LEAST_RUNS, SHARE, Interval
+from heredity.analysis.suite_results import THRESHOLDS, suite_spread
 from heredity.analysis.suite_table import REFERENCE, Cell, TasksetScores
 from heredity.results.run import Verdict
 from heredity.results.suite import Unit

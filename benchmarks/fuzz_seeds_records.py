@@ -89,7 +89,7 @@ def _verified(folder: Path) -> object:
 
 def _reported(folder: Path) -> object:
     from heredity.experiments.results import read_run
-    from heredity.pages.report.annotations import annotation_sections
+    from heredity.pages.report.sections import annotation_sections
 
     return read_run(folder), annotation_sections(folder)
 

@@ -16,7 +16,7 @@ import numpy as np
 import simulation
 
 from heredity._core.ids import generator
-from heredity.analysis.components import components
+from heredity.analysis.anytime import components
 from heredity.analysis.paired import compare_runs
 from heredity.analysis.planning import MOST_SEEDS, Question, Variances, power, seeds_needed, variances
 from heredity.analysis.statistics import CONFIDENCE

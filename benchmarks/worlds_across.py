@@ -28,12 +28,11 @@ from typing import Any
 
 import numpy as np
 
-from heredity.analysis.bounds import Interval
 from heredity.analysis.paired import compare_runs
+from heredity.analysis.samples import Interval
 from heredity.analysis.statistics import case_mean, mean_interval
-from heredity.experiments.config import read_toml, resolve
+from heredity.experiments.config import read_toml, resolve, suite_file
 from heredity.experiments.suite import open_suite, run_suite
-from heredity.experiments.suites import suite_file
 from heredity.kinds.world.mixture import seeds_of
 from heredity.results.run import RunResults
 

@@ -33,9 +33,8 @@ from heredity.configuration.config import Config
 from heredity.engine.engine import Engine, EngineSettings
 from heredity.engine.runner import Job
 from heredity.engine.space_numbers import starter_program
-from heredity.experiments.config import load, resolve
+from heredity.experiments.config import load, resolve, suites
 from heredity.experiments.suite import open_suite, run_suite
-from heredity.experiments.suites import suites
 from heredity.kinds.container.check import check_tasks
 from heredity.methods import Budget, EvolverContext
 from heredity.methods.registry import METHODS

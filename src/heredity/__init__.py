@@ -77,8 +77,7 @@ if TYPE_CHECKING:
         UnknownNameError,
     )
     from heredity._core.ids import generator
-    from heredity.analysis.contract import CommonMetrics
-    from heredity.analysis.evidence import RunEvidence
+    from heredity.analysis.contract import CommonMetrics, RunEvidence
     from heredity.configuration.config import Cell, Config
     from heredity.configuration.sections import Count
     from heredity.configuration.sections import Section as ConfigSection
@@ -101,11 +100,10 @@ if TYPE_CHECKING:
     from heredity.resources.tree import SourceTree
     from heredity.results import page
     from heredity.results.base import Result
-    from heredity.results.report import PlainReport
+    from heredity.results.report import PlainReport, Words
     from heredity.results.run import RunResults
     from heredity.results.status import FailureSource, Status
     from heredity.results.suite import Comparison, SuiteResults
-    from heredity.results.words import Words
     from heredity.sandbox.limits import Limits
     from heredity.session import bench as judging
     from heredity.session.views import ViewPlan

@@ -31,14 +31,13 @@ from heredity._core.errors import (
 )
 from heredity.agents.launchers import agent_key
 from heredity.analysis.suite_results import suite_results
-from heredity.cli.bars import working
-from heredity.cli.columns import columns
+from heredity.cli.bars import columns, working
 from heredity.cli.live import watcher_for
 from heredity.cli.signals import InterruptedRunError, run_interruptibly
 from heredity.configuration.config import Config
 from heredity.experiments.best import BEST, best_files
 from heredity.experiments.config import load as load_config
-from heredity.experiments.config import resolve
+from heredity.experiments.config import resolve, suite_file
 from heredity.experiments.preflight import require
 from heredity.experiments.progress import RunProgress, Silent
 from heredity.experiments.results import is_run, is_suite, metrics_of, read_run, rebuild, rebuild_suite, report_of
@@ -53,7 +52,6 @@ from heredity.experiments.suite import (
     run_suite,
     with_jobs,
 )
-from heredity.experiments.suites import suite_file
 from heredity.pages.report import write_reports
 from heredity.records.lock import RunLock
 from heredity.results import text

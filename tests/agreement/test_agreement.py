@@ -10,9 +10,9 @@ import pytest
 from heredity._core.ids import generator
 from heredity.analysis import paired
 from heredity.analysis import statistics as stats
-from heredity.analysis.bounds import SHARE, wilson
-from heredity.analysis.student import student_p, student_quantile
-from heredity.analysis.suite_spread import THRESHOLDS, profile
+from heredity.analysis.samples import SHARE, wilson
+from heredity.analysis.statistics import student_p, student_quantile
+from heredity.analysis.suite_results import THRESHOLDS, profile
 from heredity.protocols.post_training.analysis.length_control import length_controlled
 
 INPUTS = range(200)

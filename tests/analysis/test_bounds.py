@@ -8,8 +8,8 @@ import pytest
 from heredity._core.ids import generator
 from heredity.analysis import paired
 from heredity.analysis import statistics as stats
-from heredity.analysis.bounds import GAP, SHARE, mean_bounds, missing_bounds, missing_gap, share
 from heredity.analysis.run_results import gain
+from heredity.analysis.samples import GAP, SHARE, mean_bounds, missing_bounds, missing_gap, share
 from heredity.protocols.harness_evolution.analysis.paired import estimate
 from heredity.results.base import MissingBounds
 from heredity.results.run import HeldOut, Reference

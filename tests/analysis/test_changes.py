@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from heredity.analysis.changes import MOST_LINES, changes
+from heredity.analysis.run_results import MOST_LINES, changes
 from heredity.resources import Candidate, SourceTree
 
 

@@ -12,18 +12,17 @@ from heredity._core.ids import generator
 from heredity.analysis import anytime
 from heredity.analysis import statistics as stats
 from heredity.analysis.claims import claims, compare
-from heredity.analysis.evidence import RunEvidence
+from heredity.analysis.contract import RunEvidence
 from heredity.analysis.paired import compare_cases, compare_runs
 from heredity.analysis.run_results import run_results
 from heredity.analysis.samples import clustered, tables_of
-from heredity.analysis.suite_results import suite_results
-from heredity.analysis.suite_spread import suite_spread
+from heredity.analysis.suite_results import suite_results, suite_spread
 from heredity.analysis.suite_table import REFERENCE, Cell, TasksetScores
 from heredity.pages.report.sentences import run_summary, suite_summary
 from heredity.protocols.policy_evolution.protocol import METRICS
 from heredity.results.base import Unknown
+from heredity.results.report import POLICIES
 from heredity.results.run import RunResults, Verdict
-from heredity.results.words import POLICIES
 from heredity.session.views import clusters_of
 from heredity.tasks import Task
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from heredity._core.spans import collecting, span, watching
-from heredity.analysis.failed_updates import unusable_replies
+from heredity.analysis.usage import unusable_replies
 from heredity.methods.operators.dialogue import Steps
 from heredity.protocols.team_questions.judge import _unusable
 from heredity.team.evolution.evolving import UNUSABLE

@@ -9,15 +9,24 @@ from tests.analysis.test_suite_results import one_run, policies
 
 from heredity._core.errors import ConfigError
 from heredity._core.ids import generator
-from heredity.analysis.components import components
-from heredity.analysis.costs import RunCost, run_cost
+from heredity.analysis.anytime import components
 from heredity.analysis.paired import compare_runs
-from heredity.analysis.planning import Pilot, Question, Wanted, detectable, least_seeds, plan, power, seeds_needed
+from heredity.analysis.planning import (
+    Pilot,
+    Question,
+    RunCost,
+    Wanted,
+    detectable,
+    least_seeds,
+    plan,
+    power,
+    run_cost,
+    seeds_needed,
+)
 from heredity.analysis.run_record import read_run
 from heredity.analysis.suite_table import taskset_scores
 from heredity.pages.report.plan_page import sentences
-from heredity.results.planning import Amount
-from heredity.results.sequence import Scale
+from heredity.results.suite import Amount, Scale
 
 TRUE = (2.0, 1.0, 0.5)
 """Standard deviations: seed, case, residual."""

@@ -9,7 +9,7 @@ from tests.analysis.analysis_journals import JournalBuilder, controller, program
 
 from heredity._core.errors import DamagedRecordError
 from heredity._core.ids import canonical_json
-from heredity.analysis.evidence import RunEvidence
+from heredity.analysis.contract import RunEvidence
 from heredity.analysis.run_results import run_results
 from heredity.protocols.policy_evolution.protocol import METRICS
 from heredity.results.base import MissingBounds, Unknown

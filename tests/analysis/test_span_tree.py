@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from heredity._core.spans import Span, collecting, span
-from heredity.analysis.span_tree import UNENDED, Node, problem_of, selected, span_tree, totals
+from heredity.analysis.otlp import UNENDED, Node, problem_of, selected, span_tree, totals
 from heredity.models import Usage
 
 S = 1_000_000_000

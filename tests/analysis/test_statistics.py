@@ -13,7 +13,7 @@ from heredity._core.ids import generator
 from heredity.analysis import paired
 from heredity.analysis import statistics as stats
 from heredity.analysis.samples import differences
-from heredity.analysis.student import student_p, student_quantile
+from heredity.analysis.statistics import student_p, student_quantile
 from heredity.results.base import Unknown
 
 values_strategy = st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=20)

@@ -7,8 +7,7 @@ import pytest
 from tests.analysis.analysis_journals import JournalBuilder, controller
 
 from heredity._core.ids import generator
-from heredity.analysis.contract import Metrics
-from heredity.analysis.evidence import RunEvidence
+from heredity.analysis.contract import Metrics, RunEvidence
 from heredity.analysis.paired import compare_cases, compare_runs
 from heredity.analysis.run_results import run_results
 from heredity.analysis.suite_comparisons import sequential_look
@@ -16,11 +15,10 @@ from heredity.analysis.suite_results import suite_results
 from heredity.analysis.suite_table import taskset_scores
 from heredity.pages.report.sentences import suite_caution
 from heredity.protocols.policy_evolution.protocol import METRICS
-from heredity.results.base import Unknown
-from heredity.results.coverage import COVERAGE
+from heredity.results.base import COVERAGE, Unknown
+from heredity.results.report import Words
 from heredity.results.run import RunResults, RunStatus
 from heredity.results.suite import AbsentRun, SuiteResults
-from heredity.results.words import Words
 
 REFERENCE = "random policy"
 RANDOM = {"gymnasium/Acrobot-v1": -499.0, "gymnasium/CartPole-v1": 22.0}

@@ -5,7 +5,7 @@ import pytest
 
 from heredity._core.ids import generator
 from heredity.analysis.statistics import interquartile_mean
-from heredity.analysis.suite_spread import THRESHOLDS, normalised_runs, profile, suite_spread
+from heredity.analysis.suite_results import THRESHOLDS, normalised_runs, profile, suite_spread
 from heredity.analysis.suite_table import REFERENCE, Cell, TasksetScores
 
 ENTRIES = ["strong", "weak", REFERENCE]

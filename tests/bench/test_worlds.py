@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from heredity.bench import world_rules, worlds
+from heredity.bench import worlds
 from heredity.bench.worlds import measure
 from heredity.cli.main import app
 
@@ -22,7 +22,7 @@ def test_worlds_are_timed_against_a_bare_loop() -> None:
 
 
 def test_worlds_in_rules_are_timed_beside_the_same_in_python() -> None:
-    figures = world_rules.measure(1, ["grid_treasure", "glowing_reef"])
+    figures = worlds.measure_rules(1, ["grid_treasure", "glowing_reef"])
     assert figures["worlds"] == 2
     for name, row in figures["by_world"].items():
         assert 0 < row["lines_of_rules"] < row["lines_of_python"], name
@@ -31,9 +31,9 @@ def test_worlds_in_rules_are_timed_beside_the_same_in_python() -> None:
 
 
 def test_the_command_prints_both(monkeypatch: pytest.MonkeyPatch) -> None:
-    bare, rules = worlds.measure(0.01, ["grid_treasure"]), world_rules.measure(1, ["grid_treasure"])
+    bare, rules = worlds.measure(0.01, ["grid_treasure"]), worlds.measure_rules(1, ["grid_treasure"])
     monkeypatch.setattr(worlds, "measure", lambda seconds: bare)
-    monkeypatch.setattr(world_rules, "measure", lambda rounds: rules)
+    monkeypatch.setattr(worlds, "measure_rules", lambda rounds: rules)
     result = CliRunner().invoke(app, ["bench", "worlds"])
     assert f"1 worlds in rules: {rules['ratio_min']} to {rules['ratio_max']} of Python's speed" in result.output
     assert json.loads(CliRunner().invoke(app, ["bench", "worlds", "--json"]).output) == {**bare, "rules": rules}

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
-from heredity.cli import columns as module
-from heredity.cli.columns import columns
+from heredity.cli import bars as module
+from heredity.cli.bars import columns
 from heredity.cli.main import app
 
 ROWS = [("one", "12", "a few words that say what it is"), ("another-name", "7", "fewer")]

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from heredity import attacks
 from heredity.agents.launchers import programs as agent_programs
 from heredity.cli import doctor as module
-from heredity.cli.columns import columns
+from heredity.cli.bars import columns
 from heredity.cli.doctor import Check, doctor
 from heredity.models.settings import WELL_KNOWN
 from heredity.sandbox.bubblewrap_root import available

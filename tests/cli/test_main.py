@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from heredity import __version__
-from heredity.cli.columns import columns
+from heredity.cli.bars import columns
 from heredity.cli.main import app
 
 

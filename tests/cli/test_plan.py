@@ -9,7 +9,7 @@ import pytest
 from tests.experiments.sample import config as small
 from tests.experiments.sample import isolated, run, write_suite
 
-from heredity.results.planning import Plan
+from heredity.results.suite import Plan
 
 from .test_runs import Cli, cli, one_line
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from heredity._core.errors import UnknownNameError
 from heredity.cli.main import app
-from heredity.experiments.suites import suites
+from heredity.experiments.config import suites
 
 run = CliRunner()
 

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from heredity._core.errors import ConfigError
 from heredity.cli.main import app
-from heredity.cli.team_live import TeamLive
+from heredity.cli.team import TeamLive
 from heredity.team.assembly import work
 from heredity.team.settings import load_team
 

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from heredity._core.errors import ConfigError, DamagedRecordError, HeredityError, IsolationError, UnknownNameError
-from heredity.cli.columns import columns
+from heredity.cli.bars import columns
 from heredity.kinds.world.commands.play import parse_line
 from heredity.kinds.world.commands.worlds import app
 from heredity.kinds.world.world import World, world, world_names

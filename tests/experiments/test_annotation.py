@@ -12,7 +12,7 @@ import pytest
 
 from heredity._core.errors import ConfigError, DamagedRecordError, ProviderError
 from heredity.experiments.results import rebuild_run
-from heredity.pages.report.annotations import annotation_sections
+from heredity.pages.report.sections import annotation_sections
 from heredity.protocols.harness_evolution.analysis.labels import Rollout, read_rules
 from heredity.protocols.harness_evolution.annotation import (
     ANNOTATIONS,

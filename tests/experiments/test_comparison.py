@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from heredity._core.errors import ConfigError
-from heredity.experiments.comparison import compare_folders
+from heredity.experiments.results import compare_folders
 from heredity.experiments.sealed import adopt_cases
 from heredity.results.suite import SuiteResults
 

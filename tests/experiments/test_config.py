@@ -6,9 +6,7 @@ from typing import Any
 import pytest
 
 from heredity._core.errors import ConfigError
-from heredity.experiments.config import cells, load, resolve
-from heredity.experiments.paths import named
-from heredity.experiments.suites import suite_file
+from heredity.experiments.config import cells, load, named, resolve, suite_file
 from heredity.protocols.post_training.sections import TrainingSection
 from heredity.protocols.registry import PROTOCOLS
 

@@ -21,8 +21,8 @@ from tests.offering import Offer
 from heredity._core.errors import ConfigError, RunLockedError
 from heredity._core.ids import generator
 from heredity.configuration.config import Config
+from heredity.experiments.config import suite_file
 from heredity.experiments.sealed import sealed_folder
-from heredity.experiments.suites import suite_file
 from heredity.methods import Decision, EvolverContext, Feedback, SessionContract, Trial
 from heredity.methods.options import MethodOptions
 from heredity.protocols.harness_evolution.analysis import inspect_split, read_split, read_task_index

@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from heredity.experiments import indexing
-from heredity.experiments.indexing import keeping_index
-from heredity.pages.live.index import index_path, open_index
-from heredity.pages.live.index.index import Index
+from heredity.experiments import suite as indexing
+from heredity.experiments.suite import keeping_index
+from heredity.pages.live.index.index import Index, index_path, open_index
 from heredity.records import RunFolder
 
 from .sample import config, isolated, run

@@ -9,9 +9,8 @@ import pytest
 
 from heredity import library
 from heredity._core.errors import ConfigError
-from heredity.experiments.config import load
+from heredity.experiments.config import load, suite_file
 from heredity.experiments.preflight import require
-from heredity.experiments.suites import suite_file
 
 
 def test_a_policy_with_a_syntax_error_is_refused_with_its_file_line_and_text(tmp_path: Path) -> None:

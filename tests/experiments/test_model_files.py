@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from heredity.experiments.config import resolve
-from heredity.experiments.model_files import model_files
+from heredity.experiments.config import model_files, resolve
 from heredity.experiments.suite import open_suite, run_suite
 
 from .sample import isolated

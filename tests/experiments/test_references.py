@@ -17,9 +17,9 @@ from heredity.experiments.suite import SuiteResult, open_suite, run_suite
 from heredity.models.contract import Reply, Request, Usage
 from heredity.pages.report.sentences import run_summary, suite_caution, suite_summary
 from heredity.records import read_journal
+from heredity.results.report import POLICIES
 from heredity.results.run import RunResults
 from heredity.results.suite import CellResults
-from heredity.results.words import POLICIES
 
 from .sample import isolated
 

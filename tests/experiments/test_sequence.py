@@ -16,12 +16,10 @@ from heredity._core.ids import generator
 from heredity.analysis.anytime import LEAST_SEEDS
 from heredity.configuration.config import Cell, Config
 from heredity.experiments import suite as module
-from heredity.experiments.comparison import compare_folders
 from heredity.experiments.config import cells
-from heredity.experiments.entries import pair_of
 from heredity.experiments.progress import RunProgress
-from heredity.experiments.results import rebuild_suite
-from heredity.experiments.sequence import NAME, begin, read_sequence, seeds_of
+from heredity.experiments.results import compare_folders, rebuild_suite
+from heredity.experiments.sequence import NAME, begin, pair_of, read_sequence, seeds_of
 from heredity.experiments.suite import blocks, compared_cells, open_suite, run_suite
 from heredity.experiments.verification.verify import verify
 from heredity.methods import EvolverContext, SessionContract, Trial
@@ -29,7 +27,7 @@ from heredity.methods.options import MethodOptions
 from heredity.records import read_journal
 from heredity.resources import Candidate, SourceTree
 from heredity.results.run import HeldOut, RunResults, RunStatus, Verdict
-from heredity.results.sequence import Stop
+from heredity.results.suite import Stop
 
 from .sample import config, isolated, run
 

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from heredity.agents.launchers import available
-from heredity.experiments.config import load, resolve
+from heredity.experiments.config import load, resolve, suite_file
 from heredity.experiments.suite import open_suite, run_suite
-from heredity.experiments.suites import suite_file
 from heredity.protocols.post_training.results import TrainingRunResults
 
 ROOT = Path(__file__).parents[2]

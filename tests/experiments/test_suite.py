@@ -12,7 +12,7 @@ from tests.offering import Offer
 from heredity._core.errors import ConfigError, MissingExtraError, RecordError, RunLockedError, UnknownNameError
 from heredity.agents.launchers import available
 from heredity.configuration.config import Config
-from heredity.experiments.plans import package_versions
+from heredity.experiments.engine import package_versions
 from heredity.experiments.progress import RunProgress
 from heredity.experiments.sealed import adopt_cases, sealed_folder
 from heredity.experiments.suite import new_suite_folder, open_suite, run_suite, with_jobs

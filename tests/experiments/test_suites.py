@@ -8,8 +8,7 @@ import pytest
 
 from heredity import library
 from heredity._core.errors import ConfigError, UnknownNameError
-from heredity.experiments.config import load, resolve
-from heredity.experiments.suites import headline, suite_file, suites
+from heredity.experiments.config import headline, load, resolve, suite_file, suites
 
 SUITE = """
 [run]

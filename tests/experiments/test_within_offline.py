@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from heredity._core.ids import generator
 from heredity.cli.main import app
 from heredity.engine.trajectory import decode_many
-from heredity.experiments.suites import suite_file
+from heredity.experiments.config import suite_file
 from heredity.library.models.reviser import plan_of
 from heredity.protocols.within_task.account import accounts_of
 from heredity.records import BlobStore

@@ -18,9 +18,8 @@ from heredity.protocols.resource_evolution.improvements import improvements
 from heredity.protocols.resource_evolution.protocol import METRICS as RESOURCE_METRICS
 from heredity.protocols.resource_evolution.protocol import REPORT as RESOURCE_REPORT
 from heredity.protocols.resource_evolution.results import ResourceSuite
-from heredity.results.agents import ModelTokens
 from heredity.results.base import SCHEMA_VERSION
-from heredity.results.run import Evolver, RunResults
+from heredity.results.run import Evolver, ModelTokens, RunResults
 
 KINDS = {
     "a": {"reward": "binary", "observation": "full", "semantics": "aligned"},

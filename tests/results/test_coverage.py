@@ -14,8 +14,7 @@ from heredity.analysis.paired import compare_cases, verdict
 from heredity.analysis.run_results import gain
 from heredity.experiments.config import resolve
 from heredity.protocols.post_training.judge import selected as best_checkpoint
-from heredity.results.base import Unknown
-from heredity.results.coverage import covered, covers
+from heredity.results.base import Unknown, covered, covers
 from heredity.results.run import HeldOut, Reference, Verdict
 from heredity.session.bench import Evolved
 

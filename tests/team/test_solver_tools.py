@@ -21,9 +21,8 @@ from heredity.engine.question_runner import SolvingRunner, conversation_of
 from heredity.engine.questions import Question
 from heredity.engine.runner import Job
 from heredity.engine.trajectory import Trajectory
-from heredity.experiments.config import resolve
+from heredity.experiments.config import model_files, resolve
 from heredity.experiments.engine import Engine
-from heredity.experiments.model_files import model_files
 from heredity.experiments.preflight import preflight
 from heredity.experiments.suite import open_suite, run_suite
 from heredity.library.localweb.server import serving

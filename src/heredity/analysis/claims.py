@@ -13,12 +13,10 @@ from dataclasses import dataclass, replace
 
 from numpy.typing import ArrayLike
 
-from heredity.analysis.bounds import Interval
 from heredity.analysis.paired import Comparison, compare_cases, compare_runs, holm, verdict
-from heredity.analysis.samples import Clusters
+from heredity.analysis.samples import Clusters, Interval
 from heredity.analysis.statistics import CONFIDENCE
-from heredity.results.base import Unknown
-from heredity.results.coverage import COVERAGE, covered
+from heredity.results.base import COVERAGE, Unknown, covered
 from heredity.results.run import Verdict
 from heredity.results.suite import Claim
 

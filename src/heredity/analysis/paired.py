@@ -16,11 +16,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from heredity._core.ids import generator
-from heredity.analysis.bounds import Floats, Interval, alike, unseen, within
 from heredity.analysis.samples import (
     LARGEST,
     Clusters,
+    Floats,
+    Interval,
     Sample,
+    alike,
     enough_runs,
     error_tail,
     over,
@@ -29,11 +31,11 @@ from heredity.analysis.samples import (
     scaled,
     tables_of,
     times,
+    unseen,
+    within,
 )
-from heredity.analysis.statistics import CONFIDENCE, combined, estimated_of
-from heredity.analysis.student import student_p, student_quantile
-from heredity.results.base import Unknown
-from heredity.results.coverage import COVERAGE, covered
+from heredity.analysis.statistics import CONFIDENCE, combined, estimated_of, student_p, student_quantile
+from heredity.results.base import COVERAGE, Unknown, covered
 from heredity.results.run import Verdict
 from heredity.results.suite import Unit
 

@@ -42,7 +42,7 @@ from heredity.records.events import (
     SubmissionAdmitted,
     SubmissionCompleted,
 )
-from heredity.results.coverage import COVERAGE
+from heredity.results.base import COVERAGE
 from heredity.results.status import Status
 
 

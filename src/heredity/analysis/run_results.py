@@ -16,30 +16,40 @@ from numpy.typing import ArrayLike
 
 from heredity._core.errors import RecordError
 from heredity._core.ids import generator
-from heredity.analysis.bounds import GAP, SHARE, Floats, missing_bounds, share
-from heredity.analysis.changes import changes
-from heredity.analysis.code_features import Bundle, read_bundle
-from heredity.analysis.contract import CommonMetrics, Metrics
-from heredity.analysis.evidence import LoadCandidate, RunEvidence
+from heredity.analysis.contract import CommonMetrics, LoadCandidate, Metrics, RunEvidence
 from heredity.analysis.mechanisms import stand_ins
 from heredity.analysis.paired import compare_paired, verdict
 from heredity.analysis.run_record import RunRecord, Submission, finite, lost, mean
-from heredity.analysis.samples import LARGEST, Clusters, clustered, differences, finite_values, scaled, times
+from heredity.analysis.samples import (
+    GAP,
+    LARGEST,
+    SHARE,
+    Clusters,
+    Floats,
+    clustered,
+    differences,
+    finite_values,
+    missing_bounds,
+    scaled,
+    share,
+    times,
+)
 from heredity.analysis.statistics import CONFIDENCE, case_mean, combined
 from heredity.analysis.suite_table import table_of
-from heredity.analysis.syntax import SourceReader
+from heredity.analysis.syntax import Bundle, SourceReader, read_bundle
 from heredity.analysis.traces import trace
 from heredity.analysis.usage import accounts, best_known
 from heredity.models import Usage
 from heredity.models.contract import NOTHING_USED
 from heredity.records.agent_starts import Start
 from heredity.records.events import Scored
-from heredity.results.agents import AgentStart, MethodTokens, ModelTokens, ModelUsage
-from heredity.results.base import SCHEMA_VERSION, Interval
-from heredity.results.coverage import COVERAGE
+from heredity.resources import Candidate, SourceTree
+from heredity.results.base import COVERAGE, SCHEMA_VERSION, Interval
 from heredity.results.run import (
+    AgentStart,
     Budget,
     Change,
+    ChangeStatus,
     Decision,
     Diagnostics,
     Edit,
@@ -53,16 +63,50 @@ from heredity.results.run import (
     FurtherReference,
     Gain,
     HeldOut,
+    MethodTokens,
+    ModelTokens,
+    ModelUsage,
     Phase,
     Reference,
     RunResults,
     RunStatus,
     Selected,
+    Selection,
     SubmissionRow,
     Trace,
 )
-from heredity.results.selection import Selection
 from heredity.results.status import Status
+
+MOST_LINES = 400
+"""Maximum lines of a file's diff."""
+_CONTEXT = 2
+_LINE_CHARS = 2000
+
+
+def changes(before: Candidate, after: Candidate) -> list[Change]:
+    """Return one entry per changed file, by part and path, with a truncated unified diff without its header."""
+    empty = SourceTree({})
+    entries: list[Change] = []
+    for part in sorted({*before.parts, *after.parts}):
+        old, new = before.parts.get(part, empty), after.parts.get(part, empty)
+        entries += [_change(part, path, old, new) for path in sorted({*old, *new}) if old.get(path) != new.get(path)]
+    return entries
+
+
+def _change(part: str, path: str, old: SourceTree, new: SourceTree) -> Change:
+    status = (
+        ChangeStatus.ADDED if path not in old else ChangeStatus.REMOVED if path not in new else ChangeStatus.CHANGED
+    )
+    was, now = (tree.texts().get(path, None if path in tree else "") for tree in (old, new))
+    if was is None or now is None:
+        return Change(part=part, file=path, status=status, added=None, removed=None, diff=None)
+    lines = list(difflib.unified_diff(was.splitlines(), now.splitlines(), n=_CONTEXT, lineterm=""))[2:]
+    shown = [line if len(line) <= _LINE_CHARS else f"{line[:_LINE_CHARS]}…" for line in lines[:MOST_LINES]]
+    if len(lines) > MOST_LINES:
+        shown.append(f"… {len(lines) - MOST_LINES} more lines")
+    added, removed = (sum(line[0] == sign for line in lines) for sign in "+-")
+    return Change(part=part, file=path, status=status, added=added, removed=removed, diff="\n".join(shown))
+
 
 _UNKNOWN: Mapping[str, Any] = Usage().to_json()
 

@@ -9,15 +9,13 @@ from itertools import combinations
 import numpy as np
 
 from heredity.analysis import anytime, paired
-from heredity.analysis.bounds import GAP, Floats, Interval
 from heredity.analysis.claims import Both, claims, compare
-from heredity.analysis.samples import differences
+from heredity.analysis.samples import GAP, Floats, Interval, differences
 from heredity.analysis.statistics import probability_of_improvement
 from heredity.analysis.suite_table import TasksetScores, coverage_of, is_reference
-from heredity.results.coverage import covered
+from heredity.results.base import covered
 from heredity.results.run import Verdict
-from heredity.results.sequence import Scale
-from heredity.results.suite import Claim, Comparison, Comparisons, TasksetComparison, Unit
+from heredity.results.suite import Claim, Comparison, Comparisons, Scale, TasksetComparison, Unit
 
 _EVERY = "every seed"
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heredity._core.ids import canonical_json
-from heredity.analysis.bounds import SHARE, Floats, Interval, share
-from heredity.analysis.samples import LARGEST, Clusters, mean_of
-from heredity.results.coverage import COVERAGE
+from heredity.analysis.samples import LARGEST, SHARE, Clusters, Floats, Interval, mean_of, share
+from heredity.results.base import COVERAGE
 from heredity.results.run import HeldOut, RunResults, RunStatus
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from heredity.analysis.bounds import SHARE, share
+from heredity.analysis.samples import SHARE, share
 from heredity.analysis.statistics import Floats, evolver_mean
 
 GROUPS = ("binary", "accumulative", "full", "partial", "aligned", "inverse")

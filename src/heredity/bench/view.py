@@ -18,8 +18,8 @@ from urllib.parse import urlsplit
 
 from heredity._core.engine_folder import EngineFolder
 from heredity._core.errors import RecordError
-from heredity.experiments.indexing import keeping_index
-from heredity.pages.live.index import Index, open_index
+from heredity.experiments.suite import keeping_index
+from heredity.pages.live.index.index import Index, open_index
 from heredity.records import RunFolder
 from heredity.records.events import CANDIDATE, RUN_STARTED, SUBMISSION_ADMITTED, SUBMISSION_COMPLETED, OutcomeData
 from heredity.records.journal import Line
@@ -166,9 +166,8 @@ def _started_data(number: int) -> Any:
 
 async def _opened(folder: Path) -> tuple[float, float]:
     """Return the wall and CPU seconds from a fresh server to both pages."""
-    from heredity.pages.live.app import ViewApp
+    from heredity.pages.live.app import ViewApp, serve_view
     from heredity.pages.live.place import Place
-    from heredity.pages.live.serving import serve_view
 
     began = time.perf_counter(), time.process_time()
     async with serve_view(ViewApp(Place.of(folder), None, {})) as address:
@@ -179,9 +178,8 @@ async def _opened(folder: Path) -> tuple[float, float]:
 
 async def _rows(folder: Path, count: int) -> list[float]:
     """Return the seconds for a hundred rows from random places of a list, in each sort order."""
-    from heredity.pages.live.app import ViewApp
+    from heredity.pages.live.app import ViewApp, serve_view
     from heredity.pages.live.place import Place
-    from heredity.pages.live.serving import serve_view
 
     draw, times = random.Random("heredity-bench-view-rows"), list[float]()
     async with serve_view(ViewApp(Place.of(folder), None, {})) as address:

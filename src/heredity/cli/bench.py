@@ -106,10 +106,9 @@ def worlds(
 
     Example: heredity bench worlds --seconds 0.5
     """
-    from heredity.bench import world_rules
     from heredity.bench import worlds as benchmark
 
-    figures, rules = benchmark.measure(seconds), world_rules.measure(rounds)
+    figures, rules = benchmark.measure(seconds), benchmark.measure_rules(rounds)
     if json_output:
         typer.echo(json.dumps({**figures, "rules": rules}, indent=1))
         return

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heredity.cli.bars import activity
-from heredity.cli.columns import columns
+from heredity.cli.bars import activity, columns
 from heredity.cli.signals import InterruptedRunError, run_interruptibly
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from heredity.cli.columns import columns
+from heredity.cli.bars import columns
 from heredity.pages.report.fitted import FittedTable
 from heredity.results.text import clean
 from heredity.sandbox.check import LEAST_DISK, Check
@@ -87,9 +87,8 @@ def doctor(
 
 
 def _needed_for(purpose: str) -> list[Check]:
-    from heredity.experiments.config import load
+    from heredity.experiments.config import load, suite_file, suites_of
     from heredity.experiments.preflight import preflight
-    from heredity.experiments.suites import suite_file, suites_of
 
     named = next(iter(suites_of(purpose)), None) or suite_file(PURPOSES.get(purpose, purpose))
     return preflight(load(named), Path("runs"))

@@ -10,7 +10,7 @@ from pathlib import Path
 import typer
 
 from heredity._core.errors import ConfigError, UnknownNameError
-from heredity.cli import completion
+from heredity.cli import whole_help as completion
 
 
 def init(
@@ -51,7 +51,7 @@ def kinds() -> dict[str, Path]:
 
 
 def _list(offered: dict[str, Path], *, json_output: bool) -> None:
-    from heredity.cli.columns import columns
+    from heredity.cli.bars import columns
 
     abouts = {
         name: path.joinpath("README.md").read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")

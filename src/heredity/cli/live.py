@@ -19,8 +19,8 @@ from rich.text import Text
 
 from heredity.cli.bars import activity
 from heredity.experiments.progress import RunProgress, seconds_left
+from heredity.results.report import POLICIES, Words
 from heredity.results.text import duration, short_task
-from heredity.results.words import POLICIES, Words
 
 _STYLES = {
     "done": "green",

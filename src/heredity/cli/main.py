@@ -13,20 +13,18 @@ import typer
 
 from heredity import __version__
 from heredity._core.errors import CandidateError, HeredityError, clean
-from heredity.cli import agents, bench, resources, sites, suites, tasks, team, workspace
+from heredity.cli import agents, bench, resources, sites, suites, tasks, team
+from heredity.cli import agents as workspace
 from heredity.cli.bars import heartbeat
 from heredity.cli.broker import broker
 from heredity.cli.doctor import doctor
 from heredity.cli.init import init
-from heredity.cli.json_only import asks_for_json, reserved_stdout
 from heredity.cli.plan import plan
-from heredity.cli.runs import compare, demo, report, resume, run
+from heredity.cli.runs import compare, demo, report, resume, run, verify, view
 from heredity.cli.schema import schema
 from heredity.cli.signals import InterruptedRunError
 from heredity.cli.trace import trace
-from heredity.cli.verify import verify
-from heredity.cli.view import view
-from heredity.cli.whole_help import WholeHelp
+from heredity.cli.whole_help import WholeHelp, asks_for_json, reserved_stdout
 from heredity.kinds.checkpoint.commands import audit
 from heredity.kinds.code import commands as code
 from heredity.kinds.container.commands import check

@@ -36,7 +36,7 @@ def plan(
     """
     from heredity.analysis.planning import Wanted
     from heredity.analysis.planning import plan as planned
-    from heredity.experiments.pilots import read_pilot
+    from heredity.experiments.results import read_pilot
 
     if not 0.5 < power < 1.0:
         raise ConfigError(f"--power {power:g} is not between 0.5 and 1; give a fraction such as 0.8")
@@ -62,8 +62,8 @@ def plan(
 
 
 def _pilot_folder(source: str, pilot: Path | None) -> Path:
+    from heredity.experiments.config import suite_file
     from heredity.experiments.results import is_suite
-    from heredity.experiments.suites import suite_file
 
     if pilot is not None:
         suite_file(source)
@@ -84,8 +84,7 @@ def _tests_of(source: str, *, one: bool) -> int:
     """Return the number of tests between evolvers that a suite will have, over all its tasksets or on single ones."""
     import math
 
-    from heredity.experiments.config import cells, load
-    from heredity.experiments.suites import suite_file
+    from heredity.experiments.config import cells, load, suite_file
 
     runs = cells(load(suite_file(source)))
     pairs, tasksets = math.comb(len({cell.label for cell in runs}), 2), len({cell.taskset for cell in runs})
@@ -94,7 +93,7 @@ def _tests_of(source: str, *, one: bool) -> int:
 
 def _pair(pilot: Pilot, between: str) -> tuple[str, str]:
     from heredity.analysis.ranking import standings
-    from heredity.experiments.entries import pair_of
+    from heredity.experiments.sequence import pair_of
 
     entries = pilot.entries
     if between:
@@ -121,7 +120,7 @@ def _write(out: Path, result: object) -> None:
     from heredity.pages.report import html
     from heredity.pages.report.plan_page import plan_page
     from heredity.records.run_folder import write_atomic
-    from heredity.results.planning import Plan
+    from heredity.results.suite import Plan
 
     assert isinstance(result, Plan)
     out.parent.mkdir(parents=True, exist_ok=True)

@@ -2,27 +2,159 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shlex
+import webbrowser
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from heredity._core.errors import clean
-from heredity.cli import completion
-from heredity.cli.signals import InterruptedRunError
+from heredity.cli import whole_help as completion
+from heredity.cli.bars import activity
+from heredity.cli.signals import InterruptedRunError, run_interruptibly
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from heredity.experiments.best import Winner
     from heredity.experiments.suite import SuiteResult
+    from heredity.experiments.verification.anchors import Statement
+    from heredity.results.card import Card, Check
     from heredity.results.run import RunResults
     from heredity.results.suite import SuiteResults
+
+
+def verify(
+    folder: Path = typer.Argument(help="Folder of a run or a suite, as published."),
+    replay: bool = typer.Option(False, "--replay", help="Rerun candidates on the opened cases, in the sandbox."),
+    sample: int | None = typer.Option(
+        None, "--sample", min=1, help="With --replay: number of rollouts of each run (all)."
+    ),
+    anchor: list[str] = typer.Option(None, "--anchor", help="git:REPO@COMMIT or tsr:FILE; repeat for more."),
+    authority: Path | None = typer.Option(None, "--ca", help="Certificates (PEM) to check a token's signer with."),
+    card: Path | None = typer.Option(None, "--card", help="File for the card with all checks."),
+    statement: str = typer.Option(
+        "", "--print", metavar="commitment|head", help="Print the statement to anchor, and check nothing."
+    ),
+    json_output: bool = typer.Option(False, "--json", help="Print the card as JSON and nothing else on stdout."),
+) -> None:
+    """Check the claims of a run or a suite: its journal, opened cases, blobs, scores and figures.
+
+    Example: heredity verify runs/demo-20260101-120000 --replay --sample 20
+    """
+    from heredity._core.errors import ConfigError
+    from heredity.experiments.verification import anchors
+    from heredity.experiments.verification.cards import save_card
+    from heredity.experiments.verification.verify import Asked, cards_of
+    from heredity.experiments.verification.verify import verify as verified
+
+    if statement:
+        if statement not in tuple(anchors.Statement):
+            raise ConfigError(f"--print {statement!r}: expected commitment, at the start, or head, at the end")
+        kind: Statement = anchors.Statement(statement)
+        typer.echo(anchors.statement(kind, cards_of(folder)), nl=False)
+        return
+    asked = Asked(replay or sample is not None, sample, tuple(map(anchors.Anchor.parse, anchor or ())), authority)
+    made = verified(folder, asked, lambda name: typer.echo(f"checking {name}", err=True))
+    if card is not None:
+        save_card(card, made)
+    if json_output:
+        typer.echo(json.dumps(made.model_dump(mode="json")))
+    else:
+        _verify_show(made)
+    if any(check.status == "failed" for check in made.checks):
+        raise typer.Exit(1)
+
+
+def _verify_show(card: Card) -> None:
+    from rich.console import Console
+
+    from heredity.pages.report.fitted import FittedTable
+
+    console, rows = Console(), list[list[str]]()
+    alike: dict[tuple[str, str, str], list[Check]] = {}
+    for check in card.checks:
+        # Passed checks are grouped over all runs, failed ones by reason.
+        alike.setdefault((check.name, check.status, "" if check.status == "passed" else check.reason), []).append(check)
+    for (name, status, reason), checks in alike.items():
+        runs = [check.run for check in checks if check.run]
+        of = runs[0] if len(runs) == 1 else f"{len(runs)} runs" if runs else ""
+        rows.append([name, status, of, reason or (checks[0].reason if len(checks) == 1 else "")])
+    console.print(FittedTable.plain(("check", "", "of", "found"), rows, left=4))
+    statuses = ("passed", "failed", "not checked")
+    console.print(", ".join(f"{sum(c.status == status for c in card.checks)} {status}" for status in statuses))
+
+
+PORT = 8767
+
+
+def view(
+    folder: Annotated[Path, typer.Argument(help="Folder of a suite, of a run, or of suites.")] = Path("runs"),
+    port: Annotated[int, typer.Option("--port", help="TCP port on 127.0.0.1; 0 takes a free one.")] = PORT,
+    token: Annotated[
+        str,
+        typer.Option(
+            "--token",
+            envvar="HEREDITY_TOKEN",
+            help="Prefix of addresses; set the variable, as others can see command lines.",
+            show_default="a new one",
+        ),
+    ] = "",
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Do not start or stop anything.")] = False,
+) -> None:
+    """Show runs and suites as pages: live progress, lineage, rollouts, model calls, traces, reports.
+
+    Example: heredity view runs/demo-20260101-120000
+    """
+    from heredity.experiments.config import headline, suites
+    from heredity.pages.live.actions import Actions
+    from heredity.pages.live.app import ViewApp
+    from heredity.pages.live.place import Place
+
+    if folder == Path("runs"):
+        # Without runs, the page starts one.
+        folder.mkdir(exist_ok=True)
+    served = Place.of(folder)
+    kept = served.folder.parent if served.single else served.folder
+    app = ViewApp(
+        served, None if read_only else Actions(kept), {name: headline(file) for name, file in suites().items()}
+    )
+    try:
+        with activity():
+            run_interruptibly(_serve(app, port, token, browser=browser))
+    except InterruptedRunError as error:
+        raise typer.Exit(error.code) from error
+
+
+async def _serve(app: object, port: int, token: str, *, browser: bool) -> None:
+    from heredity._core.engine_folder import EngineFolder
+    from heredity.pages.live.app import ViewApp, serve_view
+
+    assert isinstance(app, ViewApp)
+    async with serve_view(app, port=port, token=token) as address:
+        typer.echo(f"page: {address}")
+        with EngineFolder() as folder:
+            if browser:
+                await asyncio.to_thread(webbrowser.open, leading_to(address, folder).as_uri())
+            await asyncio.Event().wait()
+
+
+def leading_to(address: str, folder: Path) -> Path:
+    """Write a redirect to an address that only this user can read: all users see browsers' command lines."""
+    path = folder / "open.html"
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(
+            f'<!doctype html><meta http-equiv="refresh" content="0;url={address}"><a href="{address}">heredity view</a>\n'
+        )
+    return path
+
 
 _JSON = typer.Option(False, "--json", help="Print the result as JSON and nothing else on stdout.")
 _QUIET = typer.Option(False, "--quiet", "-q", help="Print the result without progress.")
@@ -150,8 +282,7 @@ def compare(
     Example: heredity compare runs/first runs/second --out runs/both
     """
     from heredity.cli.bars import working
-    from heredity.experiments.comparison import compare_folders
-    from heredity.experiments.results import write_derived
+    from heredity.experiments.results import compare_folders, write_derived
 
     with working("reading records and comparing runs"):
         comparison = compare_folders(folders)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from heredity.cli import completion
+from heredity.cli import whole_help as completion
 from heredity.cli.whole_help import WholeHelp
 
 app = typer.Typer(cls=WholeHelp, invoke_without_command=True, rich_markup_mode=None)
@@ -34,9 +34,9 @@ def list_suites(
 
 
 def _list(*, as_json: bool) -> None:
-    from heredity.cli.columns import columns
-    from heredity.experiments.suites import headline
-    from heredity.experiments.suites import suites as installed
+    from heredity.cli.bars import columns
+    from heredity.experiments.config import headline
+    from heredity.experiments.config import suites as installed
 
     files = installed()
     if as_json:
@@ -56,6 +56,6 @@ def show(
 
     Example: heredity suites show demo
     """
-    from heredity.experiments.suites import suite_file
+    from heredity.experiments.config import suite_file
 
     typer.echo(suite_file(name).read_text(encoding="utf-8"), nl=False)

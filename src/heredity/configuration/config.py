@@ -22,10 +22,10 @@ from heredity.configuration.sections import (
     Locate,
     RunSection,
     Section,
+    SolverSection,
     SuiteSection,
     ViewsSection,
 )
-from heredity.configuration.solver import SolverSection
 from heredity.configuration.tools import (
     TOOLS,
     CorpusSection,

@@ -7,29 +7,219 @@ same for every use of Heredity; the protocol that a file names may add sections 
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
+from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, cast
 
 from pydantic import ValidationError
 
-from heredity._core.errors import ConfigError
-from heredity._core.ids import digest_json
+from heredity._core.errors import ConfigError, UnknownNameError
+from heredity._core.ids import canonical_json, digest_bytes, digest_json
 from heredity._core.outside import read_text, toml_table
+from heredity._core.plugins import Group
 from heredity._core.refusals import known_keys, misfits, quoted, reading
 from heredity.configuration.config import Cell, Config, config_type
 from heredity.configuration.secrets import without_secrets
-from heredity.configuration.sections import DEFAULT_PROTOCOL, EVOLVER_KINDS, EvolverSection
-from heredity.experiments.paths import brief, with_absolute_paths
+from heredity.configuration.sections import DEFAULT_PROTOCOL, EVOLVER_KINDS, EvolverSection, Locate
 from heredity.methods.proposals import LoopOptions
 from heredity.methods.registry import METHODS
 from heredity.protocols.registry import PROTOCOLS
 from heredity.tasks.registry import expand
+
+PACKAGES = Group[ModuleType](
+    "heredity.suites", "package of suites", "a package that holds *.toml", lambda package: hasattr(package, "__path__")
+)
+"""Packages whose TOML files are suites, each named like its file."""
+
+
+def suites() -> dict[str, Path]:
+    """Return the suites of all installed packages: name to file, sorted.
+
+    Raises:
+        ConfigError: if a package cannot be loaded, or two have a suite of the same name.
+    """
+    files: dict[str, Path] = {}
+    for package in PACKAGES.names():
+        for file in (file for folder in PACKAGES.load(package).__path__ for file in Path(folder).glob("*.toml")):
+            if (other := files.setdefault(file.stem, file)) != file:
+                raise ConfigError(f"two packages have a suite {file.stem!r}: {other} and {file}; uninstall one of them")
+    return dict(sorted(files.items()))
+
+
+_PROJECT = "suite.toml"
+"""Name of the suite file in a folder written by `heredity init`."""
+
+
+def suite_file(name: str) -> Path:
+    """Return the file of a suite: first a file's path, then a folder's with a suite.toml, then the name of an installed suite.
+
+    Raises:
+        UnknownNameError: if there is neither; the nearest names are suggested.
+        ConfigError: if a path does not exist, or as `suites`.
+    """
+    path = Path(name).expanduser()
+    if path.is_file():
+        return path
+    if path.is_dir() and (not path.name or path.name == ".." or "/" in name):
+        if (path / _PROJECT).is_file():
+            return path / _PROJECT
+        raise ConfigError(f"{name} is a folder without a {_PROJECT}; give the path of a TOML file")
+    if "/" in name or path.suffix == ".toml":
+        raise ConfigError(
+            f"there is no file {name}; give the path of a TOML file, or a name that `heredity suites` lists"
+        )
+    installed = suites()
+    if name not in installed:
+        raise UnknownNameError("suite", name, installed)
+    return installed[name]
+
+
+def suites_of(protocol: str) -> list[Path]:
+    """Return the installed suites of a protocol; none for an unknown one."""
+    named = [(file, read_toml(file).get("run", {})) for file in suites().values()]
+    return [file for file, run in named if run.get("protocol") == protocol]
+
+
+def headline(file: Path) -> str:
+    """Return the purpose of a suite: the first line of its file if that is a comment, or `""`.
+
+    Raises:
+        ConfigError: if the file cannot be read.
+    """
+    try:
+        first, _, _ = file.read_text(encoding="utf-8").partition("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file} cannot be read: {error}; repair or uninstall its package") from error
+    return first.lstrip("# ").rstrip() if first.startswith("#") else ""
+
+
+def with_absolute_paths(data: Mapping[str, Any], places: Mapping[str, Locate], base: Path) -> dict[str, Any]:
+    """Make the paths of a configuration absolute, before it is checked.
+
+    Args:
+        data: the configuration.
+        places: dotted keys that may name files (`*` for any table), each with the function that makes a value
+            absolute.
+        base: folder that relative paths start from.
+
+    Raises:
+        ConfigError: if a path is in a package that is not installed.
+    """
+    result: dict[str, Any] = {name: dict(part) if isinstance(part, Mapping) else part for name, part in data.items()}
+    for key, locate in places.items():
+        section, *every, name = key.split(".")
+        tables: Any = result.get(section)
+        if every and isinstance(tables, dict):
+            named = cast(dict[str, Any], tables)
+            result[section] = {
+                own: dict(table) if isinstance(table, Mapping) else table for own, table in named.items()
+            }
+        given: list[Any] = list(result.get(section, {}).values()) if every and isinstance(tables, dict) else [tables]
+        for values, own in (*((table, name) for table in given), (result.get("matrix"), key)):
+            if isinstance(values, dict) and own in values:
+                values[own] = _absolute(values[own], locate, base)
+    return result
+
+
+def _absolute(value: Any, locate: Locate, base: Path) -> Any:
+    """Apply `locate` to a string, or to each item of a list; the check of the configuration handles anything else."""
+    if isinstance(value, list):
+        return [_absolute(item, locate, base) for item in cast(list[Any], value)]
+    return locate(value, base) if isinstance(value, str) else value
+
+
+def named(value: Any) -> Any:
+    """Return the public name of a file or folder, which does not reveal its location on this machine.
+
+    A file of Heredity is called `heredity:…`, as a configuration may write it. Any other has its name and the first
+    characters
+    of a digest of its content.
+
+    Args:
+        value: an absolute path; anything else is returned unchanged.
+    """
+    if not isinstance(value, str) or not Path(value).is_absolute():
+        return value
+    path, own = Path(value), Path(str(files("heredity")))
+    if path.is_relative_to(own):
+        return f"heredity:{path.relative_to(own).as_posix()}"
+    return f"{path.name} ({(digest_of(path) if path.exists() else digest_json(value))[:8]})"
+
+
+def brief(value: Any, values: Sequence[Any]) -> Any:
+    """Return the last parts of an absolute path that distinguish it from others; anything else is returned unchanged.
+
+    Args:
+        value: one of `values`.
+        values: all possible values.
+    """
+    if not isinstance(value, str) or not Path(value).is_absolute():
+        return value
+    others = [Path(other).parts for other in values if isinstance(other, str) and other != value]
+    parts = Path(value).parts
+    enough = (n for n in range(1, len(parts)) if all(parts[-n:] != other[-n:] for other in others))
+    return "/".join(parts[-next(enough, len(parts) - 1) :])
+
+
+def model_files(config: Config, more: Iterable[str] = ()) -> dict[str, str]:
+    """Return the digest of each model that is a file or folder, such as that of `scripted/rules.toml`.
+
+    Folders of documents and servers that solvers' tools use are included under their configuration keys.
+
+    Args:
+        config: names the execution model, judge and routes.
+        more: further models.
+
+    Raises:
+        ConfigError: if one cannot be read.
+    """
+    gateway = config.gateway
+    routed = (model for route in gateway.routes.values() for model in route.models)
+    names = dict.fromkeys(name for name in (gateway.execution, gateway.judge, *routed, *more) if name)
+    paths = {name: Path(name.partition("/")[2]) for name in names if "/" in name}
+    given = {
+        key: Path(value)
+        for key, value in config.tools.conditions().items()
+        if key in ("corpus.folder", *_folders(config))
+    }
+    return {name: digest_of(path) for name, path in {**paths, **given}.items() if path.exists()}
+
+
+def _folders(config: Config) -> list[str]:
+    return [f"mcp.{name}.folder" for name in config.tools.servers]
+
+
+def digest_of(path: Path) -> str:
+    """Return the digest of a file's or folder's content.
+
+    Raises:
+        ConfigError: if it cannot be read.
+    """
+    try:
+        files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
+        seen = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+        return _read(str(path), tuple(seen))
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}; make it readable") from error
+
+
+@lru_cache(maxsize=256)
+def _read(path: str, files: Sequence[tuple[str, int, int]]) -> str:
+    """Return the digest of all files. They are read again only if sizes or times change, as weights are large."""
+    held: list[tuple[str, str]] = []
+    for name, _, _ in files:
+        with open(name, "rb") as file:
+            held.append((name.removeprefix(path), hashlib.file_digest(file, "sha256").hexdigest()))
+    return digest_bytes(canonical_json(held))
+
 
 _LONGEST_NAME = 80
 _VARIED = ("gateway.execution", "gateway.optimisation", "engine.lockstep")

@@ -2,17 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import platform
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
-from functools import partial
+from functools import cache, partial
+from importlib import metadata
 
+from heredity._core.plugins import loaded
 from heredity.configuration.config import Cell, Config
 from heredity.engine import engine
 from heredity.engine.actor import Programs
 from heredity.engine.engine import EngineSettings
 from heredity.engine.kind import TaskTools, Workers
+from heredity.experiments.config import named
 from heredity.experiments.outside_agents import agent_model
+from heredity.methods import Budget
 from heredity.models import Model
+from heredity.protocols.contract import Setup
+from heredity.session import RunPlan
+
+_RECORDED_PACKAGES = (
+    "heredity", "gymnasium", "numpy", "box2d", "mujoco", "minigrid", "highway-env", "gymnasium-robotics", "pygame-ce",
+    "pydantic-ai-slim", "reasoning-gym", "torch", "transformers",
+)  # fmt: skip
+
+
+def plan_of(cell: Cell, suite_id: str, setup: Setup, isolation: str, *, cases_known: bool = False) -> RunPlan:
+    """Return the plan of a run.
+
+    Args:
+        cell: the run.
+        suite_id: the suite whose hidden cases judge it.
+        setup: the protocol's setup of the run.
+        isolation: the isolation tier of candidates.
+        cases_known: whether the hidden cases were already published.
+    """
+    budget, initial = cell.config.budget, cell.evolver.initial
+    conditions = {**cell.config.conditions(), **({"evolver.initial": initial} if initial else {})}
+    return RunPlan(
+        run_id=cell.id,
+        suite_id=suite_id,
+        protocol=cell.config.run.protocol,
+        evolver=setup.evolver.description,
+        seed=cell.seed,
+        budget=Budget(budget.episodes, budget.submissions, budget.tokens, budget.cost_usd, budget.seconds),
+        judge=setup.judge,
+        views=setup.views,
+        train_tasks=budget.train_cases,
+        min_episodes=budget.min_per_submit,
+        max_episodes=budget.max_per_submit,
+        limits=cell.config.limits.limits(),
+        replay=setup.evolver.replay,
+        batches=setup.batches,
+        disjoint=setup.disjoint,
+        config=cell.config.model_dump(exclude_none=True, exclude={"engine": {"gpus", "parallel_runs", "workers"}}),
+        isolation=isolation,
+        packages=package_versions(),
+        plugins=[origin.to_json() for origin in loaded()],
+        execution=cell.config.gateway.execution,
+        conditions={key: named(value) for key, value in conditions.items()},
+        routes={name: route.models for name, route in cell.config.gateway.routes.items()},
+        coverage=cell.config.views.coverage,
+        record={**setup.record, **({"cases_known": True} if cases_known else {})},
+        failure=setup.evolver.failure,
+        within=setup.within,
+    )
+
+
+def package_versions(names: Sequence[str] = _RECORDED_PACKAGES) -> dict[str, str]:
+    """Return the versions of Python and of the installed packages that can change a score."""
+    versions = {"python": platform.python_version(), **{name: _version(name) for name in names}}
+    return {name: version for name, version in versions.items() if version}
+
+
+@cache
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def engine_settings(config: Config) -> EngineSettings:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import math
 import shutil
+import threading
 import time
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -18,23 +19,21 @@ import tomli_w
 from heredity._core.errors import ConfigError, HeredityError, OutageError, RecordError
 from heredity._core.spans import Span, collecting, span, watching
 from heredity._core.workers import computed
-from heredity.analysis.failed_updates import failed_updates, unusable_replies, unused
 from heredity.analysis.suite_comparisons import sequential_look
 from heredity.analysis.suite_table import taskset_scores
+from heredity.analysis.usage import failed_updates, unusable_replies, unused
 from heredity.configuration.config import Cell, Config
 from heredity.experiments.best import Winner
-from heredity.experiments.config import cells, read_toml, resolve, slug
-from heredity.experiments.engine import Engine
-from heredity.experiments.indexing import keeping_index
+from heredity.experiments.config import cells, model_files, read_toml, resolve, slug
+from heredity.experiments.engine import Engine, package_versions, plan_of
 from heredity.experiments.measured import keep_measured
-from heredity.experiments.model_files import model_files
-from heredity.experiments.plans import package_versions, plan_of
 from heredity.experiments.progress import CountingRunner, RunProgress, Silent, Watcher
 from heredity.experiments.results import is_run, metrics_of, read_run, rebuild_run, rebuild_suite, write_derived
 from heredity.experiments.sealed import SealedCases
 from heredity.experiments.sequence import LOOKED, NAME, STOPPED, SequenceLooked, SequenceRecord, read_sequence
 from heredity.methods.operators.dialogue import Steps
 from heredity.models.waiting import noticing
+from heredity.pages.live.index.index import Index, open_index
 from heredity.protocols.contract import Needs, RunContext, SuiteContext
 from heredity.protocols.registry import PROTOCOLS
 from heredity.records import Event, read_journal
@@ -45,9 +44,8 @@ from heredity.records.run_folder import write_atomic
 from heredity.records.span_log import NAME as SPANS
 from heredity.records.span_log import SpanLog, read_spans
 from heredity.results.run import RunResults, RunStatus
-from heredity.results.sequence import Stop
 from heredity.results.status import Status
-from heredity.results.suite import SuiteResults
+from heredity.results.suite import Stop, SuiteResults
 from heredity.sandbox.gpus import GpuMachine, GpuPool
 from heredity.session.bench import Judgements, JudgementStore, Verdict
 from heredity.session.cases import HiddenCases
@@ -56,6 +54,56 @@ from heredity.session.run import Conditions, EvolverFailure, run_evolution
 from heredity.session.session import Session
 from heredity.tasks import Taskset
 from heredity.tasks.registry import taskset
+
+EVERY_S = 1.0
+"""Minimum seconds between two updates; longer after a slow one, as updates take at most a tenth of the time."""
+
+LAST_S = 10.0
+"""Timeout of the last update, in seconds; `heredity view` indexes the rest when it opens the folder."""
+
+
+@contextmanager
+def keeping_index(folder: Path, problem: Callable[[str], None] = lambda _: None) -> Generator[None]:
+    """Keep the index of a suite up to date from a thread; at the end of the block it holds everything recorded.
+
+    The index is derived. If it cannot be written, the suite continues; after a kill, indexing resumes from its last
+    state.
+
+    Args:
+        folder: the suite's folder.
+        problem: called at the end with the reason if the index could not be kept up to date.
+    """
+    ended, reasons = threading.Event(), list[str]()
+
+    def keep() -> None:
+        with ExitStack() as opened:
+            index: Index | None = None
+            pause, last = EVERY_S, False
+            while not last:
+                last = ended.wait(pause)
+                began = time.monotonic()
+                try:
+                    index = index or opened.enter_context(open_index(folder))
+                    _update(index, ended, began + LAST_S)
+                    reasons.clear()
+                except Exception as error:  # noqa: BLE001 - whatever is wrong with what is derived, the suite goes on
+                    reasons[:] = [f"the index for heredity view could not be kept up to date: {error}"]
+                pause = max(EVERY_S, 10 * (time.monotonic() - began))
+
+    thread = threading.Thread(target=keep, name="index of heredity view", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+        for reason in reasons:
+            problem(reason)
+
+
+def _update(index: Index, ended: threading.Event, until: float) -> None:
+    """Update an index; after the end of the suite, for a limited time."""
+    index.update(lambda: ended.is_set() and time.monotonic() > until)
 
 
 def compared_cells(folder: Path, cells: Sequence[Cell]) -> list[Cell]:

@@ -59,9 +59,7 @@ def object_in(text: str, form: Mapping[str, Any]) -> Mapping[str, Any]:
     if parsed is None and -1 < text.find("[") < text.find("{"):
         parsed = _list_of(text, form)
     if parsed is None:
-        raise ConfigError(
-            f"expected a JSON object with the keys {', '.join(form)}: {problem or 'there is no { in it'}"
-        )
+        raise ConfigError(f"expected a JSON object with the keys {', '.join(form)}: {problem or 'there is no { in it'}")
     if control := _control_in(parsed):
         raise ConfigError(f"a text in it holds the control character {control!r}; leave it out")
     return parsed

@@ -13,7 +13,8 @@ results.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, TypeVar, cast
 
@@ -21,6 +22,20 @@ from pydantic import BaseModel, ConfigDict, create_model
 
 from heredity._core.errors import RecordError
 from heredity._core.refusals import reading
+
+COVERAGE = 0.9
+"""Default of `views.coverage`: minimum share of known scores on each side of a comparison."""
+
+
+def covered(attempted: int, asked: int, least: float = COVERAGE) -> bool:
+    """Report whether the share of attempted rollouts is at least `least`, and not zero."""
+    return attempted > 0 and attempted >= least * asked - 1e-9
+
+
+def covers(scores: Sequence[float | None], least: float = COVERAGE) -> bool:
+    """Report whether enough scores are known; None and NaN are missing."""
+    return covered(sum(score is not None and not math.isnan(score) for score in scores), len(scores), least)
+
 
 SCHEMA_VERSION = 4
 """Version of metrics.json, for runs and suites."""

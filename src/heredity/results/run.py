@@ -7,10 +7,128 @@ from typing import Any
 
 from pydantic import Field, SerializeAsAny
 
-from heredity.results.agents import AgentAccounts, AgentStart, ModelUsage, Tokens
-from heredity.results.base import SCHEMA_VERSION, Interval, MissingBounds, Result, Unknown
-from heredity.results.coverage import COVERAGE
-from heredity.results.selection import Selection
+from heredity.results.base import COVERAGE, SCHEMA_VERSION, Interval, MissingBounds, Result, Unknown
+
+
+class AgentStart(Result):
+    """One start of a coding agent; None is unknown, as the run was interrupted meanwhile.
+
+    Attributes:
+        number: counts from 1.
+        submissions: submissions admitted until the next start.
+        code: exit code; 128 + N after signal N.
+        reason: `"exited"`, `"session_ended"`, `"time_limit"`, `"memory_limit"` or `"disk_limit"`.
+        output: last lines of its output.
+    """
+
+    number: int
+    submissions: int
+    code: int | None
+    reason: str | None
+    seconds: float | None
+    output: str
+
+
+class Tokens(Result):
+    """Usage of a coding agent's model; `cache_tokens` are not part of the input."""
+
+    input_tokens: int | None
+    cache_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+
+
+class TokenDifference(Result):
+    """Usage that an agent reports, minus the broker's count; None if either is unknown."""
+
+    input_tokens: int | None
+    cache_tokens: int | None
+    output_tokens: int | None
+
+
+class AgentAccounts(Result):
+    """Usage that an agent reports next to the broker's count, by source."""
+
+    by_source: dict[str, Tokens]
+    difference: TokenDifference
+
+
+class ModelTokens(Result):
+    """Usage of model calls; `cached_tokens` are part of the input. None is unknown, as is any sum with an unknown part."""
+
+    input_tokens: int | None
+    output_tokens: int | None
+    cached_tokens: int | None
+    cost_usd: float | None
+
+
+class MethodTokens(ModelTokens):
+    """Usage of a method's calls, with their number."""
+
+    calls: int
+
+
+class ModelUsage(Result):
+    """Usage of model calls: of rollouts on train tasks, of the method, of judging.
+
+    Attributes:
+        failed_calls: calls of the method without a reply.
+        unused_replies: unusable replies to the method; `unused_because` is the most common reason.
+    """
+
+    rollouts: ModelTokens
+    method: MethodTokens
+    judging: ModelTokens
+    failed_calls: int
+    unused_replies: int = 0
+    unused_because: str | None = None
+
+    @property
+    def unused(self) -> str:
+        """Return the number of unusable replies with the reason as text; `""` if all were used."""
+        if not self.unused_replies:
+            return ""
+        replies = self.method.calls - self.failed_calls
+        return f"{self.unused_replies} of {replies} model replies were unusable: {self.unused_because}"
+
+
+class Selection(Result):
+    """Selection of a result, and its effect on the validation score.
+
+    Attributes:
+        candidates: number of distinct candidates.
+        validation_mean: of the selected one.
+        corrected: validation score of the best when other cases select it (cross-validated); None if unknown.
+        heldout_mean: of the same candidate, None before judging.
+        gap: validation minus held-out mean, with the interval `ci` of their difference.
+    """
+
+    candidates: int
+    validation_mean: float
+    corrected: float | None
+    heldout_mean: float | None
+    gap: float | None
+    ci: Interval | None
+
+
+class SelectionRow(Result):
+    """Selection of an evolver's results on a taskset: means over its `runs` with validation.
+
+    Attributes:
+        candidates: number of candidates in a run.
+        validation_mean, corrected, heldout_mean: of the selected candidate; `corrected` for selection on the same
+        cases.
+        gap: validation minus held-out.
+    """
+
+    evolver: str
+    taskset: str
+    runs: int
+    candidates: float
+    validation_mean: float
+    corrected: float | None
+    heldout_mean: float | None
+    gap: float | None
 
 
 class RunStatus(StrEnum):

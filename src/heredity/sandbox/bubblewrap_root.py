@@ -1,6 +1,6 @@
 """Common parts of all bubblewrap sandboxes: isolation, a system-call filter, and a read-only view of the system.
 
-Used for outside agents (`heredity.launchers`) and for container tasks (`heredity.sandbox.containers`).
+Used for outside agents (`heredity.agents.launchers`) and for container tasks (`heredity.sandbox.containers`).
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ from heredity.records.events import (
 )
 from heredity.records.journal import Line
 from heredity.resources import Candidate
-from heredity.results.coverage import COVERAGE
+from heredity.results.base import COVERAGE
 from heredity.session.cases import HiddenCases, Opening
 from heredity.session.rollouts import Comparison, Rollouts, listed_comparisons
 from heredity.session.session_log import Submission, score_to_json

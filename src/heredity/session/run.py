@@ -33,7 +33,7 @@ from heredity.records.events import (
     EvolverFailed,
     RunStarted,
 )
-from heredity.results.coverage import COVERAGE
+from heredity.results.base import COVERAGE
 from heredity.sandbox.limits import Limits
 from heredity.session.admission import journal_plan
 from heredity.session.bench import Bench, Evolved, Judge, Judgements, Reference, Verdict

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heredity.pages.live.actions import Actions
-from heredity.pages.live.app import ViewApp
+from heredity.pages.live.app import ViewApp, serve_view
 from heredity.pages.live.place import Place
-from heredity.pages.live.serving import serve_view
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -17,9 +17,8 @@ import pytest
 
 from heredity.bench.view import write_suite
 from heredity.engine.trajectory import Failure, Trajectory, encode_many
-from heredity.pages.live.app import ViewApp
+from heredity.pages.live.app import Gate, ViewApp
 from heredity.pages.live.place import Place
-from heredity.pages.live.serving import Gate
 from heredity.records import RunFolder
 from heredity.resources import Candidate, SourceTree
 

@@ -10,12 +10,11 @@ import pytest
 from tests.pages.live.conftest import BASE, TOKEN, Site, site_of, write_run
 
 from heredity._core.errors import ConfigError
-from heredity.cli.view import leading_to
+from heredity.cli.runs import leading_to
 from heredity.pages.live.actions import Actions
-from heredity.pages.live.app import ViewApp
-from heredity.pages.live.index import open_index
+from heredity.pages.live.app import ViewApp, serve_view
+from heredity.pages.live.index.index import open_index
 from heredity.pages.live.place import Place
-from heredity.pages.live.serving import serve_view
 
 PYTHON = Path("/usr/bin/python3")
 OTHER = """

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from heredity._core.ids import generator
-from heredity.analysis.contract import CommonMetrics
-from heredity.analysis.evidence import RunEvidence
+from heredity.analysis.contract import CommonMetrics, RunEvidence
 from heredity.analysis.run_results import run_results
 from heredity.analysis.suite_results import suite_results
 from heredity.resources import Candidate

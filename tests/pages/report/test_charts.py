@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 from tests.pages.report.sample_metrics import nothing, results, run_metrics, unfinished
 
-from heredity.analysis.bounds import wilson
+from heredity.analysis.samples import wilson
 from heredity.pages.report import html as drawing
 from heredity.pages.report.csv import everything
 from heredity.pages.report.run_page import run_page

@@ -15,9 +15,9 @@ from heredity.protocols.agent_learning.report import WORDS as LEARNING
 from heredity.protocols.policy_evolution.protocol import REPORT as POLICY_REPORT
 from heredity.protocols.resource_evolution.protocol import REPORT
 from heredity.protocols.shared.commit_report import WORDS, committed_line, weighed
+from heredity.results.report import POLICIES
 from heredity.results.run import RunResults
 from heredity.results.suite import SuiteResults
-from heredity.results.words import POLICIES
 
 OTHER_WORDS = re.compile(
     r"random|polic(?:y|ies)|episodes?\b|environments?\b|\breturns?\b|validation|synthesis|parametric", re.I

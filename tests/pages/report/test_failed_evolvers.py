@@ -11,7 +11,7 @@ from tests.page_reader import Page
 from tests.pages.report.sample_metrics import results, run_metrics, suite_results_of
 
 from heredity.pages.report import html, markdown, page_of, terminal
-from heredity.pages.report.cells import best_cells
+from heredity.pages.report.sentences import best_cells
 from heredity.protocols.policy_evolution.protocol import REPORT
 from heredity.results.run import RunResults
 from heredity.results.suite import Entry, SuiteResults

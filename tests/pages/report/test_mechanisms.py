@@ -14,7 +14,7 @@ from heredity.analysis.mechanisms import stand_ins
 from heredity.analysis.run_record import read_run
 from heredity.analysis.suite_results import suite_results
 from heredity.pages.report import html, markdown, page_of, terminal
-from heredity.pages.report.mechanisms import plain
+from heredity.pages.report.sections import plain
 from heredity.protocols.resource_evolution.protocol import REPORT
 from heredity.results.page import Cell, Facts, Page, Section, Value, Verdict, of_rows
 from heredity.results.run import RunResults

@@ -23,7 +23,7 @@ from heredity.results.charts import Grid, Series
 from heredity.results.page import Cell, Group, Section, Table, Text
 from heredity.results.run import RunResults
 from heredity.results.suite import SuiteResults
-from heredity.results.views import in_order, view_name
+from heredity.results.text import in_order, view_name
 
 REASON = "middleware/guard.py: after_model gave <None>, and a Reply was expected"
 ATTACK = "<script>alert('x')</script><img src=x onerror=1>\"'>&\x00"

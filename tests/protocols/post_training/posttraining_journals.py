@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from heredity._core.ids import generator
-from heredity.analysis.evidence import RunEvidence
+from heredity.analysis.contract import RunEvidence
 from heredity.analysis.run_results import run_results
 from heredity.protocols.post_training.protocol import METRICS
 from heredity.records import Blob, Journal

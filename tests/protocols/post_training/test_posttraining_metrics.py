@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.protocols.post_training.posttraining_journals import Act, PostTrainingJournal, Told, checkpoint
 
-from heredity.analysis.evidence import no_blob
+from heredity.analysis.contract import no_blob
 from heredity.protocols.post_training.analysis import posttraining_metrics
 from heredity.protocols.post_training.results import Iteration, Routes, TrainingRunResults
 from heredity.records import BlobStore, read_journal

@@ -14,7 +14,7 @@ from tests.page_reader import Page
 from tests.protocols.post_training.posttraining_journals import Act, PostTrainingJournal, results
 from tests.protocols.post_training.posttraining_journals import Told as Scenario
 
-from heredity.analysis.evidence import RunEvidence
+from heredity.analysis.contract import RunEvidence
 from heredity.analysis.run_results import run_results
 from heredity.analysis.suite_results import suite_results
 from heredity.pages.report import html, markdown, write_reports

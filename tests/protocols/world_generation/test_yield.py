@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from heredity.analysis.bounds import wilson
+from heredity.analysis.samples import wilson
 from heredity.kinds.world.gates.build import ALL
 from heredity.protocols.world_generation.events import GatesExecuted
 from heredity.protocols.world_generation.metrics import _faults, _gates, _repairs, _yield

@@ -19,7 +19,7 @@ from pathlib import Path
 from heredity._core.engine_folder import EngineFolder
 from heredity._core.errors import ConfigError
 from heredity._core.outside import read_bytes
-from heredity.experiments.verification.findings import Finding, failed, failed_on, passed
+from heredity.experiments.verification.cards import Finding, failed, failed_on, passed
 from heredity.results.card import RunCard
 
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from heredity.cli.columns import columns
+from heredity.cli.bars import columns
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heredity.cli import completion
-from heredity.cli.columns import columns
+from heredity.cli import whole_help as completion
+from heredity.cli.bars import columns
 from heredity.cli.whole_help import WholeHelp
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heredity.cli.columns import columns
+from heredity.cli.bars import columns
 
 if TYPE_CHECKING:
     from heredity.kinds.container.check import CheckedTask

@@ -11,7 +11,7 @@ from heredity.methods.contract import Decision
 from heredity.methods.operators.measure import Measured
 from heredity.resources import Candidate
 from heredity.resources.assembly import variables
-from heredity.results.coverage import covered
+from heredity.results.base import covered
 from heredity.results.status import PROGRAM_FAILURES
 
 _RESAMPLES = 2000

@@ -48,7 +48,7 @@ def write_reports(
     """
     # Imported here so that `import heredity.pages.report` does not load the template engine.
     from heredity.pages.report import csv, html, markdown
-    from heredity.pages.report.annotations import annotation_sections
+    from heredity.pages.report.sections import annotation_sections
 
     shown = page_of(results, runs, report, sources, annotation_sections(folder))
     ids = [run.run_id or "" for run in runs]

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from heredity.results import text
 from heredity.results.charts import Lines, Reference, Series
 from heredity.results.page import Cell, Fact, Facts, Mean, Number, Page, Row, Section, Table, Text, Value, of_rows
-from heredity.results.planning import Aim, Amount, Component, ComponentsRow, Design, Plan
-from heredity.results.sequence import Scale
+from heredity.results.suite import Aim, Amount, Component, ComponentsRow, Design, Plan, Scale
 
 _COST = ("time", "rollouts", "tokens", "cost")
 NOT_SEPARABLE = (

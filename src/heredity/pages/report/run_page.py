@@ -5,17 +5,26 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 
-from heredity.pages.report.mechanisms import bare, notice, plain
-from heredity.pages.report.sections import Head, arranged, failure_parts, headed, taskset_notes, token_words, versions
+from heredity.pages.report.sections import (
+    Head,
+    arranged,
+    bare,
+    failure_parts,
+    headed,
+    notice,
+    plain,
+    taskset_notes,
+    token_words,
+    versions,
+)
 from heredity.pages.report.sentences import run_summary, state_of
 from heredity.results import text
 from heredity.results.charts import Reference, Strip
 from heredity.results.claims import between, judged
 from heredity.results.page import Code, Fact, Facts, Folded, Mean, Mono, Number, Page, Part, Section, Text, of_rows
-from heredity.results.report import Report, Source, Sources
+from heredity.results.report import Report, Source, Sources, Words
 from heredity.results.run import RunResults, RunStatus
 from heredity.results.run import Verdict as Judged
-from heredity.results.words import Words
 
 MOST_LINES = 600
 """Maximum lines of a file on a page; a longer file is cut."""

@@ -5,25 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from heredity.pages.report.cells import behind, best_cells, cell_mean, cell_notes, places_of, seeds_note, suite_facts
-from heredity.pages.report.mechanisms import bare, mechanisms, plain
 from heredity.pages.report.sections import (
     Head,
     arranged,
+    bare,
     entry_cell,
     failed_runs,
     failure_parts,
     headed,
     labelled,
     marked,
+    mechanisms,
+    plain,
     taskset_notes,
     versions,
 )
 from heredity.pages.report.sentences import (
+    behind,
+    best_cells,
+    cell_mean,
+    cell_notes,
     failed_evolvers,
     failure_summary,
+    places_of,
+    seeds_note,
     sequential_summary,
     suite_caution,
+    suite_facts,
     suite_summary,
     suite_title,
     trouble_summary,
@@ -53,11 +61,9 @@ from heredity.results.page import (
     columns_of,
     of_rows,
 )
-from heredity.results.report import Report, taskset_names, tones
+from heredity.results.report import Report, Words, taskset_names, tones
 from heredity.results.run import RunResults, RunStatus
-from heredity.results.sequence import Scale, Sequential
-from heredity.results.suite import Comparison, Problems, Profile, SuiteResults, TasksetResults
-from heredity.results.words import Words
+from heredity.results.suite import Comparison, Problems, Profile, Scale, Sequential, SuiteResults, TasksetResults
 
 PROFILED = (0.0, 0.25, 0.5, 0.75, 0.9)
 """Normalised scores in tables of profiles; charts have more."""

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heredity.analysis.bounds import GAP, Floats, Interval
 from heredity.analysis.claims import claims, compare
-from heredity.analysis.contract import CommonMetrics
-from heredity.analysis.evidence import SuiteEvidence
+from heredity.analysis.contract import CommonMetrics, SuiteEvidence
 from heredity.analysis.run_record import mean
+from heredity.analysis.samples import GAP, Floats, Interval
 from heredity.analysis.statistics import evolver_mean
 from heredity.analysis.suite_comparisons import by_seed, paired_gaps
 from heredity.analysis.suite_table import Named, TasksetScores, coverage_of

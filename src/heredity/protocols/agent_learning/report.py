@@ -38,10 +38,9 @@ from heredity.results.page import (
     columns_of,
     of_rows,
 )
-from heredity.results.report import taskset_names, tones
+from heredity.results.report import Words, taskset_names, tones
 from heredity.results.run import RunResults
 from heredity.results.suite import SuiteResults, Unit
-from heredity.results.words import Words
 
 _FIRST = {
     EntryKind.START: "before learning",

@@ -18,13 +18,12 @@ import numpy as np
 
 from heredity._core.errors import ConfigError, RecordError
 from heredity._core.ids import digest_json
-from heredity.analysis.bounds import GAP, share
 from heredity.analysis.claims import Both, claims, compare
+from heredity.analysis.samples import GAP, share
 from heredity.analysis.suite_table import coverage_of
 from heredity.configuration.config import Config
 from heredity.experiments.config import resolve, slug
-from heredity.experiments.engine import Engine
-from heredity.experiments.plans import package_versions
+from heredity.experiments.engine import Engine, package_versions
 from heredity.experiments.results import rebuild_run, rebuild_suite
 from heredity.models.settings import stand_in
 from heredity.protocols.harness_evolution.analysis.paired import (

@@ -11,7 +11,7 @@ from heredity.results import text
 from heredity.results.claims import bounds_note, judged
 from heredity.results.page import Cell, Fact, Facts, Mean, Number, Part, Row, Table, Text, columns_of
 from heredity.results.run import RunResults
-from heredity.results.views import in_order, view_name
+from heredity.results.text import in_order, view_name
 
 MEASURES = {
     "UVG": "update-validation (UVG)",

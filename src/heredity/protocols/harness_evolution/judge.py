@@ -18,7 +18,7 @@ from heredity.protocols.harness_evolution.events import SNAPSHOTS_FROZEN, PointD
 from heredity.protocols.harness_evolution.terms import HarnessTerms
 from heredity.records import Event
 from heredity.records.events import JUDGING_SCORED, JUDGING_SELECTED, REFERENCE_SCORED, JudgingScored, ReferenceScored
-from heredity.results.coverage import covers
+from heredity.results.base import covers
 from heredity.results.status import Status
 from heredity.session.bench import Bench, Evolved, Reference, Verdict, conclude, require
 from heredity.session.rollouts import gather, total_usage

@@ -12,7 +12,7 @@ from heredity._core.ids import canonical_json
 from heredity.configuration.config import Config
 from heredity.engine.runner import Job, Runner
 from heredity.engine.trajectory import Trajectory
-from heredity.experiments.plans import package_versions
+from heredity.experiments.engine import package_versions
 from heredity.experiments.sealed import sealed_folder
 from heredity.protocols.harness_evolution.assess import assess
 from heredity.protocols.harness_evolution.events import (

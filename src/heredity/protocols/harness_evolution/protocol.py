@@ -12,12 +12,10 @@ import numpy as np
 
 from heredity._core.errors import RecordError
 from heredity._core.ids import canonical_json
-from heredity.analysis.bounds import GAP, Interval, mean_bounds, share
-from heredity.analysis.changes import changes
 from heredity.analysis.claims import Both, claims, compare
-from heredity.analysis.contract import CommonMetrics
-from heredity.analysis.evidence import RunEvidence, SuiteEvidence
-from heredity.analysis.samples import Clusters
+from heredity.analysis.contract import CommonMetrics, RunEvidence, SuiteEvidence
+from heredity.analysis.run_results import changes
+from heredity.analysis.samples import GAP, Clusters, Interval, mean_bounds, share
 from heredity.analysis.suite_table import coverage_of
 from heredity.configuration.sections import ModelLimitsSection, OpenBudgetSection
 from heredity.protocols.contract import Protocol
@@ -87,13 +85,11 @@ from heredity.protocols.shared.commit_report import CommitReport
 from heredity.records.events import BATCH_STARTED, CANDIDATE_DECIDED, CANDIDATE_PROBED, RUN_STARTED, SCHEDULE_PLANNED
 from heredity.resources import Candidate
 from heredity.results import text
-from heredity.results.base import MissingBounds, Result
-from heredity.results.coverage import COVERAGE
+from heredity.results.base import COVERAGE, MissingBounds, Result
 from heredity.results.page import Section
-from heredity.results.report import tones
+from heredity.results.report import Words, tones
 from heredity.results.run import RunResults
 from heredity.results.suite import Claim, SuiteResults
-from heredity.results.words import Words
 
 SWEPT = ("batch_size", "epochs", "updates", "persistence", "sources")
 """Schedule settings whose effect a suite shows when they vary between otherwise identical runs."""

@@ -33,7 +33,7 @@ from heredity.results.page import (
     of_rows,
 )
 from heredity.results.run import RunResults
-from heredity.results.views import in_order, view_name
+from heredity.results.text import in_order, view_name
 
 MOST_TASKS = 240
 """Rows of replay grids on a page; of more tasks, those whose outcome changed come first."""

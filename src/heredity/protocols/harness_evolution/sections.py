@@ -11,8 +11,7 @@ from pydantic import AliasChoices, Field
 from heredity._core.bounds import Cases, CasesOrZero, Count, CountOrZero
 from heredity._core.plugins import located
 from heredity.configuration.config import Config
-from heredity.configuration.sections import Locate, RunSection, Section, ViewsSection
-from heredity.configuration.solver import SolverSection
+from heredity.configuration.sections import Locate, RunSection, Section, SolverSection, ViewsSection
 from heredity.protocols.harness_evolution.terms import Points
 from heredity.session.schedule import Persistence, Schedule
 from heredity.tasks.registry import located_taskset

@@ -23,7 +23,7 @@ from heredity.results.charts import Interval, Intervals, Key, Lines, Mark, Refer
 from heredity.results.claims import bounds_note, claim_cells, claim_columns, claimed, intervals_shown, of_runs
 from heredity.results.page import Cell, Column, Folded, Group, Named, Number, Part, Row, Section, Table, Text, Value
 from heredity.results.run import RunResults
-from heredity.results.views import in_order, view_name
+from heredity.results.text import in_order, view_name
 
 Tones = Mapping[str, Tone]
 

@@ -15,7 +15,7 @@ from heredity.engine.runner import Job
 from heredity.protocols.post_training.events import BASELINE_SCORED, GRADING_REPEATED, BaselineScored, GradingRepeated
 from heredity.records import Event
 from heredity.records.events import JUDGING_SELECTED
-from heredity.results.coverage import covers
+from heredity.results.base import covers
 from heredity.session.bench import (
     Bench,
     Evolved,

@@ -12,8 +12,7 @@ from typing import Any
 
 from heredity._core.errors import ConfigError, UnknownNameError
 from heredity.agents.launchers import CommandAgent
-from heredity.analysis.contract import CommonMetrics
-from heredity.analysis.evidence import RunEvidence, SuiteEvidence
+from heredity.analysis.contract import CommonMetrics, RunEvidence, SuiteEvidence
 from heredity.configuration.config import Cell, Config
 from heredity.configuration.sections import OpenBudgetSection
 from heredity.engine.engine import Engine
@@ -53,9 +52,9 @@ from heredity.records.events import GPU_LEASED, SUBMISSION_REJECTED
 from heredity.resources import Candidate
 from heredity.results.base import Result
 from heredity.results.page import Section
+from heredity.results.report import Words
 from heredity.results.run import RunResults
 from heredity.results.suite import SuiteResults
-from heredity.results.words import Words
 from heredity.sandbox.gpus import Lease
 from heredity.sandbox.inference import packages
 from heredity.session.bench import Judgements, Reference, judged_reference

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from heredity.analysis.bounds import wilson
+from heredity.analysis.samples import wilson
 from heredity.protocols.post_training.analysis.audit import MODES
 from heredity.protocols.post_training.analysis.routes import ROUTES
 from heredity.protocols.post_training.cells import MINUTES, SPENT, spent_lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from heredity.analysis.bounds import wilson
+from heredity.analysis.samples import wilson
 from heredity.protocols.post_training.tables import (
     Behaviour,
     MethodTried,

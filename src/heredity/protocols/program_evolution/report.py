@@ -10,9 +10,9 @@ from heredity.analysis.contract import CommonMetrics
 from heredity.protocols.shared.validated_report import ValidatedReport
 from heredity.results import text
 from heredity.results.page import Cell, Column, Folded, Part, Row, Section, Table, Text
+from heredity.results.report import Words
 from heredity.results.run import RunResults, SubmissionRow
 from heredity.results.suite import SuiteResults
-from heredity.results.words import Words
 
 WORDS = Words(
     score="score",

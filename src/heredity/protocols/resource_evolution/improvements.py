@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heredity.analysis.bounds import GAP, Floats
 from heredity.analysis.claims import Both, claims, compare
+from heredity.analysis.samples import GAP, Floats
 from heredity.analysis.statistics import evolver_mean
 from heredity.analysis.suite_table import Cell, TasksetScores, differing_conditions
 from heredity.protocols.resource_evolution.results import Improvement

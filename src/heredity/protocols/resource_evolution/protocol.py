@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from heredity.analysis.contract import CommonMetrics
-from heredity.analysis.evidence import SuiteEvidence
+from heredity.analysis.contract import CommonMetrics, SuiteEvidence
 from heredity.configuration.sections import ModelLimitsSection
 from heredity.protocols.contract import Protocol
 from heredity.protocols.resource_evolution.improvements import improvements
@@ -18,10 +17,9 @@ from heredity.results.base import Result
 from heredity.results.charts import Tone
 from heredity.results.claims import claimed
 from heredity.results.page import Cell, Column, Mean, Named, Number, Row, Section, Table, Text, Value
-from heredity.results.report import taskset_names, tones
+from heredity.results.report import Words, taskset_names, tones
 from heredity.results.run import RunResults
 from heredity.results.suite import SuiteResults
-from heredity.results.words import Words
 
 
 def improvement_section(

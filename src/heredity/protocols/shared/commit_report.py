@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from heredity.results import text
-from heredity.results.agents import ModelTokens
 from heredity.results.charts import Lines, Mark, Reference, Series, mean_steps
 from heredity.results.claims import judged
 from heredity.results.page import (
@@ -27,10 +26,9 @@ from heredity.results.page import (
     Verdict,
     columns_of,
 )
-from heredity.results.report import budget_of, by_taskset, taskset_names, tones
-from heredity.results.run import Decision, RunResults, SubmissionRow
+from heredity.results.report import Words, budget_of, by_taskset, taskset_names, tones
+from heredity.results.run import Decision, ModelTokens, RunResults, SubmissionRow
 from heredity.results.suite import SuiteResults
-from heredity.results.words import Words
 
 WORDS = Words(
     score="accuracy",

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from heredity.records import Event
 from heredity.records.events import JUDGING_SCORED, JUDGING_SELECTED
-from heredity.results.coverage import covers
+from heredity.results.base import covers
 from heredity.session.bench import Bench, Evolved, Reference, Verdict, conclude, require, score, score_reference
 from heredity.session.rollouts import gather
 from heredity.session.session_log import Submission

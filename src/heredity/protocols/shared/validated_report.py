@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from heredity.analysis.bounds import wilson
+from heredity.analysis.samples import wilson
 from heredity.results import text
 from heredity.results.charts import (
     Bar,
@@ -39,10 +39,9 @@ from heredity.results.page import (
     columns_of,
     of_rows,
 )
-from heredity.results.report import budget_of, by_taskset, taskset_names, tones
+from heredity.results.report import POLICIES, Words, budget_of, by_taskset, taskset_names, tones
 from heredity.results.run import EditHits, EditKind, RunResults, SubmissionRow
 from heredity.results.suite import EditRate, EditsRow, FeaturesRow, SuiteResults, TasksetResults
-from heredity.results.words import POLICIES, Words
 
 EDIT_BINS = ((0, 0), (1, 2), (3, 5), (6, 10), (11, 20), (21, 50), (51, None))
 """Ranges of edit sizes for grouping, in lines: minimum and maximum."""

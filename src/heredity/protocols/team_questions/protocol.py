@@ -13,11 +13,9 @@ from typing import Any
 import numpy as np
 
 from heredity._core.errors import ConfigError
-from heredity.analysis.bounds import GAP, SHARE, Floats, wilson
-from heredity.analysis.contract import CommonMetrics
-from heredity.analysis.evidence import RunEvidence, SuiteEvidence
+from heredity.analysis.contract import CommonMetrics, RunEvidence, SuiteEvidence
 from heredity.analysis.paired import compare_paired
-from heredity.analysis.samples import Clusters
+from heredity.analysis.samples import GAP, SHARE, Clusters, Floats, wilson
 from heredity.analysis.statistics import evolver_mean
 from heredity.configuration.config import Cell, Config
 from heredity.engine.questions.pools import SITES

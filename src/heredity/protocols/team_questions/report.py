@@ -9,10 +9,9 @@ from heredity.protocols.team_questions.evolution_sections import evolution_secti
 from heredity.protocols.team_questions.results import LevelRow, QuestionRow, TeamRun, TeamSuite
 from heredity.results import text
 from heredity.results.page import Cell, Column, Mean, Number, Row, Section, Table, Text, Value
-from heredity.results.report import PlainReport
+from heredity.results.report import PlainReport, Words
 from heredity.results.run import RunResults
 from heredity.results.suite import SuiteResults
-from heredity.results.words import Words
 
 WORDS = Words(
     score="accuracy",

@@ -9,11 +9,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from heredity.analysis.bounds import GAP, SHARE
-from heredity.analysis.contract import CommonMetrics
-from heredity.analysis.evidence import RunEvidence, SuiteEvidence
+from heredity.analysis.contract import CommonMetrics, RunEvidence, SuiteEvidence
 from heredity.analysis.paired import compare_cases, holm, verdict
-from heredity.analysis.samples import Clusters
+from heredity.analysis.samples import GAP, SHARE, Clusters
 from heredity.analysis.statistics import case_mean
 from heredity.analysis.suite_table import table_of
 from heredity.protocols.within_task.account import TaskAccount, accounts_of

@@ -10,8 +10,7 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
-from heredity.analysis.bounds import SHARE
-from heredity.analysis.samples import Clusters
+from heredity.analysis.samples import SHARE, Clusters
 from heredity.analysis.statistics import case_mean
 from heredity.analysis.suite_table import table_of
 from heredity.engine.trajectory import Trajectory, decode_many

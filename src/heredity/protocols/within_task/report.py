@@ -22,10 +22,9 @@ from heredity.protocols.within_task.results import (
 from heredity.results import text
 from heredity.results.charts import Lines, Series
 from heredity.results.page import Cell, Column, File, Mean, Number, Part, Row, Section, Table, Text, Value, Verdict
-from heredity.results.report import PlainReport
+from heredity.results.report import PlainReport, Words
 from heredity.results.run import RunResults
 from heredity.results.suite import SuiteResults
-from heredity.results.words import Words
 
 _FIGURES = ("AR, ms", "AM, MB", "APC", "ARB, %", "AMB, %")
 _ABOUT = (

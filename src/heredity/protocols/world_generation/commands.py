@@ -167,7 +167,7 @@ def _decided(name: str, theme: Theme, review: Review) -> tuple[str, str]:
 
 
 def _tell(result: SuiteResult, *, as_json: bool) -> None:
-    from heredity.cli.columns import columns
+    from heredity.cli.bars import columns
     from heredity.cli.runs import say_problems
     from heredity.protocols.world_generation.ordering import outcome
     from heredity.results import text

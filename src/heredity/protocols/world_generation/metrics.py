@@ -8,10 +8,9 @@ from typing import Any
 
 from heredity._core.errors import RecordError
 from heredity._core.ids import digest_bytes
-from heredity.analysis.bounds import wilson
-from heredity.analysis.contract import CommonMetrics
-from heredity.analysis.evidence import RunEvidence, SuiteEvidence
+from heredity.analysis.contract import CommonMetrics, RunEvidence, SuiteEvidence
 from heredity.analysis.run_record import Submission
+from heredity.analysis.samples import wilson
 from heredity.analysis.usage import best_known
 from heredity.engine.trajectory import decode_many
 from heredity.kinds.world.gates.build import ALL

@@ -37,10 +37,9 @@ from heredity.results.page import (
     columns_of,
     of_rows,
 )
-from heredity.results.report import PlainReport
+from heredity.results.report import PlainReport, Words
 from heredity.results.run import RunResults
 from heredity.results.suite import SuiteResults
-from heredity.results.words import Words
 
 WORDS = Words(
     score="admission",

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from heredity.experiments.config import cells, load
+from heredity.experiments.config import cells, load, suites, suites_of
 from heredity.experiments.suite import open_suite, run_suite
-from heredity.experiments.suites import suites, suites_of
 
 LEARNING = sorted({path.stem for name in ("agent-learning", "resource-evolution") for path in suites_of(name)})
 SMALL = (

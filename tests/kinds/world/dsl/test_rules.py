@@ -12,7 +12,7 @@ import yaml
 
 from heredity._core.errors import ConfigError
 from heredity._core.ids import generator
-from heredity.bench.world_rules import RULES
+from heredity.bench.worlds import RULES
 from heredity.kinds.world.actions import sample_action
 from heredity.kinds.world.contract import Action
 from heredity.kinds.world.description import Description, read_description

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from heredity._core.ids import digest_json, generator
-from heredity.analysis.evidence import RunEvidence
+from heredity.analysis.contract import RunEvidence
 from heredity.analysis.run_results import run_results
 from heredity.protocols.harness_evolution.protocol import METRICS
 from heredity.records import Blob, Journal

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from heredity._core.errors import ConfigError, clean
-from heredity.cli.columns import columns
+from heredity.cli.bars import columns
 from heredity.cli.whole_help import WholeHelp
 from heredity.pages.report.fitted import FittedTable
 

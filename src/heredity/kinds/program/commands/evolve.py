@@ -133,7 +133,7 @@ def _conclude(evolution: Evolution, *, json_output: bool) -> None:
 def _list(json_output: bool) -> None:
     import json
 
-    from heredity.cli.columns import columns
+    from heredity.cli.bars import columns
     from heredity.kinds.program.task import library_folder, read_program_task, task_folders
 
     tasks = [read_program_task(folder) for folder in task_folders(library_folder()).values()]

@@ -43,8 +43,7 @@ from heredity.kinds.program.task import (
 )
 from heredity.kinds.program.taskset import PREFIX, ProgramTaskset
 from heredity.methods.operators.evidence import shortened
-from heredity.pages.report.cells import few_seeds
-from heredity.pages.report.sentences import JUDGED
+from heredity.pages.report.sentences import JUDGED, few_seeds
 from heredity.records.run_folder import write_atomic
 from heredity.results import text
 from heredity.results.run import Verdict

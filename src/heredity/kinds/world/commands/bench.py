@@ -205,7 +205,7 @@ def _settings(path: Path | None) -> Any:
 
 def _print_players(tables: Sequence[dict[str, Any]], *, published: bool) -> None:
     from heredity.analysis.worlds import PUBLISHED
-    from heredity.cli.columns import columns
+    from heredity.cli.bars import columns
 
     groups = list(tables[0]["groups"])
     rows = [
@@ -222,7 +222,7 @@ def _print_players(tables: Sequence[dict[str, Any]], *, published: bool) -> None
 
 
 def _print(table: dict[str, Any]) -> None:
-    from heredity.cli.columns import columns
+    from heredity.cli.bars import columns
 
     typer.echo(f"{table['player']}, {table['skin']}: accuracy in % with 95% intervals\n")
     groups = [

@@ -108,7 +108,7 @@ def _measure(name: str) -> Candidate:
 
 
 def _text(curation: Curation, size: int) -> str:
-    from heredity.cli.columns import columns
+    from heredity.cli.bars import columns
     from heredity.kinds.world.curation import AXES
     from heredity.kinds.world.description import CAPABILITIES
 

@@ -250,7 +250,7 @@ def _audited(
 
 
 def _text(report: Row) -> str:
-    from heredity.cli.columns import columns
+    from heredity.cli.bars import columns
     from heredity.kinds.world.folders.findings import Finding
 
     lines: list[str] = []

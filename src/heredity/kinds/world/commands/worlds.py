@@ -115,7 +115,7 @@ def _compose_summary(rows: list[Composed], seconds: float) -> dict[str, Any]:
 
 
 def _print(rows: list[Composed], summary: dict[str, Any], out: Path | None) -> None:
-    from heredity.cli.columns import columns
+    from heredity.cli.bars import columns
 
     heads = ("world", "reward", "observation", "semantics", "random", "greedy", "made of")
     cells = [
@@ -225,7 +225,7 @@ def _verdict(report: GateReport) -> str:
 
 
 def _text(admission: Admission, path: Path) -> str:
-    from heredity.cli.columns import columns
+    from heredity.cli.bars import columns
 
     rows: list[list[str]] = []
     for report in admission.gates:
@@ -421,7 +421,7 @@ def list_worlds(
 
     Example: heredity worlds list
     """
-    from heredity.cli.columns import columns, wrapped
+    from heredity.cli.bars import columns, wrapped
     from heredity.kinds.world.description import CAPABILITIES
     from heredity.kinds.world.world import sound_worlds
 
@@ -573,7 +573,7 @@ def levels(
 
     Example: heredity worlds levels ./my-world --write ./my-world
     """
-    from heredity.cli.columns import columns
+    from heredity.cli.bars import columns
     from heredity.kinds.world.world import world
 
     made = world(name)
@@ -630,8 +630,7 @@ def verify(
 
     Example: heredity worlds verify grid_treasure
     """
-    from heredity.cli.bars import bar
-    from heredity.cli.columns import columns
+    from heredity.cli.bars import bar, columns
     from heredity.kinds.world.folders.folder import is_folder
     from heredity.kinds.world.verify import verify_worlds
     from heredity.kinds.world.world import SPLITS, sound_worlds, world

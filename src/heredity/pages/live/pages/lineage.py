@@ -12,8 +12,7 @@ from markupsafe import Markup
 
 from heredity._core.errors import UnknownNameError
 from heredity.pages.live.drawing import Block, Field, Form, Shown, View
-from heredity.pages.live.index.rows import mapping, sequence
-from heredity.pages.live.index.tail import bytes_at
+from heredity.pages.live.index.rows import bytes_at, mapping, sequence
 from heredity.pages.live.pages.here import Run
 from heredity.pages.live.pages.lists import tone, when
 from heredity.pages.live.pages.run import source_of

@@ -16,9 +16,9 @@ from markupsafe import Markup
 from heredity._core.errors import HeredityError, RecordError, UnknownNameError
 from heredity.engine.trajectory import Column, Trajectory, decode_one, to_json
 from heredity.pages.live.drawing import Block, Shown, View, fragment
-from heredity.pages.live.pages.conversation import cut, scenes, turns
 from heredity.pages.live.pages.here import Run
 from heredity.pages.live.pages.lists import ROLLOUTS, tone
+from heredity.pages.live.pages.record import cut, scenes, turns
 from heredity.pages.live.place import blob
 from heredity.results.charts import Lines, Series
 from heredity.results.page import Code, Fact, Facts, Folded, Number, Row, Table, Text, columns_of

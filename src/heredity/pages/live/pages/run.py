@@ -16,7 +16,7 @@ from markupsafe import Markup
 from heredity._core.errors import HeredityError, RecordError
 from heredity._core.outside import json_value, read_bytes
 from heredity.pages.live.drawing import Block, Shown, View, fragment
-from heredity.pages.live.index.tail import bytes_at, size_of
+from heredity.pages.live.index.rows import bytes_at, size_of
 from heredity.pages.live.pages.here import Run, Suite
 from heredity.pages.live.place import blob
 from heredity.pages.report import html, page_of

@@ -13,11 +13,10 @@ from markupsafe import Markup
 
 from heredity._core.errors import RecordError
 from heredity.pages.live.drawing import Block, Shown, View
-from heredity.pages.live.index.rows import brief, mapping
-from heredity.pages.live.index.tail import size_of
+from heredity.pages.live.index.rows import brief, mapping, size_of
 from heredity.pages.live.pages.here import Run
 from heredity.pages.live.pages.record import line_of, row_of
-from heredity.pages.live.team.charts import flow, timeline
+from heredity.pages.live.team.page import flow, timeline
 from heredity.records import read_journal
 from heredity.records.journal import Event
 from heredity.results.page import Cell, Code, Fact, Facts, Number, Row, Table, Text, columns_of

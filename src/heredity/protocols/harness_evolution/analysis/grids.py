@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heredity.analysis.bounds import SHARE, Interval, share
+from heredity.analysis.samples import SHARE, Interval, share
 from heredity.protocols.harness_evolution.analysis.coded import (
     BASE,
     BEST,

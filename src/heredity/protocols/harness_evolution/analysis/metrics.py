@@ -46,7 +46,7 @@ from heredity.protocols.harness_evolution.task_results import (
     UpdateValidation,
     ViewLevels,
 )
-from heredity.results.coverage import COVERAGE, covers
+from heredity.results.base import COVERAGE, covers
 
 _RATES = ("perf", "sr", "execution_success")
 

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from heredity.analysis.bounds import GAP, Interval, missing_gap, share
 from heredity.analysis.paired import Comparison, compare_cases, holm, verdict
-from heredity.analysis.samples import Clusters
+from heredity.analysis.samples import GAP, Clusters, Interval, missing_gap, share
 from heredity.analysis.statistics import Estimate, case_mean
 from heredity.protocols.harness_evolution.analysis.coded import Bools, Floats, Ints
 from heredity.protocols.harness_evolution.results import Paired
 from heredity.protocols.harness_evolution.task_results import Difference, Gain, Of
-from heredity.results.coverage import COVERAGE, covered
+from heredity.results.base import COVERAGE, covered
 
 Labels = tuple[Ints, Clusters]
 """The domain and the cluster of each task."""

@@ -72,7 +72,7 @@ async def _all(
 def _show(annotated: Annotated) -> None:
     from rich.console import Console
 
-    from heredity.pages.report.annotations import count_tables
+    from heredity.pages.report.sections import count_tables
     from heredity.pages.report.terminal import table
 
     console = Console()

@@ -7,15 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from heredity.analysis.bounds import GAP, SHARE, Floats, missing_bounds, missing_gap
 from heredity.analysis.paired import compare_paired, verdict
 from heredity.analysis.run_record import mean
-from heredity.analysis.samples import Clusters
-from heredity.analysis.statistics import case_mean
-from heredity.analysis.student import student_quantile
+from heredity.analysis.samples import GAP, SHARE, Clusters, Floats, missing_bounds, missing_gap
+from heredity.analysis.statistics import case_mean, student_quantile
 from heredity.protocols.post_training.analysis.record import GRADED, HELDOUT, PostTraining, Scores, Step
 from heredity.protocols.post_training.results import Gain, HeldoutGain, Noise, RepeatedGrading, ScoreSummary
-from heredity.results.coverage import COVERAGE, covered
+from heredity.results.base import COVERAGE, covered
 
 
 def paired(after: Scores, before: Scores, clusters: Clusters | None = None, coverage: float = COVERAGE) -> Gain | None:

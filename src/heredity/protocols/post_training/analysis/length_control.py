@@ -13,11 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from heredity._core.errors import ConfigError, RecordError
 from heredity._core.ids import generator
-from heredity.analysis.bounds import GAP, SHARE
-from heredity.analysis.evidence import LoadBlob
-from heredity.analysis.samples import Clusters, cluster_codes, enough_runs
-from heredity.analysis.statistics import CONFIDENCE, Floats
-from heredity.analysis.student import student_quantile
+from heredity.analysis.contract import LoadBlob
+from heredity.analysis.samples import GAP, SHARE, Clusters, cluster_codes, enough_runs
+from heredity.analysis.statistics import CONFIDENCE, Floats, student_quantile
 from heredity.engine.trajectory import decode_many
 from heredity.protocols.post_training.analysis.record import GRADED, HELDOUT, Json, PostTraining, Step
 from heredity.protocols.post_training.events import BASELINE_SCORED

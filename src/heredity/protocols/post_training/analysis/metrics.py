@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TypedDict
 
 from heredity._core.errors import RecordError
-from heredity.analysis.evidence import LoadBlob, no_blob
+from heredity.analysis.contract import LoadBlob, no_blob
 from heredity.analysis.run_record import finite, mean
 from heredity.analysis.samples import Clusters
 from heredity.protocols.post_training.analysis.audit import Graded, audit

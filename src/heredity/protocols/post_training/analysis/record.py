@@ -30,7 +30,7 @@ from heredity.records.events import (
     SUBMISSION_COMPLETED,
     SUBMISSION_REJECTED,
 )
-from heredity.results.coverage import COVERAGE
+from heredity.results.base import COVERAGE
 
 GRADED, HELDOUT = "graded", "heldout"
 BASE_MODEL = "base_model"

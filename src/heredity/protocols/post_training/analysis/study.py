@@ -11,10 +11,9 @@ from statistics import stdev
 
 import numpy as np
 
-from heredity.analysis.bounds import GAP, mean_bounds, missing_bounds
 from heredity.analysis.claims import Both, claims, compare
 from heredity.analysis.run_record import mean
-from heredity.analysis.samples import Clusters, enough_runs
+from heredity.analysis.samples import GAP, Clusters, enough_runs, mean_bounds, missing_bounds
 from heredity.analysis.statistics import Floats, crossed_mean
 from heredity.analysis.suite_table import coverage_of
 from heredity.analysis.usage import TokenUsage, total_usage

@@ -123,7 +123,7 @@ ATTACKS = (
     _read(
         "read-heredity",
         "reads the source of heredity",
-        "works(read, TARGET['heredity'] + '/errors.py'); works(os.listdir, TARGET['heredity'])",
+        "works(read, TARGET['heredity'] + '/_core/errors.py'); works(os.listdir, TARGET['heredity'])",
     ),
     _read("read-sealed-cases", "reads the hidden cases of the judge", "fails(read, TARGET['sealed'])"),
     _read("read-journal", "reads the journal of the run", "fails(read, TARGET['journal'])"),

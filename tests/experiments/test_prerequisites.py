@@ -116,7 +116,7 @@ import subprocess, sys
 from pathlib import Path
 from heredity.experiments.config import load
 from heredity.experiments.preflight import preflight
-from heredity.experiments.suites import suite_file
+from heredity.experiments.config import suite_file
 
 started, begin = [], subprocess.Popen.__init__
 def counting(self, *arguments, **named):

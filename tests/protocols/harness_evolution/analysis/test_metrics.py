@@ -4,11 +4,11 @@ import random
 from itertools import pairwise
 from typing import Any
 
-import harness_reference as reference
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.protocols.harness_evolution.analysis import harness_reference as reference
 from tests.protocols.harness_evolution.analysis.harness_rows import Row, judged, row, trained
 
 from heredity._core.errors import ConfigError, UnknownNameError

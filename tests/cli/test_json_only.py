@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import heredity
-from heredity.cli.whole_help import asks_for_json
+from heredity.cli.interface import asks_for_json
 
 NOISY = """
 import os, subprocess, sys

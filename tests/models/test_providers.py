@@ -477,6 +477,31 @@ async def test_a_refusal_of_something_else_stays_a_failure(server: Endpoint) -> 
         await openai(server).reply(ASK)
 
 
+@pytest.mark.parametrize(
+    "text", ["temperature: must be at most 2", "Please stop: unknown project", "an unsupported picture", "no such seed"]
+)
+async def test_a_value_out_of_range_and_other_complaints_stay_failures(server: Endpoint, text: str) -> None:
+    server.play(_refused(text))
+    sampling = Sampling(temperature=3.0, seed=7, stop=("x",))
+    with pytest.raises(ProviderError, match=text):
+        await openai(server).reply(Request.of("hi", sampling=sampling))
+    assert len(server.asked) == 1
+
+
+async def test_the_older_name_is_kept_after_another_failure_and_given_up_when_refused_too(server: Endpoint) -> None:
+    newer, older = (_refused(f"Unknown parameter: '{name}'.") for name in ("max_completion_tokens", "max_tokens"))
+    server.play(
+        newer, Answer(completion("a")), _refused("bad prompt"), Answer(completion("b")), older, Answer(completion("c"))
+    )
+    model, request = openai(server), Request.of("hi", sampling=Sampling(max_tokens=9))
+    assert (await model.reply(request)).ignored == ()
+    with pytest.raises(ProviderError, match="bad prompt"):
+        await model.reply(request)
+    assert (await model.reply(request)).ignored == ()
+    assert (await model.reply(request)).ignored == ("max_tokens",)
+    assert ["max_tokens" in asked.body for asked in server.asked] == [False, True, True, True, True, False]
+
+
 async def test_the_limit_is_sent_by_its_older_name_where_the_newer_one_is_refused(server: Endpoint) -> None:
     server.play(_refused("Unknown parameter: 'max_completion_tokens'."), Answer(completion("42")))
     reply = await openai(server).reply(Request.of("hi", sampling=Sampling(max_tokens=9)))

@@ -11,7 +11,7 @@ from rich.console import Console
 from heredity._core.errors import UnknownNameError
 from heredity.agents.launchers.programs import Program, agents_folder
 from heredity.agents.launchers.registry import programs
-from heredity.cli.whole_help import WholeHelp
+from heredity.cli.interface import WholeHelp
 from heredity.pages.report.fitted import FittedTable
 from heredity.sandbox import guest_client
 

@@ -6,7 +6,7 @@ import json
 
 import typer
 
-from heredity.cli.whole_help import WholeHelp
+from heredity.cli.interface import WholeHelp
 
 app = typer.Typer(cls=WholeHelp, no_args_is_help=True, rich_markup_mode=None)
 

@@ -10,14 +10,14 @@ from pathlib import Path
 import typer
 
 from heredity._core.errors import ConfigError, UnknownNameError
-from heredity.cli import whole_help as completion
+from heredity.cli import interface
 
 
 def init(
     kind: str = typer.Argument(
         "",
         help="policy, prompts, harness, post-training, worlds or program (default: list them).",
-        autocompletion=completion.projects,
+        autocompletion=interface.projects,
     ),
     folder: Path | None = typer.Argument(None, help="Folder to write, new or empty (default: KIND)."),
     json_output: bool = typer.Option(False, "--json", help="Print JSON instead of text."),

@@ -19,12 +19,12 @@ from heredity.cli.bars import heartbeat
 from heredity.cli.broker import broker
 from heredity.cli.doctor import doctor
 from heredity.cli.init import init
+from heredity.cli.interface import WholeHelp, asks_for_json, reserved_stdout
 from heredity.cli.plan import plan
 from heredity.cli.runs import compare, demo, report, resume, run, verify, view
 from heredity.cli.schema import schema
 from heredity.cli.signals import InterruptedRunError
 from heredity.cli.trace import trace
-from heredity.cli.whole_help import WholeHelp, asks_for_json, reserved_stdout
 from heredity.kinds.checkpoint.commands import audit
 from heredity.kinds.code import commands as code
 from heredity.kinds.container.commands import check

@@ -15,8 +15,8 @@ import typer
 
 from heredity._core.errors import ConfigError
 from heredity.cli.bars import activity
+from heredity.cli.interface import WholeHelp
 from heredity.cli.signals import InterruptedRunError, run_interruptibly
-from heredity.cli.whole_help import WholeHelp
 
 if TYPE_CHECKING:
     from heredity.engine.actor import ToolResult

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from heredity._core.errors import clean
-from heredity.cli import whole_help as completion
+from heredity.cli import interface
 from heredity.cli.bars import activity
 from heredity.cli.signals import InterruptedRunError, run_interruptibly
 
@@ -167,7 +167,7 @@ _JOBS = typer.Option(None, "--jobs", min=1, help="Number of parallel runs (engin
 def run(
     file: str = typer.Argument(
         help="Configuration (TOML) of a run, or of a suite with a matrix; or the name of an installed suite.",
-        autocompletion=completion.suites,
+        autocompletion=interface.suites,
     ),
     overrides: list[str] = typer.Argument(
         None, metavar="[KEY=VALUE]...", help="Overrides, such as budget.episodes=64."

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from heredity.cli.bars import activity
-from heredity.cli.whole_help import WholeHelp
+from heredity.cli.interface import WholeHelp
 
 app = typer.Typer(cls=WholeHelp, no_args_is_help=True, rich_markup_mode=None)
 

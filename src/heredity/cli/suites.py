@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from heredity.cli import whole_help as completion
-from heredity.cli.whole_help import WholeHelp
+from heredity.cli import interface
+from heredity.cli.interface import WholeHelp
 
 app = typer.Typer(cls=WholeHelp, invoke_without_command=True, rich_markup_mode=None)
 
@@ -49,7 +49,7 @@ def _list(*, as_json: bool) -> None:
 @app.command()
 def show(
     name: Annotated[
-        str, typer.Argument(help="Name of a suite, such as demo.", show_default=False, autocompletion=completion.suites)
+        str, typer.Argument(help="Name of a suite, such as demo.", show_default=False, autocompletion=interface.suites)
     ],
 ) -> None:
     """Print a suite's TOML; start your own with `heredity suites show demo > mine.toml`.

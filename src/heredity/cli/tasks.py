@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heredity.cli import whole_help as completion
-from heredity.cli.whole_help import WholeHelp
+from heredity.cli import interface
+from heredity.cli.interface import WholeHelp
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +41,7 @@ def show(
     name: Annotated[
         str,
         typer.Argument(
-            help="Name of a taskset, such as questions/gsm8k.", show_default=False, autocompletion=completion.tasksets
+            help="Name of a taskset, such as questions/gsm8k.", show_default=False, autocompletion=interface.tasksets
         ),
     ],
     split: Annotated[str, typer.Option("--split", help="Split: train, validation or heldout.")] = "train",

@@ -19,8 +19,8 @@ from rich.text import Text
 
 from heredity._core.errors import ConfigError
 from heredity.cli.bars import activity, ask_person
+from heredity.cli.interface import WholeHelp
 from heredity.cli.signals import InterruptedRunError, run_interruptibly
-from heredity.cli.whole_help import WholeHelp
 from heredity.models.gateway import Gateway
 from heredity.results.text import clean, duration
 from heredity.team.plan import Plan

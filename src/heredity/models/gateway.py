@@ -143,16 +143,18 @@ class ProviderModel:
         return to_messages(request.messages), to_parameters(request), settings
 
     def _omits_refused(self, failure: ProviderError, request: Request) -> bool:
-        """Leave out from now on the sampling parameters that a provider refused by name; True if there are any."""
-        if failure.kind != "request":
+        """Leave out from now on the sampling parameters that a provider says it does not take; True if there are any."""
+        # The model's name and the address, which come first, are ours.
+        text = str(failure).partition(" failed (")[2]
+        if failure.kind != "request" or not _NOT_TAKEN.search(text):
             return False
-        refused = {
-            name
-            for name in request.sampling.without(self._omitted).to_json()
-            if re.search(rf"(?<![a-z]){_PATTERNS.get(name, name)}(?![a-z])", str(failure), re.IGNORECASE)
-        }
-        # Older servers know the limit by its older name, which is tried once.
-        self._old_limit = "max_tokens" in refused - self._omitted and "max_completion_tokens" in str(failure)
+        if self._old_limit and re.search(r"\bmax_tokens\b", text):
+            self._old_limit = False
+            return True
+        sent = request.sampling.without(self._omitted).to_json()
+        refused = {name for name in sent if re.search(rf"\b(?:{_PATTERNS.get(name, name)})\b", text)}
+        # Older servers know the limit by its older name.
+        self._old_limit = self._old_limit or ("max_tokens" in refused and "max_completion_tokens" in text)
         self._omitted |= refused
         return bool(refused)
 
@@ -172,8 +174,14 @@ class ProviderModel:
         return provider if self._settings.kind == "openai" else self._settings.kind
 
 
-_PATTERNS = {"max_tokens": "max_(completion_|output_)?tokens", "stop": "stop(_sequences)?"}
+_PATTERNS = {"max_tokens": "max_(completion_|output_)?tokens", "stop": "stop_sequences|(?<=['\"`])stop(?=['\"`])"}
 """How providers call a sampling parameter in an error, where not as we do."""
+
+_NOT_TAKEN = re.compile(
+    "not support|unsupported|unknown|unrecogni[sz]ed|unexpected|not permitted|not allowed|not available|deprecated",
+    re.IGNORECASE,
+)
+"""What an error says of a parameter that a model does not take, as opposed to a value that is out of range."""
 
 
 def _text_of(event: Any) -> str:

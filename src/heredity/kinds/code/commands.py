@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heredity.cli import whole_help as completion
+from heredity.cli import interface
 from heredity.cli.bars import columns
-from heredity.cli.whole_help import WholeHelp
+from heredity.cli.interface import WholeHelp
 
 if TYPE_CHECKING:
     from heredity.kinds.code.check import Checked, Progress
@@ -30,7 +30,7 @@ Language = Annotated[str, typer.Option("--language", help="Language: python3, cp
 def _problems(incomplete: str) -> list[str]:
     from heredity.kinds.code.problem import library_folder, problem_folders
 
-    return completion.beginning(problem_folders(library_folder()), incomplete)
+    return interface.beginning(problem_folders(library_folder()), incomplete)
 
 
 @app.command("list")

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from heredity._core.errors import ConfigError, clean
 from heredity.cli.bars import columns
-from heredity.cli.whole_help import WholeHelp
+from heredity.cli.interface import WholeHelp
 from heredity.pages.report.fitted import FittedTable
 
 app = typer.Typer(cls=WholeHelp, help="List and check environments, or film an episode.", no_args_is_help=True)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heredity._core.errors import ConfigError, UnknownNameError
-from heredity.cli.whole_help import WholeHelp
+from heredity.cli.interface import WholeHelp
 from heredity.kinds.world.commands import bench as worlds_bench
 from heredity.kinds.world.commands import curate as worlds_curate
 from heredity.kinds.world.commands import folders as world_folders

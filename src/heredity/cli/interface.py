@@ -1,4 +1,4 @@
-"""Help that lists commands with their whole first sentence instead of cutting it."""
+"""What all commands share: help in whole sentences, completion by the shell, standard output reserved for JSON."""
 
 from __future__ import annotations
 

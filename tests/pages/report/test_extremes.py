@@ -45,7 +45,7 @@ def suite(scores: list[float | None], seeds: int) -> list[dict[str, Any]]:
     return runs
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("seeds", [1, 6])
 @pytest.mark.parametrize("name", SCORES)
 def test_extreme_scores_never_break_a_page(name: str, seeds: int) -> None:

@@ -390,7 +390,7 @@ def _index(folder: Path) -> object:
 
 
 def _labels(folder: Path) -> object:
-    from heredity.protocols.harness_evolution.analysis.labels import read_rules
+    from heredity.protocols.harness_evolution.annotation import read_rules
 
     return read_rules(folder / "rules.toml")
 

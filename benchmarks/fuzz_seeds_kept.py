@@ -84,7 +84,7 @@ def _themes(file: str) -> Callable[[Path], object]:
 
 def _asked_themes(folder: Path) -> object:
     from heredity.models.scripted import Scripted
-    from heredity.protocols.world_generation.themes import Preparation
+    from heredity.protocols.world_generation.stages import Preparation
 
     kept = Preparation(Scripted(lambda request: "- another"), folder / "themes.jsonl")
     return kept.used.tokens, asyncio.run(kept.text("first", "name one"))

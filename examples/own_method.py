@@ -22,7 +22,7 @@ from heredity.methods import Budget, EvolverContext, SessionContract
 from heredity.methods.operators.draw import jitter
 from heredity.methods.operators.evaluate import Evaluator, Proposal, until_closed
 from heredity.methods.operators.tuning import starting_point
-from heredity.methods.options import MethodOptions, parse_options
+from heredity.methods.registry import MethodOptions, parse_options
 from heredity.protocols.shared.selection import judge
 from heredity.resources import Candidate
 from heredity.session import Conditions, HiddenCases, RunPlan, Session, ViewPlan, run_evolution

@@ -91,7 +91,7 @@ if TYPE_CHECKING:
     from heredity.methods.contract import Budget, Decision, EvolverContext, Feedback, Method, Trial
     from heredity.methods.contract import SessionContract as Session
     from heredity.methods.operators.evaluate import until_closed
-    from heredity.methods.options import MethodOptions, parse_options
+    from heredity.methods.registry import MethodOptions, parse_options
     from heredity.models.contract import Message, Model, Reply, Request, Sampling, ToolCall, ToolSpec, Usage
     from heredity.protocols.contract import Needs as ProtocolNeeds
     from heredity.protocols.contract import Protocol, RunContext, Setup, SuiteContext
@@ -142,7 +142,7 @@ _MODULES = {
     "kinds.world.contract": "world=",
     "methods.contract": "Budget Decision EvolverContext Feedback Method Trial Session=SessionContract",
     "methods.operators.evaluate": "until_closed",
-    "methods.options": "MethodOptions parse_options",
+    "methods.registry": "MethodOptions parse_options",
     "models.contract": "Message Model Reply Request Sampling ToolCall ToolSpec Usage",
     "protocols.contract": "Protocol RunContext Setup SuiteContext ProtocolNeeds=Needs",
     "records.events": "JUDGING_SELECTED",

@@ -6,10 +6,8 @@ import pytest
 from heredity.analysis.suite_results import suite_results
 from heredity.analysis.suite_table import REFERENCE, Cell, TasksetScores
 from heredity.pages.report import markdown, page_of
-from heredity.protocols.agent_learning.protocol import METRICS
-from heredity.protocols.agent_learning.report import REPORT
-from heredity.protocols.agent_learning.results import LearningSuite
-from heredity.protocols.agent_learning.space import learning_space
+from heredity.protocols.agent_learning.protocol import METRICS, learning_space
+from heredity.protocols.agent_learning.results import REPORT, LearningSuite
 
 
 def taskset(name: str, reference: float, **means: float) -> TasksetScores:

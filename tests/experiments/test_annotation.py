@@ -13,13 +13,14 @@ import pytest
 from heredity._core.errors import ConfigError, DamagedRecordError, ProviderError
 from heredity.experiments.results import rebuild_run
 from heredity.pages.report.sections import annotation_sections
-from heredity.protocols.harness_evolution.analysis.labels import Rollout, read_rules
 from heredity.protocols.harness_evolution.annotation import (
     ANNOTATIONS,
+    Rollout,
     annotate,
     by_rules,
     judge_of,
     read_annotations,
+    read_rules,
 )
 from heredity.results.page import Table
 

@@ -24,7 +24,7 @@ from heredity.configuration.config import Config
 from heredity.experiments.config import suite_file
 from heredity.experiments.sealed import sealed_folder
 from heredity.methods import Decision, EvolverContext, Feedback, SessionContract, Trial
-from heredity.methods.options import MethodOptions
+from heredity.methods.registry import MethodOptions
 from heredity.protocols.harness_evolution.analysis import inspect_split, read_split, read_task_index
 from heredity.protocols.harness_evolution.evaluation import Wanted, evaluate
 from heredity.protocols.harness_evolution.results import harness_of

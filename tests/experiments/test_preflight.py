@@ -10,7 +10,7 @@ import pytest
 from heredity._core.errors import ConfigError, RecordError
 from heredity.experiments.config import cells, resolve
 from heredity.experiments.suite import open_suite, run_suite
-from heredity.protocols.harness_evolution.sections import ScheduleSection
+from heredity.protocols.harness_evolution.terms import ScheduleSection
 
 
 def harness(**changes: Any) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from heredity.experiments.sequence import NAME, begin, pair_of, read_sequence, s
 from heredity.experiments.suite import blocks, compared_cells, open_suite, run_suite
 from heredity.experiments.verification.verify import verify
 from heredity.methods import EvolverContext, SessionContract, Trial
-from heredity.methods.options import MethodOptions
+from heredity.methods.registry import MethodOptions
 from heredity.records import read_journal
 from heredity.resources import Candidate, SourceTree
 from heredity.results.run import HeldOut, RunResults, RunStatus, Verdict

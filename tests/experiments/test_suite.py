@@ -17,7 +17,7 @@ from heredity.experiments.progress import RunProgress
 from heredity.experiments.sealed import adopt_cases, sealed_folder
 from heredity.experiments.suite import new_suite_folder, open_suite, run_suite, with_jobs
 from heredity.methods import EvolverContext, SessionContract
-from heredity.methods.options import MethodOptions
+from heredity.methods.registry import MethodOptions
 from heredity.records import read_journal
 from heredity.records.lock import RunLock
 from heredity.results.base import read

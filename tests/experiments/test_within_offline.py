@@ -19,7 +19,7 @@ from heredity.cli.main import app
 from heredity.engine.trajectory import decode_many
 from heredity.experiments.config import suite_file
 from heredity.library.models.reviser import plan_of
-from heredity.protocols.within_task.account import accounts_of
+from heredity.protocols.within_task.programs import accounts_of
 from heredity.records import BlobStore
 
 pytestmark = pytest.mark.slow

@@ -10,7 +10,7 @@ from tests.methods.sums import SYSTEM, SumsSession, agent, context, system_of
 
 from heredity._core.errors import ConfigError, ProviderError
 from heredity.methods.adaptive import ARMS, chosen
-from heredity.methods.learning import Style
+from heredity.methods.operators.pool import Style
 from heredity.methods.registry import method
 from heredity.methods.select_optimise_evaluate import PRESETS
 from heredity.models import Reply, Request

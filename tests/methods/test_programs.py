@@ -14,8 +14,7 @@ from heredity.kinds.policy.environments.spaces import describe_space
 from heredity.methods.operators.constants import find_constants
 from heredity.methods.programs import control_source, controller_program, find_control, shape_of
 from heredity.methods.starter import linear_program, linear_shape
-from heredity.methods.structural import mutate
-from heredity.methods.vocabulary import NICHES, draw_controls
+from heredity.methods.structural import NICHES, draw_controls, mutate
 
 BOX = spaces.Box(-1, 1, (3,), np.float32)
 OBSERVATIONS = [

@@ -9,8 +9,7 @@ from tests.offering import Offer
 from heredity._core.errors import ConfigError, UnknownNameError
 from heredity.methods.proposals import LoopOptions
 from heredity.methods.registry import METHODS, method
-from heredity.methods.structural import MUTATIONS
-from heredity.methods.vocabulary import PIECES
+from heredity.methods.structural import MUTATIONS, PIECES
 
 DOCS = Path(__file__).parents[2] / "docs" / "methods.md"
 OPTIMIZERS = DOCS.with_name("optimizers.md")

@@ -8,8 +8,7 @@ import pytest
 
 from heredity._core.ids import generator
 from heredity.analysis.suite_table import REFERENCE, Cell, TasksetScores
-from heredity.protocols.agent_learning.protocol import learning_board
-from heredity.protocols.agent_learning.space import learning_space
+from heredity.protocols.agent_learning.protocol import learning_board, learning_space
 
 LEVELS = generator(1, "board").uniform(0.02, 0.08, 12)
 

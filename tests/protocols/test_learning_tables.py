@@ -12,12 +12,10 @@ from heredity.analysis.suite_results import suite_results
 from heredity.analysis.suite_table import REFERENCE, Cell, TasksetScores
 from heredity.pages.report import html, markdown, page_of
 from heredity.protocols.agent_learning.protocol import METRICS, learning_table
-from heredity.protocols.agent_learning.report import REPORT
-from heredity.protocols.agent_learning.results import EntryKind, LearningSuite, LearningTable
-from heredity.protocols.resource_evolution.improvements import improvements
+from heredity.protocols.agent_learning.results import REPORT, EntryKind, LearningSuite, LearningTable
 from heredity.protocols.resource_evolution.protocol import METRICS as RESOURCE_METRICS
 from heredity.protocols.resource_evolution.protocol import REPORT as RESOURCE_REPORT
-from heredity.protocols.resource_evolution.results import ResourceSuite
+from heredity.protocols.resource_evolution.results import ResourceSuite, improvements
 from heredity.results.base import SCHEMA_VERSION
 from heredity.results.run import Evolver, ModelTokens, RunResults
 

@@ -27,14 +27,11 @@ from heredity.methods import Feedback, Outcome, Trial
 from heredity.methods.registry import METHODS
 from heredity.models import Message, Reply, Request
 from heredity.models.contract import Usage
-from heredity.protocols.within_task.account import TaskAccount, accounts_of
-from heredity.protocols.within_task.metered import Metered
 from heredity.protocols.within_task.metrics import change, contrasts
+from heredity.protocols.within_task.programs import TaskAccount, accounts_of
 from heredity.protocols.within_task.protocol import Spent, choose, covering, wanted
 from heredity.protocols.within_task.report import NO_TRUTH, ORACLE, feedback_label
-from heredity.protocols.within_task.rounds import Rules, TaskRounds
-from heredity.protocols.within_task.sections import Told
-from heredity.protocols.within_task.seen import Given, Seen, seen_of
+from heredity.protocols.within_task.rounds import Given, Metered, Rules, Seen, TaskRounds, Told, seen_of
 from heredity.records.journal import Line
 from heredity.resources import Candidate, SourceTree
 from heredity.results.run import Verdict

@@ -15,8 +15,13 @@ from heredity.library.models.coder import plan_of
 from heredity.library.models.coder import program as program_of
 from heredity.protocols.within_task.events import WITHIN_JUDGED, WITHIN_PROPOSED, JudgedProgram, WithinJudged
 from heredity.protocols.within_task.programs import VERDICTS, language_rows, pooled, program_noise, program_rows
-from heredity.protocols.within_task.published import COLUMNS_3, TABLE_3
-from heredity.protocols.within_task.report import language_section, program_section, published_section
+from heredity.protocols.within_task.report import (
+    COLUMNS_3,
+    TABLE_3,
+    language_section,
+    program_section,
+    published_section,
+)
 from heredity.protocols.within_task.results import EntryLanguageRow
 from heredity.records import read_journal
 from heredity.results.page import Cell, File, Mean, Number, Section, Table, Text

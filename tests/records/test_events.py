@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from heredity.records import Event
 from heredity.records.events import CANDIDATE, EVENTS, HEARTBEAT, SESSION_CLOSED
 
-DECLARING = ("heredity.protocols.harness_evolution.events", "heredity.protocols.post_training.events")
+DECLARING = ("heredity.protocols.harness_evolution.terms", "heredity.protocols.post_training.events")
 
 
 def test_no_protocol_declares_an_event_that_another_one_has() -> None:

@@ -20,7 +20,7 @@ from heredity.agents.terms import Briefing, RunTerms
 from heredity.engine.trajectory import Trajectory
 from heredity.methods.contract import Feedback
 from heredity.resources import SourceTree
-from heredity.resources.snapshot import read_folder
+from heredity.resources.tree import read_folder
 from heredity.session.session_log import Submission
 
 MAX_PROGRAM_BYTES = 64 << 20

@@ -31,8 +31,7 @@ from heredity.kinds.container.commands import check
 from heredity.kinds.policy.commands import env
 from heredity.kinds.program.commands.evolve import evolve
 from heredity.kinds.world.commands import worlds
-from heredity.protocols.harness_evolution.commands.annotate import annotate
-from heredity.protocols.harness_evolution.commands.evaluate import evaluate
+from heredity.protocols.harness_evolution.commands.evaluate import annotate, evaluate
 from heredity.protocols.world_generation.commands import generate
 
 _UNDECODED = re.compile(r"[^\s\"']{0,200}[\udc80-\udcff][^\s\"']{0,200}")

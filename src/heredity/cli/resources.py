@@ -231,7 +231,7 @@ def diff(
 
     Example: heredity resources diff prompt/solver 1.0.0 1.1.0
     """
-    from heredity.resources.differences import difference
+    from heredity.resources.candidate import difference
 
     type_, own = _split(name)
     with _registry(store) as registry:

@@ -16,7 +16,7 @@ from heredity._core.errors import ConfigError
 from heredity.engine.actor import Programs, ToolResult
 from heredity.resources import Instance, Registry
 from heredity.resources.building import MCP, SKILL
-from heredity.resources.signature import parameters_of
+from heredity.resources.contracts import parameters_of
 
 TOOL_SECONDS = 30.0
 _ENTRY = "tool.py"

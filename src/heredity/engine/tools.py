@@ -20,7 +20,7 @@ from heredity.models import ToolCall, ToolSpec
 from heredity.resources import SourceTree
 from heredity.resources.assembly import files_of, manifest_of
 from heredity.resources.building import MCP, SKILL
-from heredity.resources.signature import parameters_of
+from heredity.resources.contracts import parameters_of
 
 READ_SKILL = "read_skill"
 """The tool that shows the texts of SKILL.md tools; its underscore rules out a clash with others."""

@@ -16,8 +16,8 @@ from heredity.methods.contract import EvolverContext, SessionContract
 from heredity.methods.operators.dialogue import Failed, together
 from heredity.methods.operators.improve import one_line
 from heredity.methods.operators.library import Entry, Kind, Library, Operation
-from heredity.methods.options import parse_options
 from heredity.methods.proposals import Proposed, Turn
+from heredity.methods.registry import parse_options
 from heredity.methods.updates import LibraryOptions, run_updates
 
 

@@ -14,9 +14,8 @@ from pydantic import Field
 
 from heredity._core.ids import generator
 from heredity.methods.contract import EvolverContext, SessionContract
-from heredity.methods.learning import LearningOptions, Signal, Style, run_learning
-from heredity.methods.operators.pool import Member, Selection
-from heredity.methods.options import parse_options
+from heredity.methods.operators.pool import LearningOptions, Member, Selection, Signal, Style, run_learning
+from heredity.methods.registry import parse_options
 from heredity.methods.targets import Target
 
 _SELECTIONS: tuple[Selection, ...] = ("best", "pareto")

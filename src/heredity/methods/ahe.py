@@ -3,28 +3,75 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import unified_diff
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 from pydantic import Field
 
+from heredity._core.errors import ConfigError
 from heredity.methods.contract import EvolverContext, SessionContract
 from heredity.methods.operators.dialogue import Failed
 from heredity.methods.operators.evidence import shortened
-from heredity.methods.operators.improve import apply
-from heredity.methods.operators.manifest import Manifest, manifest_in
+from heredity.methods.operators.improve import Edits, apply, edits_in, one_line
 from heredity.methods.operators.measure import Measured, Rollout
-from heredity.methods.options import parse_options
 from heredity.methods.proposals import Proposed, Revision, Turn
+from heredity.methods.registry import parse_options
 from heredity.methods.targets import Target
 from heredity.methods.updates import UpdateOptions, run_updates
 from heredity.resources import Candidate
 from heredity.resources.assembly import variables
 from heredity.results.status import Status
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A reply of the form `engineer`.
+
+    Attributes:
+        values: variable to its new text; None removes it.
+        reasons: variable to the reason for its change, one line each.
+        fixes: train task indices expected to be solved from now on.
+        risks: one line on possible regressions.
+    """
+
+    values: Mapping[str, str | None]
+    reasons: Mapping[str, str]
+    fixes: tuple[int, ...] = ()
+    risks: str = ""
+
+    @property
+    def edits(self) -> Edits:
+        """The edits, with the whole manifest on one line for the submission's note."""
+        tasks = ", ".join(map(str, self.fixes)) or "none"
+        expects = f"expected to fix tasks: {tasks}" + (f"; risks: {self.risks}" if self.risks else "")
+        why = "; ".join(dict.fromkeys(filter(None, self.reasons.values())))
+        return Edits(self.values, f"{why} [{expects}]".strip(), expects)
+
+
+def manifest_in(unsolved: Collection[int], reply: Mapping[str, Any]) -> Manifest:
+    """Read a reply of the form `engineer`; an empty list of edits leaves the harness unchanged.
+
+    Args:
+        unsolved: train task indices that can improve. Others are removed from `fixes`, so predictions cannot be
+            trivially right.
+        reply: the reply's object.
+
+    Raises:
+        ConfigError: if an edit or the list of tasks is malformed.
+    """
+    fixes: Any = reply.get("fixes") or []
+    if not isinstance(fixes, list) or not all(type(task) is int for task in cast("list[Any]", fixes)):
+        raise ConfigError(f'"fixes" is {fixes!r:.80}; expected a list of train tasks, as numbered in the evidence')
+    expected = tuple(task for task in dict.fromkeys(cast("list[int]", fixes)) if task in unsolved)
+    risks = one_line(reply.get("risks"))
+    if reply.get("edits") == []:
+        return Manifest({}, {}, expected, risks)
+    values = edits_in(reply).values
+    return Manifest(values, {edit["variable"]: one_line(edit.get("why")) for edit in reply["edits"]}, expected, risks)
 
 
 def statistics(measured: Measured, solved: float) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from heredity._core.ids import generator
 from heredity.methods.contract import EvolverContext, SessionContract
 from heredity.methods.operators.evaluate import Evaluator, Proposal, episodes_per_candidate, until_closed
 from heredity.methods.operators.tuning import random_linear
-from heredity.methods.options import MethodOptions, parse_options
+from heredity.methods.registry import MethodOptions, parse_options
 
 
 class BestOfNOptions(MethodOptions):

@@ -8,8 +8,8 @@ from heredity.methods.contract import EvolverContext, SessionContract
 from heredity.methods.loop import Recipe, run_loop
 from heredity.methods.operators.dialogue import together
 from heredity.methods.operators.improve import improve
-from heredity.methods.options import parse_options
 from heredity.methods.proposals import LoopOptions, Proposed, Turn
+from heredity.methods.registry import parse_options
 
 
 class BestOfNOptions(LoopOptions):

@@ -11,7 +11,7 @@ from heredity._core.ids import generator, seed_sequence
 from heredity.methods.contract import EvolverContext, SessionContract
 from heredity.methods.operators.evaluate import until_closed
 from heredity.methods.operators.gepa_search import NAME, GepaAdapter, GepaOptions, GepaSearch, Silent
-from heredity.methods.options import parse_options
+from heredity.methods.registry import parse_options
 
 EXTRAS = {"gepa": ("gepa",)}
 

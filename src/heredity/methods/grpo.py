@@ -11,10 +11,9 @@ from heredity.methods.contract import EvolverContext, SessionContract
 from heredity.methods.loop import Recipe, run_loop
 from heredity.methods.operators.diagnose import draw_proposals, text_of
 from heredity.methods.operators.measure import Measured
-from heredity.methods.operators.objectives import Signal, group_signals
-from heredity.methods.operators.similarity import similarity
-from heredity.methods.options import parse_options
+from heredity.methods.operators.objectives import Signal, group_signals, similarity
 from heredity.methods.proposals import LoopOptions, Turn
+from heredity.methods.registry import parse_options
 from heredity.resources import Candidate
 
 

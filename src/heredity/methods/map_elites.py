@@ -20,12 +20,11 @@ from heredity.methods.contract import EvolverContext, Feedback, Outcome, Session
 from heredity.methods.operators.cma import CmaEs
 from heredity.methods.operators.constants import literal, parse
 from heredity.methods.operators.dialogue import Dialogue, Failed, together
-from heredity.methods.operators.draw import jitter, spread
+from heredity.methods.operators.draw import jitter, spread, tournament
 from heredity.methods.operators.evaluate import until_closed
 from heredity.methods.operators.evidence import shortened
-from heredity.methods.operators.select import tournament
 from heredity.methods.operators.tuning import Tunable, has_constants, program_file
-from heredity.methods.options import MethodOptions, parse_options
+from heredity.methods.registry import MethodOptions, parse_options
 from heredity.models.replies import object_in
 from heredity.resources.evolve_blocks import applied, distance, is_open, kept, open_lines, size_of
 

@@ -11,12 +11,11 @@ from heredity._core.errors import ConfigError
 from heredity._core.ids import generator
 from heredity.methods.contract import EvolverContext, SessionContract
 from heredity.methods.operators.cma import CmaEs
-from heredity.methods.operators.draw import spread
+from heredity.methods.operators.draw import spread, survivors
 from heredity.methods.operators.evaluate import Evaluation, Evaluator, Proposal, episodes_per_candidate, until_closed
-from heredity.methods.operators.select import survivors
 from heredity.methods.operators.tuning import Tunable, has_constants, program_file, random_linear
-from heredity.methods.options import MethodOptions, parse_options
 from heredity.methods.programs import POLICY
+from heredity.methods.registry import MethodOptions, parse_options
 
 _CONFIRMED = 3
 

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from heredity.methods.operators.dialogue import Dialogue, Failed
 from heredity.methods.operators.measure import Measured
-from heredity.methods.options import MethodOptions
+from heredity.methods.registry import MethodOptions
 from heredity.methods.targets import Editable, Target, chosen_variables, new_variables
 from heredity.resources import Candidate
 

@@ -7,7 +7,7 @@ from pydantic import Field
 from heredity.engine.space_numbers import starter_program
 from heredity.methods.contract import EvolverContext, SessionContract
 from heredity.methods.operators.evaluate import Evaluator, Proposal, until_closed
-from heredity.methods.options import MethodOptions, parse_options
+from heredity.methods.registry import MethodOptions, parse_options
 from heredity.resources import Candidate
 
 

@@ -8,8 +8,8 @@ from heredity.engine.actor import SYSTEM
 from heredity.methods.contract import EvolverContext, SessionContract
 from heredity.methods.operators.dialogue import Failed
 from heredity.methods.operators.improve import apply, ask_edits
-from heredity.methods.options import parse_options
 from heredity.methods.proposals import Proposed, Turn
+from heredity.methods.registry import parse_options
 from heredity.methods.targets import Target
 from heredity.methods.updates import UpdateOptions, run_updates
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from heredity.methods.contract import EvolverContext, SessionContract
 from heredity.methods.loop import Recipe, run_loop
+from heredity.methods.operators.diagnose import reflect, select
 from heredity.methods.operators.dialogue import Failed, together
 from heredity.methods.operators.improve import improve
-from heredity.methods.operators.reflect import reflect, select
-from heredity.methods.options import parse_options
 from heredity.methods.proposals import LoopOptions, Proposed, Turn
+from heredity.methods.registry import parse_options
 
 
 class ReflectionOptions(LoopOptions):

@@ -9,9 +9,8 @@ from typing import Any, Literal
 from pydantic import Field
 
 from heredity.methods.contract import EvolverContext, SessionContract
-from heredity.methods.learning import LearningOptions, Signal, Style, run_learning
-from heredity.methods.operators.pool import Selection
-from heredity.methods.options import parse_options
+from heredity.methods.operators.pool import LearningOptions, Selection, Signal, Style, run_learning
+from heredity.methods.registry import parse_options
 
 PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {

@@ -9,7 +9,7 @@ from heredity.methods.contract import EvolverContext, SessionContract
 from heredity.methods.operators.draw import jitter
 from heredity.methods.operators.evaluate import Evaluator, Proposal, episodes_per_candidate, until_closed
 from heredity.methods.operators.tuning import Tunable, starting_point
-from heredity.methods.options import MethodOptions, parse_options
+from heredity.methods.registry import MethodOptions, parse_options
 
 _GROWTH = 1.5
 _WIDEST = 4.0

@@ -7,7 +7,7 @@ from pydantic import Field
 from heredity.methods.contract import Decision, EvolverContext, SessionContract, Trial
 from heredity.methods.loop import check_scheduled
 from heredity.methods.operators.evaluate import until_closed
-from heredity.methods.options import MethodOptions, parse_options
+from heredity.methods.registry import MethodOptions, parse_options
 
 
 class StaticOptions(MethodOptions):

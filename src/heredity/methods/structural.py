@@ -6,24 +6,239 @@ import ast
 import asyncio
 import copy
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from pydantic import Field
 
+from heredity._core.errors import ConfigError
 from heredity._core.ids import generator
+from heredity._core.outside import python_tree
 from heredity.methods.contract import EvolverContext, SessionContract
-from heredity.methods.operators.constants import find_constants, rewrite_constants
-from heredity.methods.operators.draw import jitter
+from heredity.methods.operators.constants import find_constants, literal, rewrite_constants
+from heredity.methods.operators.draw import jitter, survivors, tournament
 from heredity.methods.operators.evaluate import Evaluator, Proposal, episodes_per_candidate, until_closed
-from heredity.methods.operators.expressions import MAX_NODES, Slot, parse_expression, size, slots
-from heredity.methods.operators.select import survivors, tournament
-from heredity.methods.options import MethodOptions, parse_options
 from heredity.methods.programs import Shape, control_source, controller_program, controls_of, find_control, shape_of
-from heredity.methods.vocabulary import NICHES, draw_controls, draw_piece, draw_term
+from heredity.methods.registry import MethodOptions, parse_options
 from heredity.resources import Candidate
+
+Draw = Callable[[np.random.Generator, Shape, int], str]
+
+NICHES: tuple[Mapping[str, float], ...] = (
+    {"linear": 3, "bang": 1, "pd": 2, "blend": 3},
+    {"linear": 1, "pd": 1, "damped": 2, "average": 1, "phase": 2, "bang": 1},
+    {"tree": 3, "planner": 1, "pump": 2, "blend": 2},
+)
+"""Pieces that each island draws from: direct controllers; memory; decisions and planning. Further islands repeat the cycle."""
+
+
+def draw_piece(rng: np.random.Generator, shape: Shape, control: int, niche: Mapping[str, float]) -> str:
+    """Draw an expression for one control.
+
+    Args:
+        rng: source of randomness.
+        shape: sizes of the task.
+        control: index of the control that the expression is for.
+        niche: name of a piece to its relative chance.
+    """
+    if not shape.features:
+        return _phase_alone(rng)
+    niche = {**niche, "explorer": sum(niche.values())} if shape.grid else niche
+    names = list(niche)
+    chances = np.array([niche[name] for name in names])
+    return PIECES[str(rng.choice(names, p=chances / chances.sum()))](rng, shape, control)
+
+
+def draw_controls(rng: np.random.Generator, shape: Shape, niche: Mapping[str, float]) -> list[str]:
+    """Draw an expression per control; a choice among a few actions is scored or, half the time, cut into levels."""
+    count = shape.controls
+    if 2 < shape.choices <= 8 and not shape.grid and rng.random() < 0.5:
+        count = shape.choices - 1
+    return [draw_piece(rng, shape, k, niche) for k in range(count)]
+
+
+def _number(rng: np.random.Generator) -> str:
+    """Draw a weight: either sign, magnitudes spread around 2."""
+    return literal(float(rng.choice([-1, 1]) * 2 * np.exp(rng.standard_normal())))
+
+
+def _gain(rng: np.random.Generator) -> str:
+    return literal(float(2 * np.exp(rng.standard_normal())))
+
+
+def _setpoint(rng: np.random.Generator) -> str:
+    return literal(0.0 if rng.random() < 0.5 else float(rng.normal(0, 0.5)))
+
+
+def _vocabulary_feature(rng: np.random.Generator, shape: Shape) -> int:
+    return int(rng.integers(shape.features))
+
+
+def _linear(rng: np.random.Generator, shape: Shape, control: int) -> str:
+    count = min(int(rng.integers(1, 4)), shape.features)
+    chosen = sorted(int(i) for i in rng.choice(shape.features, size=count, replace=False))
+    return " + ".join(f"{_number(rng)} * x[{i}]" for i in chosen)
+
+
+def _bang(rng: np.random.Generator, shape: Shape, control: int) -> str:
+    return f"sign({_linear(rng, shape, control)})"
+
+
+def _pd(rng: np.random.Generator, shape: Shape, control: int) -> str:
+    i, j = _vocabulary_feature(rng, shape), _vocabulary_feature(rng, shape)
+    return f"{_number(rng)} * ({_setpoint(rng)} - x[{i}]) - {_number(rng)} * x[{j}]"
+
+
+def _pump(rng: np.random.Generator, shape: Shape, control: int) -> str:
+    i, j, k = (_vocabulary_feature(rng, shape) for _ in range(3))
+    return f"{_number(rng)} * x[{i}] * x[{j}] + {_number(rng)} * x[{k}]"
+
+
+def _blend(rng: np.random.Generator, shape: Shape, control: int) -> str:
+    count = int(rng.integers(2, 5))
+    return " + ".join(draw_term(rng, shape) for _ in range(count))
+
+
+def draw_term(rng: np.random.Generator, shape: Shape) -> str:
+    """Draw a weighted feature or, more rarely the more products there are, a weighted product of two features."""
+    if not shape.features:
+        return _phase_alone(rng)
+    if shape.features == 1 or rng.random() > 1 / max(shape.features - 1, 2):
+        return f"{_number(rng)} * x[{_vocabulary_feature(rng, shape)}]"
+    i, j = (int(k) for k in rng.choice(shape.features, size=2, replace=False))
+    return f"{_number(rng)} * x[{i}] * x[{j}]"
+
+
+def _tree(rng: np.random.Generator, shape: Shape, control: int) -> str:
+    leaf = {"linear": 2.0, "bang": 2.0, "pd": 1.0, "pump": 1.0}
+    then, other = (draw_piece(rng, shape, control, leaf) for _ in range(2))
+    return f"({then}) if x[{_vocabulary_feature(rng, shape)}] > {_setpoint(rng)} else ({other})"
+
+
+def _damped(rng: np.random.Generator, shape: Shape, control: int) -> str:
+    i = _vocabulary_feature(rng, shape)
+    return f"{_number(rng)} * ({_setpoint(rng)} - x[{i}]) - {_number(rng)} * d[{i}]"
+
+
+def _average(rng: np.random.Generator, shape: Shape, control: int) -> str:
+    i = _vocabulary_feature(rng, shape)
+    return f"{_number(rng)} * (x[{i}] - m[{i}]) + {_linear(rng, shape, control)}"
+
+
+def _phase(rng: np.random.Generator, shape: Shape, control: int) -> str:
+    return f"{_phase_alone(rng)} + {_linear(rng, shape, control)}"
+
+
+def _phase_alone(rng: np.random.Generator) -> str:
+    period = 4 * math.exp(rng.uniform(0, math.log(20)))
+    return f"{_gain(rng)} * math.sin({literal(2 * math.pi / period)} * t + {literal(rng.uniform(0, 2 * math.pi))})"
+
+
+def _planner(rng: np.random.Generator, shape: Shape, control: int) -> str:
+    return f"p.toward({control}, {_vocabulary_feature(rng, shape)}, {_setpoint(rng)})"
+
+
+def _explorer(rng: np.random.Generator, shape: Shape, control: int) -> str:
+    """Draw the actions that turn left, turn right and go ahead, and those tried on objects, in random order."""
+    order = list(range(shape.choices))
+    if rng.random() < 0.3:
+        order = [int(i) for i in rng.permutation(shape.choices)]
+    rest = [order[3:][int(i)] for i in rng.permutation(len(order) - 3)]
+    uses = rest[: int(rng.integers(len(rest) + 1))]
+    return f"g.seek({order[0]}, {order[1]}, {order[2]}, ({''.join(f'{a}, ' for a in uses)}))"
+
+
+PIECES: Mapping[str, Draw] = {
+    "linear": _linear,
+    "bang": _bang,
+    "pd": _pd,
+    "pump": _pump,
+    "blend": _blend,
+    "tree": _tree,
+    "damped": _damped,
+    "average": _average,
+    "phase": _phase,
+    "planner": _planner,
+    "explorer": _explorer,
+}
+"""Pieces by name: `(generator, shape, control) -> expression`."""
+
+
+MAX_NODES = 40
+"""Maximum exchangeable places of a control; larger ones are unreadable and rejected."""
+
+_WHOLE = (ast.GeneratorExp, ast.Tuple, ast.List)
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place in a tree that holds a scalar expression."""
+
+    parent: ast.AST
+    field: str
+    index: int | None = None
+
+    @property
+    def node(self) -> ast.expr:
+        """The expression at this place."""
+        value = getattr(self.parent, self.field)
+        return value if self.index is None else value[self.index]
+
+    def put(self, node: ast.expr) -> None:
+        """Replace the expression at this place."""
+        if self.index is None:
+            setattr(self.parent, self.field, node)
+        else:
+            getattr(self.parent, self.field)[self.index] = node
+
+
+def parse_expression(text: str) -> ast.Expression:
+    """Return the syntax tree of one expression.
+
+    Raises:
+        ConfigError: if it is not one.
+    """
+    try:
+        return python_tree(text, "eval", shallow=True)
+    except ValueError as error:
+        raise ConfigError(f"{text[:80]!r} is not an expression: {error}; give one that Python accepts") from error
+
+
+def slots(tree: ast.Expression) -> list[Slot]:
+    """Return every place that holds a scalar, the whole expression first.
+
+    Excludes indices, functions and the inside of comprehensions, whose meaning depends on their place.
+    """
+    return list(_slots(Slot(tree, "body")))
+
+
+def size(text: str) -> int:
+    """Return the number of exchangeable places in an expression."""
+    return len(slots(parse_expression(text)))
+
+
+def _slots(slot: Slot) -> Iterator[Slot]:
+    yield slot
+    node = slot.node
+    match node:
+        case ast.BinOp():
+            inner = [Slot(node, "left"), Slot(node, "right")]
+        case ast.UnaryOp():
+            inner = [] if isinstance(node.operand, ast.Constant) else [Slot(node, "operand")]
+        case ast.IfExp():
+            inner = [Slot(node, "body"), Slot(node, "orelse")]
+            if isinstance(node.test, ast.Compare):
+                inner += [Slot(node.test, "left"), Slot(node.test, "comparators", 0)]
+        case ast.Call():
+            numbers = [i for i, a in enumerate(node.args) if not (isinstance(a, ast.Constant) and type(a.value) is int)]
+            inner = [Slot(node, "args", i) for i in numbers if not isinstance(node.args[i], _WHOLE)]
+        case _:
+            inner = []
+    for child in inner:
+        yield from _slots(child)
+
 
 Niche = Mapping[str, float]
 Mutation = Callable[[np.random.Generator, str, Shape, int, Niche], str]
@@ -309,7 +524,7 @@ class _Island:
 
 
 class Structural:
-    """Mutation and crossover over the vocabulary of `heredity.methods.vocabulary`, on islands with migration.
+    """Mutation and crossover over the vocabulary of `heredity.methods.structural`, on islands with migration.
 
     Each island draws founders from a separate niche of the vocabulary. In each round all islands submit their best
     again and a brood, concurrently and on the same train tasks. Tasks are new in every round, so selection does not

@@ -12,8 +12,8 @@ from heredity.methods.contract import EvolverContext, SessionContract
 from heredity.methods.loop import Recipe, run_loop
 from heredity.methods.operators.dialogue import Failed, together
 from heredity.methods.operators.improve import Edits, apply, ask_edits
-from heredity.methods.options import parse_options
 from heredity.methods.proposals import LoopOptions, Proposed, Turn
+from heredity.methods.registry import parse_options
 from heredity.methods.targets import Target, new_variables
 
 Gradients = dict[str, list[str]]

@@ -19,7 +19,7 @@ from heredity._core.outside import json_value, read_bytes, read_text
 from heredity.records.run_folder import write_atomic
 from heredity.resources import building, contracts, retrieval
 from heredity.resources.building import PROMPT, SKILL, Instance
-from heredity.resources.signature import parameters_of
+from heredity.resources.contracts import parameters_of
 from heredity.resources.store import Store
 from heredity.resources.tree import AnyPath, SourceTree
 from heredity.resources.versions import (

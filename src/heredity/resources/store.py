@@ -262,13 +262,13 @@ class Store:
 
     def check(self) -> list[str]:
         """Read everything and return the damage, one sentence each; empty without damage."""
-        from heredity.resources.integrity import findings
+        from heredity.resources.store_file import findings
 
         return findings(self._db, self.path)
 
     def intact(self) -> Iterator[tuple[Version, SourceTree]]:
         """Yield every version whose row and content are readable and match their digests, oldest first."""
-        from heredity.resources.integrity import rows
+        from heredity.resources.store_file import rows
 
         for row in rows(self._db, "versions", "digest, body"):
             if row is not None:

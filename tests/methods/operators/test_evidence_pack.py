@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from tests.methods.sums import SYSTEM, Played, agent, teaching
 
 from heredity._core.errors import ConfigError
-from heredity.methods.ahe import Course, grouped_failures, normalised, statistics
+from heredity.methods.ahe import Course, Manifest, grouped_failures, manifest_in, normalised, statistics
 from heredity.methods.operators.dialogue import Dialogue
-from heredity.methods.operators.manifest import Manifest, manifest_in
 from heredity.methods.operators.measure import Measured, Rollout
 from heredity.methods.proposals import LoopOptions, Turn
 from heredity.resources import Candidate

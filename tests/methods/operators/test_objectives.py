@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.methods.operators.objectives import group_signals, reinforce_signal
-from heredity.methods.operators.similarity import similarity
+from heredity.methods.operators.objectives import group_signals, reinforce_signal, similarity
 
 texts = st.text("ab c.\n", max_size=60)
 unit = st.floats(0.01, 1)

@@ -7,11 +7,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heredity.methods.operators.expressions import MAX_NODES, parse_expression, size, slots
-from heredity.methods.operators.select import survivors, tournament
+from heredity.methods.operators.draw import survivors, tournament
 from heredity.methods.programs import Shape
-from heredity.methods.structural import MUTATIONS, addressed, crossover, mutate
-from heredity.methods.vocabulary import NICHES, PIECES, draw_controls
+from heredity.methods.structural import (
+    MAX_NODES,
+    MUTATIONS,
+    NICHES,
+    PIECES,
+    addressed,
+    crossover,
+    draw_controls,
+    mutate,
+    parse_expression,
+    size,
+    slots,
+)
 
 SHAPE = Shape(features=3, controls=2)
 GRID = Shape(features=5, controls=1, choices=7, grid=True)

@@ -17,11 +17,11 @@ from heredity.kinds.container.runner import ContainerRunner
 from heredity.library.models import open_model
 from heredity.library.models.harness_parts import CARELESS_TEXT, MIDDLEWARE, MIDDLEWARE_TEXT, MOST, PROMPT, TOOL
 from heredity.library.models.lessons import LESSONS, lessons_in, report
+from heredity.methods.ahe import manifest_in
 from heredity.methods.contract import Outcome
 from heredity.methods.operators.dialogue import FORMS
 from heredity.methods.operators.evidence import evidence_item
 from heredity.methods.operators.improve import edits_in
-from heredity.methods.operators.manifest import manifest_in
 from heredity.methods.targets import Target, checked_edits, chosen_variables, new_variables
 from heredity.models import Request, Sampling
 from heredity.resources import Candidate

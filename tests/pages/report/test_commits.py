@@ -11,7 +11,7 @@ from tests.pages.report.sample_commits import FIRST, MIX, SECOND, THIRD, commit_
 from tests.pages.report.sample_metrics import nothing, results, run_metrics, suite_results_of
 
 from heredity.pages.report import html, markdown, page_of, terminal
-from heredity.protocols.agent_learning.report import WORDS as LEARNING
+from heredity.protocols.agent_learning.results import WORDS as LEARNING
 from heredity.protocols.policy_evolution.protocol import REPORT as POLICY_REPORT
 from heredity.protocols.resource_evolution.protocol import REPORT
 from heredity.protocols.shared.commit_report import WORDS, committed_line, weighed

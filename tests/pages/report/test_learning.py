@@ -8,8 +8,7 @@ from tests.pages.report.sample_commits import commit_suite
 from tests.pages.report.sample_metrics import suite_results_of
 
 from heredity.pages.report import html, markdown, page_of
-from heredity.protocols.agent_learning.report import REPORT
-from heredity.protocols.agent_learning.results import LearningSuite
+from heredity.protocols.agent_learning.results import REPORT, LearningSuite
 from heredity.results.suite import SuiteResults
 
 LEARNING: dict[str, Any] = {

@@ -21,7 +21,7 @@ from tests.protocols.test_team_evolution_results import run as team_run
 from heredity.analysis.suite_results import suite_results
 from heredity.pages.report import page_of, terminal, values
 from heredity.pages.report.fitted import FittedTable
-from heredity.protocols.agent_learning import report as learning_report
+from heredity.protocols.agent_learning import results as learning_report
 from heredity.protocols.agent_learning.protocol import learning_board
 from heredity.protocols.agent_learning.results import LearningSuite
 from heredity.protocols.harness_evolution import protocol as harness_report

@@ -14,10 +14,9 @@ from heredity.pages.report.html import draw
 from heredity.pages.report.run_page import run_page
 from heredity.pages.report.sections import labelled
 from heredity.pages.report.suite_page import suite_page
-from heredity.protocols.harness_evolution.gain_sections import collapse_lines
 from heredity.protocols.harness_evolution.protocol import METRICS, REPORT
 from heredity.protocols.harness_evolution.results import Collapse, CollapsedView, FileChange, HarnessSuiteResults
-from heredity.protocols.harness_evolution.run_sections import LEGEND, over_batches, run_sections
+from heredity.protocols.harness_evolution.run_sections import LEGEND, collapse_lines, over_batches, run_sections
 from heredity.protocols.harness_evolution.suite_sections import short
 from heredity.results.charts import Grid, Series
 from heredity.results.page import Cell, Group, Section, Table, Text

@@ -16,8 +16,7 @@ from heredity.experiments.suite import open_suite, run_suite
 from heredity.kinds.world.gates.build import ALL
 from heredity.kinds.world.gates.contract import files_digest
 from heredity.kinds.world.world import World
-from heredity.protocols.world_generation.events import WORLD_ADMITTED
-from heredity.protocols.world_generation.judge import shelve
+from heredity.protocols.world_generation.judge import WORLD_ADMITTED, shelve
 from heredity.protocols.world_generation.results import GenerationRun, GenerationSuite
 from heredity.records import BlobStore, read_journal
 from heredity.records.events import MODEL_CALLED, SUBMISSION_ADMITTED

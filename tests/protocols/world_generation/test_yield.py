@@ -6,7 +6,7 @@ import pytest
 
 from heredity.analysis.samples import wilson
 from heredity.kinds.world.gates.build import ALL
-from heredity.protocols.world_generation.events import GatesExecuted
+from heredity.protocols.world_generation.judge import GatesExecuted
 from heredity.protocols.world_generation.metrics import _faults, _gates, _repairs, _yield
 from heredity.protocols.world_generation.results import BuildRow, FindingRow, GateRow, GenerationRun
 

@@ -21,7 +21,7 @@ from heredity.agents.registry.connections import Connections
 from heredity.engine.actor import Programs, ToolResult
 from heredity.engine.calling import TOOL_SECONDS, call_tool
 from heredity.resources import Instance, Registry, Version
-from heredity.resources.signature import parameters_of
+from heredity.resources.contracts import parameters_of
 
 T = TypeVar("T")
 _SCHEME = "heredity://"

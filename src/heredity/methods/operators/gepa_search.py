@@ -20,7 +20,7 @@ from heredity.methods.operators.evaluate import UNBOUNDED_EPISODES, Proposal
 from heredity.methods.operators.evidence import shortened
 from heredity.methods.operators.improve import edits_in
 from heredity.methods.operators.measure import Measured, Measurements
-from heredity.methods.options import MethodOptions
+from heredity.methods.registry import MethodOptions
 from heredity.methods.targets import Target, checked_edits, chosen_variables
 from heredity.models import Request
 from heredity.models.contract import Sampling

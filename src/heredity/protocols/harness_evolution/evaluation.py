@@ -35,8 +35,8 @@ from heredity.protocols.harness_evolution.analysis.paired import (
 )
 from heredity.protocols.harness_evolution.judged_again import JudgedAgain, Notify, Part
 from heredity.protocols.harness_evolution.results import MatrixCell, MatrixRow, Paired, Role, harness_of
-from heredity.protocols.harness_evolution.sections import HarnessRunSection, HarnessViewsSection
 from heredity.protocols.harness_evolution.snapshots import Snapshots, evolved_runs
+from heredity.protocols.harness_evolution.terms import HarnessRunSection, HarnessViewsSection
 from heredity.records.lock import RunLock
 from heredity.records.run_folder import write_atomic
 from heredity.results.run import RunResults

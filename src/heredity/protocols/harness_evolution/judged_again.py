@@ -14,19 +14,18 @@ from heredity.engine.runner import Job, Runner
 from heredity.engine.trajectory import Trajectory
 from heredity.experiments.engine import package_versions
 from heredity.experiments.sealed import sealed_folder
-from heredity.protocols.harness_evolution.assess import assess
-from heredity.protocols.harness_evolution.events import (
+from heredity.protocols.harness_evolution.judge import ID, Point, assess, replay_view, scores_of, trained_in
+from heredity.protocols.harness_evolution.setting import views_of
+from heredity.protocols.harness_evolution.snapshots import Snapshots
+from heredity.protocols.harness_evolution.terms import (
     EVALUATION_PLANNED,
+    NAME,
     SNAPSHOT_ASSESSED,
     SNAPSHOTS_FROZEN,
     EvaluationPlanned,
+    HarnessRunSection,
     SnapshotsFrozen,
 )
-from heredity.protocols.harness_evolution.judge import ID, Point, replay_view, scores_of, trained_in
-from heredity.protocols.harness_evolution.sections import HarnessRunSection
-from heredity.protocols.harness_evolution.setting import views_of
-from heredity.protocols.harness_evolution.snapshots import Snapshots
-from heredity.protocols.harness_evolution.terms import NAME
 from heredity.records import Blob, Committer, RunFolder, config_digest
 from heredity.records.events import (
     CANDIDATE,

@@ -20,14 +20,14 @@ from heredity.analysis.suite_table import coverage_of
 from heredity.configuration.sections import ModelLimitsSection, OpenBudgetSection
 from heredity.protocols.contract import Protocol
 from heredity.protocols.harness_evolution.analysis.coded import Floats, Snapshot, code_results
-from heredity.protocols.harness_evolution.analysis.costs import cost_metrics
-from heredity.protocols.harness_evolution.analysis.grids import Grid, macro_perf, micro_perf
+from heredity.protocols.harness_evolution.analysis.grids import Grid, cost_metrics, macro_perf, micro_perf
 from heredity.protocols.harness_evolution.analysis.metrics import (
     MEASURES,
     ROLES,
     Judgement,
     harness_metrics,
     judgement,
+    model_rows,
 )
 from heredity.protocols.harness_evolution.analysis.paired import (
     asked_of,
@@ -39,8 +39,6 @@ from heredity.protocols.harness_evolution.analysis.paired import (
 )
 from heredity.protocols.harness_evolution.analysis.records import JournalRows
 from heredity.protocols.harness_evolution.analysis.rows import TaskRows
-from heredity.protocols.harness_evolution.analysis.under_models import model_rows
-from heredity.protocols.harness_evolution.events import EVENTS, SNAPSHOT_ASSESSED, SNAPSHOTS_FROZEN
 from heredity.protocols.harness_evolution.judge import selected
 from heredity.protocols.harness_evolution.results import (
     BeforeAfter,
@@ -69,17 +67,20 @@ from heredity.protocols.harness_evolution.results import (
     harness_of,
 )
 from heredity.protocols.harness_evolution.run_sections import run_sections
-from heredity.protocols.harness_evolution.sections import (
+from heredity.protocols.harness_evolution.setting import HarnessSetting
+from heredity.protocols.harness_evolution.suite_sections import suite_sections
+from heredity.protocols.harness_evolution.task_results import Cost, Costs, Of
+from heredity.protocols.harness_evolution.terms import (
+    EVENTS,
+    NAME,
+    SNAPSHOT_ASSESSED,
+    SNAPSHOTS_FROZEN,
     HarnessRunSection,
     HarnessSolverSection,
     HarnessViewsSection,
     ScheduleSection,
     TransferSection,
 )
-from heredity.protocols.harness_evolution.setting import HarnessSetting
-from heredity.protocols.harness_evolution.suite_sections import suite_sections
-from heredity.protocols.harness_evolution.task_results import Cost, Costs, Of
-from heredity.protocols.harness_evolution.terms import NAME
 from heredity.protocols.shared.commit_report import WORDS as COMMITTED
 from heredity.protocols.shared.commit_report import CommitReport
 from heredity.records.events import BATCH_STARTED, CANDIDATE_DECIDED, CANDIDATE_PROBED, RUN_STARTED, SCHEDULE_PLANNED

@@ -14,13 +14,14 @@ from heredity.experiments.evolvers import build_evolver, check_evolver
 from heredity.methods.registry import METHODS
 from heredity.protocols.contract import Needs, RunContext, Setup, SuiteContext
 from heredity.protocols.harness_evolution.judge import ID, VALIDATION, judge
-from heredity.protocols.harness_evolution.sections import (
+from heredity.protocols.harness_evolution.terms import (
     HarnessRunSection,
+    HarnessTerms,
     HarnessViewsSection,
     ScheduleSection,
     TransferSection,
+    ood_views,
 )
-from heredity.protocols.harness_evolution.terms import HarnessTerms, ood_views
 from heredity.records.run_folder import write_atomic
 from heredity.session.schedule import BatchPlan, draw_plan, read_plan
 from heredity.session.views import ViewPlan, check_sizes

@@ -12,10 +12,14 @@ from heredity.configuration.config import Config
 from heredity.experiments.config import resolve
 from heredity.experiments.results import is_run, is_suite, run_folders
 from heredity.methods import Batch
-from heredity.protocols.harness_evolution.events import SNAPSHOT_ASSESSED
 from heredity.protocols.harness_evolution.judge import VALIDATION, Point, macro, points_of
-from heredity.protocols.harness_evolution.sections import HarnessViewsSection, ScheduleSection
-from heredity.protocols.harness_evolution.terms import NAME, HarnessTerms
+from heredity.protocols.harness_evolution.terms import (
+    NAME,
+    SNAPSHOT_ASSESSED,
+    HarnessTerms,
+    HarnessViewsSection,
+    ScheduleSection,
+)
 from heredity.records import Blob, BlobStore, Event, read_journal
 from heredity.records.events import RUN_STARTED, SCHEDULE_PLANNED, RunStarted, SchedulePlanned
 from heredity.records.run_folder import load_config

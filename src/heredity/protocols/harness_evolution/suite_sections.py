@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from heredity.protocols.harness_evolution.analysis.metrics import ROLES
-from heredity.protocols.harness_evolution.gain_sections import MEASURES, whole
 from heredity.protocols.harness_evolution.results import (
     HarnessRunResults,
     HarnessSuiteResults,
@@ -16,7 +15,7 @@ from heredity.protocols.harness_evolution.results import (
     Sweep,
     harness_of,
 )
-from heredity.protocols.harness_evolution.run_sections import VIEWS, over_batches
+from heredity.protocols.harness_evolution.run_sections import MEASURES, VIEWS, over_batches, whole
 from heredity.protocols.harness_evolution.task_results import Of
 from heredity.results import text
 from heredity.results.charts import Interval, Intervals, Key, Lines, Mark, Reference, Series, Tone

@@ -4,22 +4,37 @@ from __future__ import annotations
 
 import json
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from heredity.agents.terms import Briefing, RunTerms, submitting
 from heredity.analysis.contract import CommonMetrics
 from heredity.configuration.config import Cell, Config
+from heredity.configuration.sections import EVERY_KEY, Section
 from heredity.engine.kind import KINDS
 from heredity.experiments.evolvers import build_evolver, check_evolver
 from heredity.methods.starter import starter_candidate
 from heredity.protocols.contract import Needs, Protocol, RunContext, Setup, SuiteContext
-from heredity.protocols.policy_evolution.sections import ReferencesSection
 from heredity.protocols.shared.selection import judge, selected
 from heredity.protocols.shared.validated_report import ValidatedReport
 from heredity.resources import Candidate, SourceTree
 from heredity.session.bench import Reference, judged_reference
 from heredity.session.rollouts import gather
 from heredity.session.views import ViewPlan, check_sizes
+
+
+class ReferencesSection(Section):
+    """`[references]`: baselines in addition to the random policy; they use no episodes of the budget.
+
+    Attributes:
+        null: a program that takes the null action at every step.
+        constant: the best of a few programs that repeat one action, selected on the validation cases like checkpoints.
+    """
+
+    indifferent: ClassVar[tuple[str, ...]] = EVERY_KEY
+
+    null: bool = True
+    constant: bool = True
+
 
 STARTER_POLICY = '''\
 """A first policy: it answers every observation with an action from the middle of the action space."""

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from heredity.analysis.contract import CommonMetrics, SuiteEvidence
 from heredity.configuration.sections import ModelLimitsSection
 from heredity.protocols.contract import Protocol
-from heredity.protocols.resource_evolution.improvements import improvements
-from heredity.protocols.resource_evolution.results import Improvement, ResourceSuite
+from heredity.protocols.resource_evolution.results import Improvement, ResourceSuite, improvements
 from heredity.protocols.shared.commit_report import CommitReport
 from heredity.protocols.shared.commits import CommitSetting, selected
 from heredity.results import text

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from typing_extensions import TypedDict
+
 from heredity._core.errors import ConfigError, HostError, OutageError, ProviderError
 from heredity._core.ids import digest_json
 from heredity._core.outside import read_text
@@ -24,15 +26,16 @@ from heredity.engine.questions import present, verify
 from heredity.engine.questions.pools import Site
 from heredity.models import Model, Reply
 from heredity.models.contract import NOTHING_USED, Usage
-from heredity.protocols.team_questions.events import (
-    TEAM_ANSWERED,
-    TEAM_PRACTISED,
-    TeamAnswered,
-    TeamEvolved,
-    TeamPractised,
-)
 from heredity.records import read_journal
-from heredity.records.events import EVOLVER_FAILED, JUDGING_SCORED, JUDGING_SELECTED, JudgingScored
+from heredity.records.events import (
+    EVOLVER_FAILED,
+    JUDGING_SCORED,
+    JUDGING_SELECTED,
+    EventKind,
+    JudgingScored,
+    UsageData,
+    by_name,
+)
 from heredity.session.bench import Bench, Evolved, Reference, Verdict, conclude, require
 from heredity.session.views import ViewScores, clusters_of
 from heredity.tasks import Task
@@ -44,6 +47,78 @@ from heredity.team.participant import Kind
 from heredity.team.record import EFFECT_DONE, MESSAGE
 from heredity.team.settings import TeamSettings
 from heredity.team.team import PLANNER, TeamResult, write_whole
+
+
+class TeamEvolved(TypedDict):
+    """A team's evolution in one task, from its record and its history.
+
+    `decisions` lists the recorded decisions (`what`, `accepted`, `reason`, `parts`, `versions`, `step`): `commits` of them were
+    committed, `refusals` were not; `attempts` counts attempts. `checks` are those made after the task: the number of `canaries`,
+    how many were `solved`, and the versions that later tasks return to (`rolled_back`, null for none). `usage` covers proposals,
+    attempts and checks.
+    """
+
+    mode: str
+    commits: int
+    refusals: int
+    rollbacks: int
+    attempts: int
+    decisions: Sequence[Mapping[str, Any]]
+    checks: Sequence[Mapping[str, Any]]
+    calls: int
+    usage: UsageData
+
+
+class TeamPractised(TypedDict):
+    """The result of a practice question: an evolving team works on train questions first and learns whether it was right."""
+
+    task: str
+    id: str
+    status: str
+    right: bool
+    evolution: TeamEvolved
+    folder: str
+
+
+class TeamAnswered(TypedDict):
+    """The result of a question, and the findings in the team's record.
+
+    `status` is `ok`, the way the team ended without an answer, or `missing` if the question could not be tried, for the
+    reason `why`. `hops` counts tool calls, `tools` lists their kinds, `agents` those that got steps; `lacking` lists
+    required findings that are absent. `place` numbers questions in order, from 1. `evolution` is null if the team does
+    not evolve. `folder` is the folder of the team's record, relative to the run's.
+    """
+
+    task: str
+    id: str
+    level: int
+    status: str
+    why: str
+    answer: str
+    expected: str
+    correct: bool
+    rounds: int
+    steps: int
+    hops: int
+    tools: Sequence[str]
+    agents: Sequence[str]
+    lacking: Sequence[str]
+    model_calls: int
+    usage: UsageData | None
+    tokens: int | None
+    cost_usd: float | None
+    seconds: float
+    place: int
+    cluster: str
+    evolution: TeamEvolved | None
+    folder: str
+
+
+TEAM_PRACTISED = EventKind("team.practised", TeamPractised)
+TEAM_ANSWERED = EventKind("team.answered", TeamAnswered)
+
+EVENTS = by_name(TEAM_ANSWERED, TEAM_PRACTISED)
+
 
 BROWSE = "browse"
 _KINDS = {"search": "read"}

@@ -8,21 +8,33 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
+from pydantic import Field
 
+from heredity._core.bounds import Cases, CountOrZero, Parallel
 from heredity._core.errors import ConfigError
+from heredity._core.plugins import located
 from heredity.analysis.contract import CommonMetrics, RunEvidence, SuiteEvidence
 from heredity.analysis.paired import compare_paired
 from heredity.analysis.samples import GAP, SHARE, Clusters, Floats, wilson
 from heredity.analysis.statistics import evolver_mean
 from heredity.configuration.config import Cell, Config
+from heredity.configuration.sections import EVERY_KEY, BudgetSection, Locate, Section, ViewsSection
 from heredity.engine.questions.pools import SITES
 from heredity.models.contract import NOTHING_USED, Usage
 from heredity.protocols.contract import Evolver, Needs, Protocol, RunContext, Setup, SuiteContext
-from heredity.protocols.team_questions.events import EVENTS, TEAM_ANSWERED, TEAM_PRACTISED, TeamEvolved
-from heredity.protocols.team_questions.judge import PRACTICE, TeamBench, judge
+from heredity.protocols.team_questions.judge import (
+    EVENTS,
+    PRACTICE,
+    TEAM_ANSWERED,
+    TEAM_PRACTISED,
+    TeamBench,
+    TeamEvolved,
+    judge,
+)
 from heredity.protocols.team_questions.report import REPORT
 from heredity.protocols.team_questions.results import (
     CheckRow,
@@ -35,7 +47,6 @@ from heredity.protocols.team_questions.results import (
     TeamRun,
     TeamSuite,
 )
-from heredity.protocols.team_questions.sections import TeamBudgetSection, TeamQuestionsSection, TeamViewsSection
 from heredity.records import Event
 from heredity.resources import Store
 from heredity.resources.assembly import part_of
@@ -45,6 +56,58 @@ from heredity.sandbox.browser_bubblewrap import find_browser
 from heredity.session.session import Session
 from heredity.session.views import ViewPlan, check_sizes
 from heredity.team.settings import TeamSettings, load_team
+
+if TYPE_CHECKING:
+    from heredity.configuration.config import Config
+
+
+class TeamQuestionsSection(Section):
+    """`[team]`: the team that answers.
+
+    Attributes:
+        file: path of a team.toml; `package:path` for one in an installed package.
+        concurrent: number of questions worked on at once; 1 if the team evolves across them.
+        evolution: overrides the file's `evolution.mode`; vary it in a matrix to compare runs with and without evolution.
+        practice: number of train questions, with answers, that a team evolving across questions works on first: those it
+            solves become its canaries. It never learns the answers of judged questions.
+        evolves: ids of questions whose record must show a commit and a refusal if the team evolves, and across questions a
+            rollback; for tests with programs in place of models.
+    """
+
+    indifferent: ClassVar[tuple[str, ...]] = ("concurrent", "evolution", "practice", "evolves")
+    varied: ClassVar[bool] = True
+    labelled: ClassVar[bool] = True
+    paths: ClassVar[Mapping[str, Locate]] = MappingProxyType({"file": located})
+
+    file: Annotated[str, Field(min_length=1)]
+    concurrent: Parallel = 2
+    evolution: Literal["", "none", "within", "across"] = ""
+    practice: CountOrZero = 0
+    evolves: list[str] = Field(default_factory=list[str])
+
+    def agree(self, config: Config) -> None:
+        """Reject tools that no agent would get."""
+        if config.solver.tools:
+            raise ValueError(f"solver.tools has no effect: {self.file} sets the tools of each agent; remove it")
+
+
+class TeamBudgetSection(BudgetSection):
+    """`[budget]`: unused; a team is judged as it stands."""
+
+    train_cases: Cases = 1
+
+
+class TeamViewsSection(ViewsSection):
+    """`[views]`: number of questions.
+
+    Attributes:
+        heldout: number of questions, the first in drawing order.
+    """
+
+    indifferent: ClassVar[tuple[str, ...]] = EVERY_KEY
+
+    heldout: Cases = 60
+
 
 NONE = "none"
 _MODEL = "gateway.execution"

@@ -14,9 +14,15 @@ from heredity.analysis.paired import compare_cases, holm, verdict
 from heredity.analysis.samples import GAP, SHARE, Clusters
 from heredity.analysis.statistics import case_mean
 from heredity.analysis.suite_table import table_of
-from heredity.protocols.within_task.account import TaskAccount, accounts_of
 from heredity.protocols.within_task.events import WITHIN_JUDGED
-from heredity.protocols.within_task.programs import language_rows, pooled, program_noise, program_rows
+from heredity.protocols.within_task.programs import (
+    TaskAccount,
+    accounts_of,
+    language_rows,
+    pooled,
+    program_noise,
+    program_rows,
+)
 from heredity.protocols.within_task.results import (
     ArmRow,
     Contrast,

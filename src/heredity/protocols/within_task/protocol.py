@@ -25,15 +25,24 @@ from heredity.methods.registry import METHODS, method
 from heredity.models import Model
 from heredity.models.contract import NOTHING_USED, Usage
 from heredity.protocols.contract import Evolver, Needs, Protocol, RunContext, Setup, SuiteContext
-from heredity.protocols.within_task.account import TaskAccount, accounts_of
 from heredity.protocols.within_task.events import EVENTS, WITHIN_ENDED, WITHIN_PROPOSED, WITHIN_SAMPLED, WithinSampled
-from heredity.protocols.within_task.metered import Metered
 from heredity.protocols.within_task.metrics import METRICS
-from heredity.protocols.within_task.programs import journal_programs
+from heredity.protocols.within_task.programs import TaskAccount, accounts_of, journal_programs
 from heredity.protocols.within_task.report import REPORT
-from heredity.protocols.within_task.rounds import Rules, TaskRounds
-from heredity.protocols.within_task.sections import Told, WithinBudgetSection, WithinSection, WithinViewsSection
-from heredity.protocols.within_task.seen import Given, Seen, given, last_answer, seen_of
+from heredity.protocols.within_task.rounds import (
+    Given,
+    Metered,
+    Rules,
+    Seen,
+    TaskRounds,
+    Told,
+    WithinBudgetSection,
+    WithinSection,
+    WithinViewsSection,
+    given,
+    last_answer,
+    seen_of,
+)
 from heredity.records import Blob, BlobStore, Event, read_journal
 from heredity.records.events import (
     JUDGING_SCORED,

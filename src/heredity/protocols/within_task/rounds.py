@@ -5,27 +5,221 @@ from __future__ import annotations
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, ClassVar, Literal, cast
 
-from heredity._core.errors import BudgetError, ClosedError, ConfigError
+from pydantic import Field
+
+from heredity._core.bounds import Cases, Count, Parallel
+from heredity._core.errors import BudgetError, ClosedError, ConfigError, ProviderError
 from heredity._core.spans import span
+from heredity.configuration.sections import OpenBudgetSection, Section, ViewsSection
 from heredity.engine.actor import ANSWER
-from heredity.methods import SessionContract, Trial
+from heredity.engine.trajectory import Trajectory
+from heredity.methods import Outcome, SessionContract, Trial
 from heredity.methods.loop import Recipe
 from heredity.methods.operators.dialogue import Dialogue, Failed
+from heredity.methods.operators.evidence import last_info, shortened
 from heredity.methods.operators.improve import one_line
-from heredity.methods.operators.measure import Measured
+from heredity.methods.operators.measure import Measured, Rollout
 from heredity.methods.proposals import LoopOptions, Revision, Turn
 from heredity.methods.targets import ANSWER_TEXT, Editable, Target
+from heredity.models import Model, Reply, Request
 from heredity.models.contract import NOTHING_USED, Usage
 from heredity.protocols.within_task.events import WITHIN_ENDED, WITHIN_PROPOSED, WithinProposed
-from heredity.protocols.within_task.metered import Metered
-from heredity.protocols.within_task.sections import Mode, Told
-from heredity.protocols.within_task.seen import Given, Seen, given, seen_of
 from heredity.records.journal import Line
 from heredity.resources import Candidate
 from heredity.resources.assembly import with_variables
 from heredity.results.status import Status
+
+Mode = Literal["prompt", "solution", "both"]
+"""The edited parts: Prompt-Evo, Solution-Evo, PS-Joint-Evo (Autogenesis, section 5.1)."""
+
+Told = Literal["none", "self", "public", "verdict"]
+"""Feedback between rounds: none, the model's self-assessment, public tests, or the verdict, which is an oracle."""
+
+
+class WithinSection(Section):
+    """`[within]`: evolution of the answer to one task.
+
+    Attributes:
+        mode: the edited parts: the `prompt`, the `solution` itself, or `both`, in this order in each round.
+        feedback: feedback between rounds, the only basis of commits: `none`, `self`, `public` tests, or the `verdict`. With
+            the last the agent sees ground truth: the run is labelled oracle.
+        rounds: most rounds after the first answer (Autogenesis: 3); a task ends early once it looks solved.
+        best_of_k: True to also answer each task with as many independent samples as the same tokens buy.
+        most_samples: maximum number of these samples.
+        concurrent: tasks at the same time.
+    """
+
+    varied: ClassVar[bool] = True
+    labelled: ClassVar[bool] = True
+    indifferent: ClassVar[tuple[str, ...]] = ("best_of_k", "most_samples", "concurrent")
+
+    mode: Mode = "both"
+    feedback: Told = "self"
+    rounds: Annotated[int, Field(ge=1, le=100)] = 3
+    best_of_k: bool = True
+    most_samples: Count = 256
+    concurrent: Parallel = 4
+
+
+class WithinBudgetSection(OpenBudgetSection):
+    """`[budget]`: rounds bound a run, without training; tokens, cost and seconds may bound it further."""
+
+    train_cases: Cases = 1
+
+
+class WithinViewsSection(ViewsSection):
+    """`[views]`: number of held-out tasks to work on; `validation` is unused."""
+
+
+class Metered:
+    """Forwards requests and accumulates their usage until it is taken."""
+
+    def __init__(self, model: Model) -> None:
+        self.name = model.name
+        self._model, self._used, self._calls = model, NOTHING_USED, 0
+
+    async def reply(self, request: Request) -> Reply:
+        """Answer a request; raises as the model does. A failed call counts as a call with unknown usage."""
+        self._calls += 1
+        try:
+            reply = await self._model.reply(request)
+        except ProviderError:
+            self._used += Usage()
+            raise
+        self._used += reply.usage
+        return reply
+
+    def taken(self) -> tuple[Usage, int]:
+        """Return the usage and number of calls since the last call of this method."""
+        taken = self._used, self._calls
+        self._used, self._calls = NOTHING_USED, 0
+        return taken
+
+
+_SEEN_SHOWN = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The agent's feedback on an answer.
+
+    Attributes:
+        score: from 0 to 1; None without feedback.
+        told: in words; "" for none.
+    """
+
+    score: float | None = None
+    told: str = ""
+
+    @property
+    def solved(self) -> bool:
+        """True if the visible feedback leaves nothing to improve."""
+        return self.score is not None and self.score >= 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """An answer as the agent knows it.
+
+    Attributes:
+        text: its last words.
+        question: the question; "" if unrecorded.
+        extracted: the answer extracted from the text.
+        status: `"ok"`, a failure category, or `"missing"` through no fault of the agent.
+        problem: its own failure; "" without one.
+        usage: usage of the rollout; `calls`: number of model calls.
+    """
+
+    text: str
+    question: str
+    extracted: str
+    status: str
+    problem: str
+    usage: Usage
+    calls: int
+
+    @property
+    def missing(self) -> bool:
+        """True if the answer is missing through no fault of the agent."""
+        return self.status == Status.MISSING
+
+    def rollout(self, task: int, seen: Seen, chars: int) -> Rollout:
+        """Return the answer in the optimizers' format."""
+        evidence = {
+            "task": task,
+            "question": shortened(self.question, chars),
+            "expected": None,
+            "answer": shortened(self.extracted or self.text, chars),
+            "transcript": shortened(self.text, chars),
+            "score": seen.score,
+            "error": "\n".join(filter(None, (self.problem, seen.told))) or None,
+        }
+        return Rollout(math.nan if seen.score is None else seen.score, self.status, {}, evidence)
+
+
+def given(outcome: Outcome) -> Given:
+    """Return the agent's own replies in a rollout, without the results of checking them."""
+    trajectory = outcome.trajectory
+    failure = outcome.failure
+    costs = dict(trajectory.cost) if trajectory else {}
+    counts = {name: costs.get(name) for name in ("input_tokens", "output_tokens", "cached_tokens")}
+    whole: dict[str, Any] = {name: None if value is None else int(value) for name, value in counts.items()}
+    return Given(
+        text=last_answer(trajectory),
+        question=str(last_info(trajectory, "question") or ""),
+        extracted=str(last_info(trajectory, "extracted") or ""),
+        status=outcome.status,
+        problem=f"{failure.category}: {failure.message}" if failure else "",
+        usage=Usage(**whole, cost_usd=costs.get("cost_usd")),
+        calls=int(costs.get("model_calls", 0)),
+    )
+
+
+def seen_of(outcome: Outcome, feedback: Told) -> Seen:
+    """Return the checker's feedback on an answer; empty for `none` and `self`.
+
+    Raises:
+        ConfigError: if the feedback is public tests and the tasks have none.
+    """
+    if feedback == "public":
+        return _public(outcome.trajectory)
+    return _verdict(outcome) if feedback == "verdict" else Seen()
+
+
+def _public(trajectory: Trajectory | None) -> Seen:
+    """Return the feedback of public tests: the check's words, "" if all pass, and the share passed."""
+    public, judged = last_info(trajectory, "public"), last_info(trajectory, "judgement")
+    if trajectory is not None and trajectory.status == Status.OK and not isinstance(public, str):
+        raise ConfigError("these tasks have no public tests; set within.feedback to none, self or verdict")
+    if not isinstance(public, str):
+        return Seen(0.0)
+    if not public:
+        return Seen(1.0, "All public tests are passed.")
+    counts = cast("Mapping[str, Any]", judged) if isinstance(judged, Mapping) else {}
+    total = int(counts.get("examples") or 0)
+    # A failed public test is preceded only by public ones: this count excludes hidden tests.
+    passed = min(int(counts.get("passed") or 0), total)
+    return Seen(passed / total if total else 0.0, public[:_SEEN_SHOWN])
+
+
+def _verdict(outcome: Outcome) -> Seen:
+    if not math.isfinite(outcome.score):
+        return Seen()
+    if isinstance(last_info(outcome.trajectory, "judgement"), Mapping):
+        # A judge of programs words its reasons so that they are safe to reveal.
+        return Seen(outcome.score, str(last_info(outcome.trajectory, "reason") or "")[:_SEEN_SHOWN])
+    read = str(last_info(outcome.trajectory, "extracted") or "")
+    words = "The answer is right." if outcome.score >= 1.0 else "The answer is wrong."
+    return Seen(outcome.score, f"{words} It was read as: {read}" if read else f"{words} No answer could be read.")
+
+
+def last_answer(trajectory: Trajectory | None) -> str:
+    """Return the last words of a solver in a rollout; `""` if it said nothing."""
+    actions = list(trajectory.step_values("action")) if trajectory else []
+    return actions[-1] if actions and isinstance(actions[-1], str) else ""
+
 
 SYSTEM = """\
 You improve the answer to one task, and the texts of the agent that gives it, for this task alone. Nobody tells you the right

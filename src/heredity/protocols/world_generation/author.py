@@ -17,7 +17,7 @@ from heredity._core.errors import ConfigError
 from heredity.kinds.world.gates.build import MAX_BYTES, WORLD
 from heredity.methods import EvolverContext, SessionContract, Trial
 from heredity.methods.operators.evaluate import until_closed
-from heredity.methods.options import MethodOptions, parse_options
+from heredity.methods.registry import MethodOptions, parse_options
 from heredity.models import Message, Model, Request, Sampling, ToolSpec
 from heredity.models.contract import ToolCall
 from heredity.protocols.world_generation import stages

@@ -13,11 +13,83 @@ import typer
 
 from heredity._core.errors import ConfigError, HeredityError
 from heredity.cli.bars import ask_person
+from heredity.configuration.config import Config
+from heredity.experiments.config import resolve
+from heredity.experiments.suite import SuiteResult
+from heredity.kinds.world.themes.taskset import PREFIX
+from heredity.protocols.world_generation.author import WorldAuthor
+from heredity.protocols.world_generation.metrics import runs_of
+from heredity.protocols.world_generation.setting import LIBRARY
 
 if TYPE_CHECKING:
     from heredity.experiments.suite import SuiteResult
     from heredity.kinds.world.themes.theme import Theme
-    from heredity.protocols.world_generation.themes import Preparation, Review
+    from heredity.protocols.world_generation.stages import Preparation, Review
+
+PROTOCOL = "world-generation"
+THEMES, REPLIES = "themes.toml", "themes.jsonl"
+"""Files in a suite's folder: its themes, and the model's replies about them."""
+
+
+def ordered(
+    folder: Path,
+    *,
+    model: str,
+    author: str = "",
+    builds: int | None = None,
+    cost_usd: float | None = None,
+    parallel: int,
+) -> Config:
+    """Return the configuration of a suite whose themes are in its folder.
+
+    Args:
+        folder: the suite's folder, with its file of themes.
+        model: the author's model; empty for an author with a separate account.
+        author: a launcher's name or its folder; built-in by default.
+        builds: maximum builds per theme.
+        cost_usd: maximum cost per theme, in US dollars.
+        parallel: runs at the same time.
+
+    Raises:
+        ConfigError: if the author needs a model and none is set, or a name is unknown.
+    """
+    built_in = author in ("", WorldAuthor.name)
+    if built_in and not model:
+        raise ConfigError(
+            "the author needs a model; add --model, such as openai/gpt-5, or offline/world-author to try it"
+        )
+    evolver = {"method": WorldAuthor.name} if built_in else {"launcher": author, **({"model": model} if model else {})}
+    budget = {key: value for key, value in (("builds", builds), ("cost_usd", cost_usd)) if value is not None}
+    return resolve(
+        {
+            "run": {"protocol": PROTOCOL, "tasksets": [f"{PREFIX}{folder.absolute() / THEMES}"], "name": folder.name},
+            "evolver": evolver,
+            "budget": budget,
+            "engine": {"parallel_runs": parallel},
+            **({"gateway": {"optimisation": model}} if built_in else {}),
+        }
+    )
+
+
+def outcome(result: SuiteResult) -> list[Mapping[str, Any]]:
+    """Return the outcome of each theme, as JSON values; `found` lists the gates that rejected a world, and why."""
+    rows: list[Mapping[str, Any]] = []
+    for run, part in runs_of(result.runs):
+        findings = [finding for gate in part.gates for finding in gate.findings]
+        rows.append(
+            {
+                **part.model_dump(
+                    mode="json", include={"world", "theme", "source", "reviewed", "admitted", "first_failed"}
+                ),
+                "run": run.run_id,
+                "builds": len(part.builds),
+                "found": [f"{one.gate}: {one.kind}: {one.message}" for one in findings],
+                "tokens": part.tokens,
+                "cost_usd": part.cost_usd,
+                "folder": str(result.folder / LIBRARY / part.world) if part.admitted else None,
+            }
+        )
+    return rows
 
 
 def generate(
@@ -60,7 +132,6 @@ def generate(
     from heredity._api import Work, checked
     from heredity.cli.runs import explained
     from heredity.experiments.suite import CONFIG_NAME, forget_unbegun, open_suite
-    from heredity.protocols.world_generation.ordering import REPLIES, ordered
 
     suite = out or _unused(folder)
     fresh = not suite.exists()
@@ -95,7 +166,6 @@ def _unused(folder: Path) -> Path:
 
 def _write_themes(themes: Mapping[str, Theme], suite: Path) -> None:
     from heredity.kinds.world.themes.theme import write_themes
-    from heredity.protocols.world_generation.ordering import THEMES
 
     suite.mkdir(parents=True, exist_ok=True)
     (suite / THEMES).write_text(write_themes(themes), encoding="utf-8")
@@ -125,8 +195,7 @@ def _themes_of(
     from heredity.kinds.world.world import descriptions
     from heredity.models.gateway import Gateway
     from heredity.models.settings import GatewaySettings
-    from heredity.protocols.world_generation.ordering import REPLIES
-    from heredity.protocols.world_generation.themes import Preparation, with_review
+    from heredity.protocols.world_generation.stages import Preparation, with_review
 
     others = [f"{one.meta.title}: {one.meta.summary}" for one in descriptions().values()]
 
@@ -169,7 +238,6 @@ def _decided(name: str, theme: Theme, review: Review) -> tuple[str, str]:
 def _tell(result: SuiteResult, *, as_json: bool) -> None:
     from heredity.cli.bars import columns
     from heredity.cli.runs import say_problems
-    from heredity.protocols.world_generation.ordering import outcome
     from heredity.results import text
 
     rows = outcome(result)

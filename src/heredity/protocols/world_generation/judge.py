@@ -5,23 +5,57 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+from typing_extensions import TypedDict
 
 from heredity._core.errors import RecordError
 from heredity.engine.runner import Job
 from heredity.engine.trajectory import Trajectory
 from heredity.kinds.world.building.runner import LEVELS
 from heredity.kinds.world.gates.contract import CERTIFICATE
-from heredity.protocols.world_generation.events import GATES_EXECUTED, WORLD_ADMITTED, GatesExecuted, WorldAdmitted
 from heredity.records import Blob, Event
-from heredity.records.events import JUDGING_SCORED, JUDGING_SELECTED
+from heredity.records.events import JUDGING_SCORED, JUDGING_SELECTED, EventKind, by_name
 from heredity.resources import Candidate, SourceTree
 from heredity.results.status import Status
 from heredity.session.bench import Bench, Evolved, Reference, Verdict, conclude, load_candidate, require
 from heredity.session.rollouts import encodable, outcome_of, policy_seed
 from heredity.session.session_log import Submission
 from heredity.session.views import JUDGE_SEED, ViewScores
+
+RECORD = "generation"
+"""Key of the additional fields in `run.started`."""
+
+
+class GatesExecuted(TypedDict):
+    """All gates on the selected world, from one hidden seed; `reports` has `gate`, `passed`, `findings`, `figures` of each.
+
+    `certificate` and `levels` are blobs, null if no world was built.
+    """
+
+    candidate: str
+    task: str
+    passed: bool
+    status: str
+    reports: Sequence[Mapping[str, Any]]
+    certificate: str | None
+    levels: str | None
+
+
+class WorldAdmitted(TypedDict):
+    """A world without findings; `digest` is that of its certificate."""
+
+    candidate: str
+    world: str
+    digest: str
+
+
+GATES_EXECUTED = EventKind("gates.executed", GatesExecuted)
+WORLD_ADMITTED = EventKind("world.admitted", WorldAdmitted)
+
+EVENTS = by_name(GATES_EXECUTED, WORLD_ADMITTED)
 
 
 def shelve(folder: Path, files: SourceTree, levels: bytes, certificate: bytes) -> None:

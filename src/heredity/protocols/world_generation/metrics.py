@@ -16,8 +16,7 @@ from heredity.engine.trajectory import decode_many
 from heredity.kinds.world.gates.build import ALL
 from heredity.models import Usage
 from heredity.models.contract import NOTHING_USED
-from heredity.protocols.world_generation.events import GATES_EXECUTED, RECORD, GatesExecuted
-from heredity.protocols.world_generation.judge import reports_of
+from heredity.protocols.world_generation.judge import GATES_EXECUTED, RECORD, GatesExecuted, reports_of
 from heredity.protocols.world_generation.results import (
     BuildRow,
     FaultRow,

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from heredity.protocols.contract import Protocol
-from heredity.protocols.world_generation.events import EVENTS
-from heredity.protocols.world_generation.judge import selected
+from heredity.protocols.world_generation.judge import EVENTS, selected
 from heredity.protocols.world_generation.metrics import METRICS, runs_of
 from heredity.protocols.world_generation.results import (
     BuildRow,
@@ -17,8 +16,12 @@ from heredity.protocols.world_generation.results import (
     Share,
     YieldRow,
 )
-from heredity.protocols.world_generation.sections import BuildBudgetSection, GateViewsSection, GenerationSection
-from heredity.protocols.world_generation.setting import GenerationSetting
+from heredity.protocols.world_generation.setting import (
+    BuildBudgetSection,
+    GateViewsSection,
+    GenerationSection,
+    GenerationSetting,
+)
 from heredity.results import text
 from heredity.results.page import (
     Cell,

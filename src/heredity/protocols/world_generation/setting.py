@@ -4,21 +4,71 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import Annotated, ClassVar
 
+from pydantic import AliasChoices, Field
+
+from heredity._core.bounds import Cases, Count
 from heredity._core.errors import ConfigError
 from heredity.agents.terms import Briefing, RunTerms
 from heredity.configuration.config import Cell, Config
+from heredity.configuration.sections import EVERY_KEY, BudgetSection, Section, ViewsSection
 from heredity.experiments.config import slug
 from heredity.experiments.evolvers import build_evolver, check_evolver
 from heredity.kinds.world.themes.taskset import PREFIX
 from heredity.protocols.contract import Needs, RunContext, Setup, SuiteContext
 from heredity.protocols.world_generation import stages
 from heredity.protocols.world_generation.author import WorldAuthor
-from heredity.protocols.world_generation.events import RECORD
-from heredity.protocols.world_generation.judge import judge
-from heredity.protocols.world_generation.sections import GenerationSection
+from heredity.protocols.world_generation.judge import RECORD, judge
 from heredity.resources import SourceTree
 from heredity.session.views import ViewPlan
+
+MOST_REPAIRS = 40
+"""Default number of builds per run."""
+
+
+class BuildBudgetSection(BudgetSection):
+    """`[budget]`: the author's budget.
+
+    Attributes:
+        episodes: builds of the whole run, 40 by default; alias `builds`.
+        max_per_submit: 1: a submission is a build.
+        train_cases: 1: every build meets the same gates from the same seed.
+    """
+
+    episodes: Annotated[Count, Field(validation_alias=AliasChoices("episodes", "builds", "rollouts"))] = MOST_REPAIRS  # pyright: ignore[reportIncompatibleVariableOverride]
+    max_per_submit: Count = 1
+    train_cases: Cases = 1
+
+    def agree(self, config: Config) -> None:
+        """Reject settings that builds do not use."""
+        for key in ("min_per_submit", "max_per_submit", "train_cases"):
+            if getattr(self, key) != 1:
+                raise ValueError(f"budget.{key} is {getattr(self, key)}; a submission is always one build: remove it")
+
+
+class GateViewsSection(ViewsSection):
+    """`[views]`: final runs of all gates.
+
+    Attributes:
+        heldout: number of hidden seeds; a world is admitted if none has findings.
+    """
+
+    indifferent: ClassVar[tuple[str, ...]] = EVERY_KEY
+
+    heldout: Cases = 1
+
+
+class GenerationSection(Section):
+    """`[generation]`: handling of worlds.
+
+    Attributes:
+        library: True to write admitted worlds into `library/` in the suite's folder.
+    """
+
+    indifferent: ClassVar[tuple[str, ...]] = EVERY_KEY
+
+    library: bool = True
 
 
 def task_text(terms: RunTerms) -> str:

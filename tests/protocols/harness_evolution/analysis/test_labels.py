@@ -9,7 +9,7 @@ import pytest
 
 from heredity._core.errors import ConfigError
 from heredity.analysis.labels import counts
-from heredity.protocols.harness_evolution.analysis.labels import Rollout, read_rules
+from heredity.protocols.harness_evolution.annotation import Rollout, read_rules
 
 FAILED = Rollout(solved=False, status="ok", error="", reason="", transcript="")
 

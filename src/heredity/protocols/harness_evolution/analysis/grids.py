@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from heredity.protocols.harness_evolution.analysis.coded import (
     JUDGED,
     POINT,
     TRAIN,
+    UPDATE,
     Bools,
     CodedRows,
     Floats,
@@ -22,7 +24,145 @@ from heredity.protocols.harness_evolution.analysis.coded import (
     Snapshot,
 )
 from heredity.protocols.harness_evolution.analysis.paired import Pair, by_domain, estimate, parts_of
-from heredity.protocols.harness_evolution.task_results import Costs, Level, Mean, Part
+from heredity.protocols.harness_evolution.analysis.rows import COSTS
+from heredity.protocols.harness_evolution.task_results import (
+    Churn,
+    ChurnSinceBase,
+    Cost,
+    Costs,
+    FixAndForget,
+    Level,
+    Mean,
+    Part,
+    Replay,
+    ReplayGrid,
+    RunCosts,
+    SinceBase,
+)
+
+BySnapshot = dict[str, dict[str, Costs]]
+"""Cost of judging, by view and snapshot."""
+
+
+def cost_metrics(results: CodedRows) -> tuple[RunCosts, BySnapshot]:
+    """Return the cost of a run, and of each snapshot on each view."""
+    width = len(results.snapshots) + 1
+    cells = (len(results.views), width)
+    cell = results.view * width + results.snapshot + 1
+    cell = np.where(results.kind == UPDATE, cells[0] * width, cell)
+    rows = np.bincount(cell, minlength=cells[0] * width + 1)
+    counts = np.zeros((len(COSTS), rows.size), dtype=np.int64)
+    total = np.zeros((len(COSTS), rows.size))
+    for i, name in enumerate(COSTS):
+        counts[i], total[i] = _sums(cell, results.cost(name), rows.size)
+
+    def costs(selected: slice | Ints) -> Costs:
+        return Costs(
+            **{
+                name: _cost(int(rows[selected].sum()), int(counts[i][selected].sum()), float(total[i][selected].sum()))
+                for i, name in enumerate(COSTS)
+            }
+        )
+
+    views = {name: slice(v * width, (v + 1) * width) for v, name in enumerate(results.views)}
+    whole = RunCosts(
+        rollout=costs(slice(0, cells[0] * width)),
+        update=costs(slice(cells[0] * width, None)),
+        views={name: costs(part) for name, part in views.items() if rows[part].any()},
+    )
+    by_snapshot = {
+        name: {
+            snapshot.name: costs(np.array([part.start + s + 1]))
+            for s, snapshot in enumerate(results.snapshots)
+            if rows[part.start + s + 1]
+        }
+        for name, part in views.items()
+        if rows[part][1:].any()
+    }
+    return whole, by_snapshot
+
+
+def _sums(cell: Ints, values: Floats, cells: int) -> tuple[Ints, Floats]:
+    present = ~np.isnan(values)
+    if not present.all():
+        cell, values = cell[present], values[present]
+    return np.bincount(cell, minlength=cells), np.bincount(cell, weights=values, minlength=cells).astype(float)
+
+
+def _cost(rows: int, count: int, total: float) -> Cost:
+    return Cost(rows=rows, known=count, total=total if count else None, mean=total / count if count else None)
+
+
+SOLVED, FAILED, ERRORED, MISSING, UNTRAINED = b"SFE.u"
+CELLS = {"S": "solved", "F": "failed", "E": "failed with an error", ".": "missing", "u": "not trained yet"}
+"""The letters of a replay grid."""
+
+
+def replay_metrics(grid: Grid) -> Replay:
+    """Return tasks fixed and forgotten, over all sources and by source, and the replay grid.
+
+    `delta` counts tasks between consecutive snapshots: ΔFix (newly solved) and ΔForget (no longer solved). `since_base` has
+    rates against the base: Fix among the tasks that it failed, Forget among those it solved; their denominators are the same
+    at every snapshot. Tasks missing on either side count in neither.
+    """
+    everything = np.ones(len(grid.tasks), dtype=bool)
+    groups = [(name, grid.source == i) for i, name in enumerate(grid.sources)]
+    return Replay(
+        **dict(_fix_and_forget(grid, everything)),
+        by_source={name: _fix_and_forget(grid, member) for name, member in groups if member.any()},
+        grid=replay_grid(grid),
+    )
+
+
+def _fix_and_forget(grid: Grid, member: Bools) -> FixAndForget:
+    delta = tuple(_churn(grid, member, before, after) for before, after in pairwise(grid.chain()))
+    return FixAndForget(delta=delta, since_base=_since_base(grid, member))
+
+
+def _churn(grid: Grid, member: Bools, before: int, after: int) -> Churn:
+    both = member & ~np.isnan(grid.score[:, before]) & ~np.isnan(grid.score[:, after])
+    was, now = grid.solved[:, before], grid.solved[:, after]
+    return Churn(
+        before=grid.snapshots[before].name,
+        after=grid.snapshots[after].name,
+        tasks=int(both.sum()),
+        fixed=int((both & now & ~was).sum()),
+        forgotten=int((both & was & ~now).sum()),
+    )
+
+
+def _since_base(grid: Grid, member: Bools) -> SinceBase | None:
+    base = grid.base
+    if base is None:
+        return None
+    attempted = member & ~np.isnan(grid.score[:, base])
+    solved = int((attempted & grid.solved[:, base]).sum())
+    failed = int(attempted.sum()) - solved
+    churns = (_churn(grid, member, base, index) for index in range(len(grid.snapshots)) if index != base)
+    rows = tuple(
+        ChurnSinceBase(
+            snapshot=churn.after,
+            tasks=churn.tasks,
+            fixed=churn.fixed,
+            forgotten=churn.forgotten,
+            fix=churn.fixed / failed if failed else None,
+            forget=churn.forgotten / solved if solved else None,
+        )
+        for churn in churns
+    )
+    return SinceBase(base=grid.snapshots[base].name, failed=failed, solved=solved, snapshots=rows)
+
+
+def replay_grid(grid: Grid) -> ReplayGrid:
+    """Return the outcome of each task at each snapshot: one string per task, one letter (`CELLS`) per snapshot."""
+    letters = np.where(grid.solved, SOLVED, np.where(grid.errored, ERRORED, FAILED))
+    letters = np.where(np.isnan(grid.score), np.where(grid.untrained, UNTRAINED, MISSING), letters)
+    return ReplayGrid(
+        snapshots=tuple(s.name for s in grid.snapshots),
+        tasks=grid.tasks,
+        sources=tuple(grid.sources[i] for i in grid.source),
+        cells=tuple(row.tobytes().decode("ascii") for row in letters.astype(np.uint8)),
+    )
 
 
 @dataclass(frozen=True, slots=True)

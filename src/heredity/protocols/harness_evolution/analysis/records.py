@@ -15,7 +15,7 @@ from typing import Any
 from heredity.models import Usage
 from heredity.models.contract import NOTHING_USED
 from heredity.protocols.harness_evolution.analysis.rows import COSTS, NAMES, STEPS, TaskRows, rows_of_columns
-from heredity.protocols.harness_evolution.events import SNAPSHOT_ASSESSED, SNAPSHOTS_FROZEN
+from heredity.protocols.harness_evolution.terms import SNAPSHOT_ASSESSED, SNAPSHOTS_FROZEN
 from heredity.records.events import (
     BATCH_STARTED,
     MODEL_CALLED,

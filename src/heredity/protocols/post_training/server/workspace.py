@@ -14,7 +14,7 @@ from typing import Any
 
 from heredity._core.errors import CandidateError, ConfigError, RecordError
 from heredity.protocols.post_training.server.terms import TrainingTerms, host_files, instructions
-from heredity.resources.snapshot import read_folder
+from heredity.resources.tree import read_folder
 from heredity.sandbox.agent_bubblewrap import INSIDE
 
 _STATUS = "status"

@@ -75,7 +75,7 @@ def _benchmark(variable: str, path: str, module: str, read: str) -> Callable[[Pa
 
 def _themes(file: str) -> Callable[[Path], object]:
     def load(folder: Path) -> object:
-        from heredity.kinds.world.themes.theme import read_themes, write_themes
+        from heredity.kinds.world.themes.taskset import read_themes, write_themes
 
         return write_themes(read_themes(folder / file))
 
@@ -158,8 +158,8 @@ def _admitted() -> Mapping[str, bytes]:
 
 
 def _audited(folder: Path) -> object:
+    from heredity.kinds.world.folders.findings import kept_report
     from heredity.kinds.world.folders.folder import WorldFolder
-    from heredity.kinds.world.folders.reports import kept_report
 
     return kept_report(folder, WorldFolder(folder / "1_World"), "0" * 64)
 

@@ -21,8 +21,7 @@ from heredity._core.ids import generator
 from heredity._core.workers import process_pool
 from heredity.kinds.world.gates.admit import admit
 from heredity.kinds.world.gates.contract import Subject
-from heredity.kinds.world.gates.mutants import KINDS, mutant
-from heredity.kinds.world.gates.wrapping import UnfitError
+from heredity.kinds.world.gates.mutants import KINDS, UnfitError, mutant
 from heredity.kinds.world.world import world, world_names
 
 PATIENCE = 3.0

@@ -33,7 +33,7 @@ from heredity.analysis.samples import Interval
 from heredity.analysis.statistics import case_mean, mean_interval
 from heredity.experiments.config import read_toml, resolve, suite_file
 from heredity.experiments.suite import open_suite, run_suite
-from heredity.kinds.world.mixture import seeds_of
+from heredity.kinds.world.taskset import seeds_of
 from heredity.results.run import RunResults
 
 EXPLORER = Path(str(files("heredity.library"))) / "harnesses" / "explorer"

@@ -10,9 +10,15 @@ from typer.testing import CliRunner
 from heredity._core.errors import ConfigError, UnknownNameError
 from heredity.engine.react import parse_action
 from heredity.engine.trajectory import Trajectory, encode_many
-from heredity.kinds.world.commands.training_examples import dealt, reference_examples, run_examples
+from heredity.kinds.world.commands.training_examples import (
+    ALPHABET,
+    LONGEST,
+    Glimpses,
+    dealt,
+    reference_examples,
+    run_examples,
+)
 from heredity.kinds.world.commands.worlds import app
-from heredity.kinds.world.glimpses import ALPHABET, LONGEST, Glimpses
 from heredity.kinds.world.taskset import WorldTaskset
 from heredity.kinds.world.world import world
 from heredity.models import Message

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from heredity._core.ids import generator
-from heredity.kinds.world.actions import sample_action
 from heredity.kinds.world.env import WorldEnv
+from heredity.kinds.world.episode import sample_action
 from heredity.kinds.world.skins import look
 from heredity.kinds.world.world import World, sound_worlds, world
 

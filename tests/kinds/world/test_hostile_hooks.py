@@ -10,10 +10,10 @@ from tests.kinds.world.dsl.wells import RAIN, well
 
 from heredity._core.errors import HeredityError
 from heredity.kinds.world.dsl import hooks
-from heredity.kinds.world.dsl.allowance import HookError
+from heredity.kinds.world.dsl.bounded import HookError
 from heredity.kinds.world.gates.admit import Admission, admit
 from heredity.kinds.world.gates.contract import Subject
-from heredity.kinds.world.gates.wrapping import set_shipped
+from heredity.kinds.world.gates.mutants import set_shipped
 from heredity.kinds.world.world import World
 from heredity.sandbox import isolation, kept, waiting
 

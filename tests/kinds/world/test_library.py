@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from heredity._core.ids import digest_json, generator
-from heredity.kinds.world.actions import sample_action
+from heredity.kinds.world.episode import sample_action
 from heredity.kinds.world.verify import verify_level
 from heredity.kinds.world.world import SPLITS, World, world, world_names
 

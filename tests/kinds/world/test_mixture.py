@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from heredity._core.errors import ConfigError
 from heredity.cli.main import app
-from heredity.kinds.world.mixture import seeds_of
+from heredity.kinds.world.taskset import seeds_of
 from heredity.tasks.registry import taskset
 
 NAME = "worlds/composed?seeds=9,12&heldout=1..3&difficulty=1"

@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 
 from heredity._core.errors import ConfigError, HeredityError
 from heredity.kinds.world.commands.worlds import app
-from heredity.kinds.world.themes.theme import Theme, read_themes
+from heredity.kinds.world.themes.taskset import Theme, read_themes
 from heredity.models import Usage
 from heredity.protocols.world_generation import commands as worlds_generate
 from heredity.protocols.world_generation.stages import Preparation, Review, with_review

@@ -17,8 +17,7 @@ import numpy as np
 
 from heredity._core.errors import UnknownNameError
 from heredity._core.ids import digest_bytes, generator
-from heredity.kinds.world.actions import sample_action
-from heredity.kinds.world.episode import Episode
+from heredity.kinds.world.episode import Episode, sample_action
 from heredity.kinds.world.skins import render
 from heredity.kinds.world.world import Level, World
 

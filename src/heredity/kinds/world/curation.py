@@ -22,7 +22,7 @@ from heredity._core.outside import json_value, read_text
 from heredity._core.refusals import reading
 from heredity.kinds.world.gates.contract import CERTIFICATE, Findings, Subject, files_digest
 from heredity.kinds.world.gates.novelty import Fingerprint, distance, fingerprint
-from heredity.kinds.world.gates.reliability import PLAYERS, reliability
+from heredity.kinds.world.gates.plays import PLAYERS, reliability
 from heredity.kinds.world.traits import capabilities
 from heredity.kinds.world.world import World
 

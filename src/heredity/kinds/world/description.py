@@ -4,15 +4,55 @@ from __future__ import annotations
 
 import re
 import string
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
-from heredity._core.outside import read_text, yaml_value
+from heredity._core.errors import ConfigError
+from heredity._core.outside import json_value, read_text, yaml_value
 from heredity._core.refusals import reading
 from heredity.kinds.world.contract import MAX_STEPS
 from heredity.kinds.world.dsl.schema import Rules
+
+
+class _Stored(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class _StoredBound(_Stored):
+    value: float
+    kind: Literal["exact", "proven", "declared"]
+    reason: str
+
+
+class _StoredLevel(_Stored):
+    id: str
+    seed: int
+    difficulty: Literal[1, 2, 3]
+    data: dict[str, Any]
+    bound: _StoredBound
+    reference: float
+
+
+_STORED = TypeAdapter(dict[str, list[_StoredLevel]])
+
+
+def read_stored(path: Path, splits: Sequence[str]) -> Mapping[str, list[dict[str, Any]]]:
+    """Read a `levels.json`: split to levels as JSON values.
+
+    Raises:
+        ConfigError: if it cannot be read, or holds something else than the levels of each split; the message names the field.
+    """
+    with reading(path, "JSON", "regenerate or restore it"):
+        stored = json_value(read_text(path))
+        _STORED.validate_python(stored)
+    missing = [split for split in splits if not stored.get(split)]
+    if missing:
+        raise ConfigError(f"{path} has no levels of {' and '.join(missing)}; expected some of each; regenerate it")
+    return stored
+
 
 CAPABILITIES = ("navigation", "memory", "inversion", "control", "pattern", "planning", "adversarial")
 """The columns of AutoEnv's table A7, in order."""

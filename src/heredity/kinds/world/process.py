@@ -11,13 +11,11 @@ from heredity._core.errors import HostError, IsolationError
 from heredity._core.ids import generator
 from heredity.engine.player import Sight
 from heredity.engine.rollout import RolloutError
-from heredity.kinds.world.actions import sample_action
-from heredity.kinds.world.dsl.allowance import Allowance, spending
-from heredity.kinds.world.episode import Episode, Step
-from heredity.kinds.world.listing import actions_text
+from heredity.kinds.world.dsl.bounded import Allowance, spending
+from heredity.kinds.world.env import ActionSpace
+from heredity.kinds.world.episode import Episode, Step, actions_text, sample_action
 from heredity.kinds.world.pictures import png
 from heredity.kinds.world.skins import look
-from heredity.kinds.world.spaces import ActionSpace
 from heredity.kinds.world.world import world
 
 T = TypeVar("T")

@@ -45,7 +45,7 @@ def capabilities(subject: Subject, means: Mapping[str, float]) -> tuple[str, ...
 
     Args:
         subject: the world with its levels.
-        means: mean shares of the bound by player (see `heredity.kinds.world.gates.reliability`).
+        means: mean shares of the bound by player (see `heredity.kinds.world.gates.plays`).
     """
     changes = [change for level in subject.some(_LEVELS) for change in _changes(subject, level)]
     clocks = _clocks(changes)

@@ -17,10 +17,9 @@ import numpy as np
 
 from heredity._core.ids import generator
 from heredity._core.workers import process_pool
-from heredity.kinds.world.actions import sample_action
 from heredity.kinds.world.contract import Action
 from heredity.kinds.world.description import Description, Parameter
-from heredity.kinds.world.episode import Episode
+from heredity.kinds.world.episode import Episode, sample_action
 from heredity.kinds.world.world import Level, World, world
 
 SLACK = 1e-9

@@ -17,9 +17,8 @@ from heredity._core.ids import canonical_json, digest_json, generator
 from heredity._core.plugins import Group, is_path
 from heredity.kinds.world.compose.recipe import Recipe
 from heredity.kinds.world.contract import Dynamics, Levels, UpperBound
-from heredity.kinds.world.description import Description, read_description
+from heredity.kinds.world.description import Description, read_description, read_stored
 from heredity.kinds.world.episode import Episode
-from heredity.kinds.world.stored_levels import read_stored
 
 WORLDS = Group[ModuleType](
     "heredity.worlds",

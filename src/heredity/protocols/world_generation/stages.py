@@ -19,7 +19,7 @@ from heredity._core.refusals import reading
 from heredity.kinds.world.compose.composed import description_text
 from heredity.kinds.world.compose.composing import compose
 from heredity.kinds.world.compose.recipe import Recipe
-from heredity.kinds.world.themes.theme import Theme, avoided, named
+from heredity.kinds.world.themes.taskset import Theme, avoided, named
 from heredity.models import Model, Request, Usage
 from heredity.models.contract import NOTHING_USED
 

@@ -12,7 +12,7 @@ from heredity._core.ids import digest_json
 from heredity.bench.worlds import RULES
 from heredity.kinds.checkpoint.tasks.registry import SOURCE, workspace_files
 from heredity.kinds.checkpoint.tasks.taskset import PostTrainingTaskset
-from heredity.kinds.world.glimpses import Glimpses
+from heredity.kinds.world.commands.training_examples import Glimpses
 from heredity.kinds.world.world import world
 from heredity.library.tasks.posttraining.world import WorldGame, open_world_process, world_task
 

@@ -20,12 +20,11 @@ from heredity.engine.player import plain_player
 from heredity.engine.runner import Job
 from heredity.engine.trajectory import Trajectory
 from heredity.kinds.world.commands.bench import _worlds
-from heredity.kinds.world.dsl.allowance import Allowance, HookError, SlowHookError, spending
-from heredity.kinds.world.dsl.bounded import RuleError
+from heredity.kinds.world.dsl.bounded import Allowance, HookError, RuleError, SlowHookError, spending
 from heredity.kinds.world.dsl.schema import Hook
 from heredity.kinds.world.gates.admit import admit
 from heredity.kinds.world.gates.contract import Subject
-from heredity.kinds.world.gates.wrapping import set_shipped
+from heredity.kinds.world.gates.mutants import set_shipped
 from heredity.kinds.world.runner import WorldRunner
 from heredity.kinds.world.world import World
 from heredity.results.status import FailureSource

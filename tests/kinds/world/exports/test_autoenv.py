@@ -15,10 +15,8 @@ import heredity
 from heredity._core.errors import ConfigError
 from heredity._core.ids import generator
 from heredity.bench.worlds import RULES
-from heredity.kinds.world.actions import sample_action
-from heredity.kinds.world.episode import Episode
-from heredity.kinds.world.exports.autoenv import autoenv_folder
-from heredity.kinds.world.exports.files import write_files
+from heredity.kinds.world.episode import Episode, sample_action
+from heredity.kinds.world.exports.autoenv import autoenv_folder, write_files
 from heredity.kinds.world.folders.folder import WorldFolder
 from heredity.kinds.world.skins import look
 from heredity.kinds.world.world import World, world
@@ -91,7 +89,7 @@ def test_an_exported_folder_plays_the_same_without_heredity(name: str, base: Pat
 
 
 def in_rules(name: str) -> World:
-    from heredity.kinds.world.gates.wrapping import set_shipped
+    from heredity.kinds.world.gates.mutants import set_shipped
 
     made = World(RULES / name)
     set_shipped(made, made.make_shipped())

@@ -12,10 +12,9 @@ from tests.kinds.world.dsl.wells import RAIN, well
 
 from heredity._core.errors import HeredityError
 from heredity._core.ids import generator
+from heredity.kinds.world.exports.autoenv import gymnasium_package, verifiers_package, write_files
 from heredity.kinds.world.exports.conversing import Conversation
-from heredity.kinds.world.exports.files import write_files
-from heredity.kinds.world.exports.packages import gymnasium_package, verifiers_package
-from heredity.kinds.world.gates.wrapping import set_shipped
+from heredity.kinds.world.gates.mutants import set_shipped
 from heredity.kinds.world.world import World
 from heredity.sandbox import isolation
 

@@ -12,10 +12,9 @@ import pytest
 from heredity._core.errors import ConfigError
 from heredity._core.ids import generator
 from heredity.kinds.world.env import WorldEnv
+from heredity.kinds.world.exports.autoenv import gymnasium_package, verifiers_package, write_files
 from heredity.kinds.world.exports.conversing import Conversation, system_prompt
 from heredity.kinds.world.exports.engine import _from_origins, engine
-from heredity.kinds.world.exports.files import write_files
-from heredity.kinds.world.exports.packages import gymnasium_package, verifiers_package
 from heredity.kinds.world.world import World, world
 
 from .test_autoenv import actions_of

@@ -10,8 +10,8 @@ from tests.kinds.world.folders.folders import BAKERY, written
 
 from heredity._core.errors import HeredityError
 from heredity.engine.programs import SandboxedPrograms
+from heredity.kinds.world.folders.audit import KINDS, LEFT_OUT, admit_folder
 from heredity.kinds.world.folders.folder import WorldFolder
-from heredity.kinds.world.folders.gates import KINDS, LEFT_OUT, admit_folder
 from heredity.kinds.world.gates.admit import GATES
 from heredity.sandbox import isolation
 

@@ -13,13 +13,11 @@ from typer.testing import CliRunner
 from heredity.bench.worlds import RULES
 from heredity.kinds.world.commands.worlds import app
 from heredity.kinds.world.gates.admit import GATES, Admission, admit
-from heredity.kinds.world.gates.contract import Findings, Subject, files_digest
-from heredity.kinds.world.gates.mutants import KINDS, mutant
+from heredity.kinds.world.gates.contract import PATIENCE, Findings, Subject, files_digest
+from heredity.kinds.world.gates.mutants import KINDS, UnfitError, mutant, set_shipped
 from heredity.kinds.world.gates.novelty import STORED, fingerprint, novelty, of_library, rounded, stored_text
-from heredity.kinds.world.gates.patience import PATIENCE
 from heredity.kinds.world.gates.plays import Greedy
 from heredity.kinds.world.gates.states import clocks, state_key
-from heredity.kinds.world.gates.wrapping import UnfitError, set_shipped
 from heredity.kinds.world.verify import plain_actions
 from heredity.kinds.world.world import World, world, world_names
 

@@ -18,11 +18,10 @@ from tests.kinds.world.dsl.wells import well
 from heredity._core.errors import HeredityError
 from heredity.kinds.world.contract import Action, Outcome
 from heredity.kinds.world.dsl import hooks
-from heredity.kinds.world.gates import patience
+from heredity.kinds.world.gates import contract as patience
 from heredity.kinds.world.gates.admit import Admission, admit
-from heredity.kinds.world.gates.contract import Subject
-from heredity.kinds.world.gates.patience import StuckError, UnjudgedError, watched
-from heredity.kinds.world.gates.wrapping import Around, Held, set_shipped, twin
+from heredity.kinds.world.gates.contract import StuckError, Subject, UnjudgedError, watched
+from heredity.kinds.world.gates.mutants import Around, Held, set_shipped, twin
 from heredity.kinds.world.world import World, world
 from heredity.sandbox import isolation
 

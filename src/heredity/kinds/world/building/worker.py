@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any
 
 from heredity._core.errors import HostError, IsolationError
-from heredity.kinds.world.dsl.allowance import UnansweredHookError
+from heredity.kinds.world.dsl.bounded import UnansweredHookError
 from heredity.kinds.world.gates.build import build
 from heredity.kinds.world.world import World, sound_worlds
 

@@ -24,9 +24,8 @@ from heredity.engine.programs import SandboxedPrograms
 from heredity.engine.runner import Job, Runner
 from heredity.engine.trajectory import Trajectory
 from heredity.kinds.world.agents import agent
-from heredity.kinds.world.folders.agents import play_folder
 from heredity.kinds.world.folders.folder import TEST, is_folder
-from heredity.kinds.world.folders.plays import UnjudgedError
+from heredity.kinds.world.folders.plays import UnjudgedError, play_folder
 from heredity.kinds.world.folders.tasks import FolderTaskset
 from heredity.kinds.world.taskset import WorldTaskset, world_digest
 from heredity.kinds.world.world import sound_worlds, world

@@ -150,8 +150,8 @@ def admission(folder: Path, seed: int) -> Admission:
     from heredity.cli.bars import bar
     from heredity.cli.signals import run_interruptibly
     from heredity.engine.programs import SandboxedPrograms
+    from heredity.kinds.world.folders.audit import admit_folder
     from heredity.kinds.world.folders.folder import TEST, VALIDATION, WorldFolder
-    from heredity.kinds.world.folders.gates import admit_folder
 
     opened = WorldFolder(folder)
 
@@ -222,8 +222,8 @@ def _audited(
     from heredity.cli.signals import run_interruptibly
     from heredity.engine.programs import SandboxedPrograms
     from heredity.kinds.world.folders.audit import STEPS, audit_folder
+    from heredity.kinds.world.folders.findings import digest_of, keep, kept_report
     from heredity.kinds.world.folders.folder import TEST, VALIDATION, WorldFolder
-    from heredity.kinds.world.folders.reports import digest_of, keep, kept_report
 
     steps, named, processes = STEPS if asked[0] is None else asked[0], *asked[1:]
     opened = [WorldFolder(folder) for folder in folders]

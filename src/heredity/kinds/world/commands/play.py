@@ -38,8 +38,8 @@ def play(
 
     Example: heredity worlds play grid_treasure --skin inverse
     """
+    from heredity.kinds.world.episode import actions_text
     from heredity.kinds.world.folders.folder import is_folder
-    from heredity.kinds.world.listing import actions_text
     from heredity.kinds.world.taskset import WorldTaskset
     from heredity.kinds.world.world import world
 
@@ -72,7 +72,7 @@ def play(
 
 def _turn(described: Description, skin: str, episode: Episode, line: str) -> None:
     if line in HELP:
-        from heredity.kinds.world.listing import actions_text
+        from heredity.kinds.world.episode import actions_text
 
         typer.echo(actions_text(described))
         return

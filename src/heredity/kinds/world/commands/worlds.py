@@ -88,7 +88,7 @@ def compose(
 
 
 def _seeds(seed: int | None, seeds: str | None) -> Sequence[int]:
-    from heredity.kinds.world.mixture import seeds_of
+    from heredity.kinds.world.taskset import seeds_of
 
     if (seed is None) == (seeds is None):
         raise ConfigError("no seed is given; use --seed 7 for one world, or --seeds 0..199 for many")
@@ -98,7 +98,7 @@ def _seeds(seed: int | None, seeds: str | None) -> Sequence[int]:
 
 
 def _compose_summary(rows: list[Composed], seconds: float) -> dict[str, Any]:
-    from heredity.kinds.world.compose.novelty import copies, novelty
+    from heredity.kinds.world.compose.admission import copies, novelty
 
     admitted = [one for one in rows if one.admitted]
     alike = copies(admitted)
@@ -205,7 +205,7 @@ def _of_folder(folder: Path) -> World:
     Raises:
         ConfigError: if it has Python code, which never runs here.
     """
-    from heredity.kinds.world.gates.wrapping import set_shipped
+    from heredity.kinds.world.gates.mutants import set_shipped
     from heredity.kinds.world.world import World
 
     if (folder / "dynamics.py").exists():
@@ -270,9 +270,7 @@ def export(
 
     Example: heredity worlds export grid_treasure exported --format gymnasium
     """
-    from heredity.kinds.world.exports.autoenv import autoenv_folder
-    from heredity.kinds.world.exports.files import write_files
-    from heredity.kinds.world.exports.packages import gymnasium_package, verifiers_package
+    from heredity.kinds.world.exports.autoenv import autoenv_folder, gymnasium_package, verifiers_package, write_files
 
     forms = dict(zip(FORMATS, (autoenv_folder, gymnasium_package, verifiers_package), strict=True))
     if form not in forms:
@@ -308,7 +306,7 @@ def shipping_world(name: str) -> World:
     """
     from heredity._core.plugins import is_path
     from heredity.kinds.world.folders.folder import is_folder
-    from heredity.kinds.world.gates.wrapping import set_shipped
+    from heredity.kinds.world.gates.mutants import set_shipped
     from heredity.kinds.world.world import world
 
     if is_folder(name):
@@ -349,7 +347,7 @@ def examples(
     """
     from heredity._core.outside import jsonl
     from heredity.kinds.world.commands.training_examples import dealt, reference_examples, run_examples
-    from heredity.kinds.world.exports.files import write_files
+    from heredity.kinds.world.exports.autoenv import write_files
     from heredity.kinds.world.taskset import WorldTaskset
 
     if form not in FORMS:
@@ -373,7 +371,7 @@ def examples(
 
 
 def _glimpses(world_name: str, count: int, seed: int) -> list[Any]:
-    from heredity.kinds.world.glimpses import Glimpses
+    from heredity.kinds.world.commands.training_examples import Glimpses
     from heredity.kinds.world.taskset import WorldTaskset
     from heredity.kinds.world.world import world
 
@@ -512,8 +510,8 @@ def show(
 
     Example: heredity worlds show grid_treasure --picture treasure.png
     """
+    from heredity.kinds.world.episode import actions_text
     from heredity.kinds.world.folders.folder import is_folder
-    from heredity.kinds.world.listing import actions_text
     from heredity.kinds.world.pictures import png
     from heredity.kinds.world.skins import SKINS, look
     from heredity.kinds.world.taskset import WorldTaskset

@@ -12,12 +12,10 @@ from heredity._core.errors import ConfigError
 from heredity.kinds.world.contract import MAX_STEPS, Action, Dynamics, LevelData, Outcome
 from heredity.kinds.world.description import Description
 from heredity.kinds.world.dsl import language
-from heredity.kinds.world.dsl.allowance import HookError
-from heredity.kinds.world.dsl.bounded import CHECKED, RuleError, Turn
+from heredity.kinds.world.dsl.bounded import CHECKED, HookError, RuleError, Turn, fitting, frozen, thawed
 from heredity.kinds.world.dsl.functions import FUNCTIONS
+from heredity.kinds.world.dsl.language import Rule, Scope
 from heredity.kinds.world.dsl.schema import Rules
-from heredity.kinds.world.dsl.scope import Rule, Scope
-from heredity.kinds.world.dsl.values import fitting, frozen, thawed
 
 if TYPE_CHECKING:
     from heredity.kinds.world.dsl.hooks import Hooks

@@ -19,10 +19,19 @@ import numpy as np
 
 from heredity._core.errors import ConfigError
 from heredity._core.outside import json_value, python_tree
-from heredity.kinds.world.dsl.allowance import HookError, SlowHookError, UnansweredHookError, allowance
-from heredity.kinds.world.dsl.bounded import MAX_PASSES, RuleError, Turn
+from heredity.kinds.world.dsl.bounded import (
+    MAX_PASSES,
+    HookError,
+    RuleError,
+    SlowHookError,
+    Turn,
+    UnansweredHookError,
+    allowance,
+    fitting,
+    frozen,
+    thawed,
+)
 from heredity.kinds.world.dsl.schema import Hook
-from heredity.kinds.world.dsl.values import fitting, frozen, thawed
 from heredity.resources import SourceTree
 from heredity.sandbox.kept import Kept, Sandbox, shared
 from heredity.sandbox.waiting import Answer, LateError, ProgramError, UnansweredError

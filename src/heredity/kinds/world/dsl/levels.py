@@ -14,10 +14,20 @@ from heredity._core.errors import ConfigError, RefusedError
 from heredity._core.ids import canonical_json
 from heredity.kinds.world.contract import Action, LevelData, Levels, Outcome, UpperBound
 from heredity.kinds.world.description import Description, Parameter
-from heredity.kinds.world.dsl.allowance import Allowance, spending
-from heredity.kinds.world.dsl.bounded import MAX_LEVEL_PASSES, PLAIN, Making, RejectedError, RuleError, Turn
+from heredity.kinds.world.dsl.bounded import (
+    MAX_LEVEL_PASSES,
+    PLAIN,
+    Allowance,
+    Making,
+    RejectedError,
+    RuleError,
+    Turn,
+    frozen,
+    spending,
+    thawed,
+    weight,
+)
 from heredity.kinds.world.dsl.dynamics import RulesDynamics, State, checked_steps
-from heredity.kinds.world.dsl.values import frozen, thawed, weight
 
 MOST_ACTIONS = 400
 """Maximum number of different actions in a search."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from heredity._core.errors import RefusedError
 from heredity.engine.react import FORM, parse_action
+from heredity.kinds.world.episode import actions_text
 from heredity.kinds.world.exports.playing import Play
-from heredity.kinds.world.listing import actions_text
 from heredity.kinds.world.world import Level, World
 
 _WORDS = """\

@@ -26,7 +26,7 @@ ENGINE = "engine"
 _OWN = "heredity"
 _PLAIN = "heredity.kinds.world.exports.plain"
 _REPLACED = {
-    **{f"heredity.kinds.world.{name}": _PLAIN for name in ("description", "dsl.schema", "stored_levels")},
+    **{f"heredity.kinds.world.{name}": _PLAIN for name in ("description", "dsl.schema")},
     "heredity.kinds.world.dsl.hooks": "heredity.kinds.world.exports.plain_hooks",
 }
 _LEFT_OUT = frozenset({"heredity.kinds.world.compose.composed"})

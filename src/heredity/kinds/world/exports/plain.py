@@ -2,7 +2,7 @@
 
 The classes have the names and fields of those in `heredity.kinds.world.description` and
 `heredity.kinds.world.dsl.schema`, which they replace without pydantic. `read_stored` replaces that of
-`heredity.kinds.world.stored_levels`.
+`heredity.kinds.world.description`.
 """
 
 from __future__ import annotations

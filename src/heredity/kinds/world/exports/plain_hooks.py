@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from heredity.kinds.world.dsl.bounded import Turn
-from heredity.kinds.world.dsl.values import fitting, frozen, thawed
+from heredity.kinds.world.dsl.bounded import Turn, fitting, frozen, thawed
 
 PASSES = 100
 """Passes charged to a turn for each call."""

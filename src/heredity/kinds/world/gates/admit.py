@@ -17,7 +17,7 @@ from typing import Any
 import heredity
 from heredity._core.errors import ConfigError, HeredityError, HostError, IsolationError, RefusedError
 from heredity._core.ids import digest_json
-from heredity.kinds.world.dsl.allowance import SlowHookError, UnansweredHookError
+from heredity.kinds.world.dsl.bounded import SlowHookError, UnansweredHookError
 from heredity.kinds.world.episode import Episode
 from heredity.kinds.world.gates.contract import (
     CERTIFICATE,
@@ -25,13 +25,13 @@ from heredity.kinds.world.gates.contract import (
     Findings,
     Gate,
     GateReport,
+    StuckError,
     Subject,
+    UnjudgedError,
     files_digest,
 )
-from heredity.kinds.world.gates.leak import leak
-from heredity.kinds.world.gates.levels import levels
+from heredity.kinds.world.gates.levels import leak, levels
 from heredity.kinds.world.gates.novelty import novelty
-from heredity.kinds.world.gates.patience import StuckError, UnjudgedError
 from heredity.kinds.world.gates.plays import (
     Explorer,
     Play,
@@ -40,10 +40,10 @@ from heredity.kinds.world.gates.plays import (
     given,
     guarded,
     play,
+    reliability,
     repeated,
     rng_of,
 )
-from heredity.kinds.world.gates.reliability import reliability
 from heredity.kinds.world.gates.states import clocks, leaves, state_key
 from heredity.kinds.world.verify import MALFORMED, SLACK, out_of_range, plain_actions
 from heredity.kinds.world.world import SPLITS, Level

@@ -14,7 +14,7 @@ from typing import Any
 from heredity._core.engine_folder import EngineFolder
 from heredity._core.errors import HeredityError, HostError, IsolationError
 from heredity.kinds.world.description import read_description
-from heredity.kinds.world.dsl.allowance import UnansweredHookError
+from heredity.kinds.world.dsl.bounded import UnansweredHookError
 from heredity.kinds.world.gates.admit import GATES, admit
 from heredity.kinds.world.gates.contract import Findings, GateReport, Subject
 from heredity.kinds.world.world import CODE, World

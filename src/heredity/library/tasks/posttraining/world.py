@@ -19,7 +19,7 @@ from heredity.engine.actor import Solving
 from heredity.kinds.checkpoint.tasks.contract import TRAIN_FILE, BaseRecipe, PostTrainingTask, plain_solver
 from heredity.kinds.checkpoint.tasks.dealing import DealtTaskset, Spec
 from heredity.kinds.checkpoint.tasks.episodes import GLIMPSE, GameProcess, LocalGameProcess, episode_info
-from heredity.kinds.world.glimpses import ALPHABET, Glimpses
+from heredity.kinds.world.commands.training_examples import ALPHABET, Glimpses
 from heredity.kinds.world.taskset import world_digest
 from heredity.kinds.world.world import DIFFICULTIES, Level, World, world
 from heredity.models import Model

@@ -367,7 +367,7 @@ def world_digest(name: str) -> str:
 def _machinery(*, in_rules: bool) -> Mapping[str, str]:
     """Return the digests of the code shared by all worlds."""
     root = Path(__file__).parent
-    shared = [root / f"{name}.py" for name in ("episode", "actions", "skins", "pictures")]
+    shared = [root / f"{name}.py" for name in ("episode", "skins", "pictures")]
     folders = ("mechanics", "dsl") if in_rules else ("mechanics",)
     paths = (*shared, *(path for folder in folders for path in (root / folder).glob("*.py")))
     return {str(path.relative_to(root)): digest_bytes(path.read_bytes()) for path in paths}

@@ -1,4 +1,4 @@
-"""Pages of the commands, made from the commands themselves: help, arguments, options and their defaults."""
+"""Pages of the commands and of the methods' options, made from the code: help, arguments, options, defaults."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any
 import typer
 
 from heredity.cli.main import app
+from heredity.cli.methods import options_of
+from heredity.methods.registry import METHODS
 
 
 def commands(group: Any = None, path: str = "heredity") -> Iterator[tuple[str, Any]]:
@@ -40,6 +42,16 @@ def page_of(path: str, command: Any) -> str:
 def summary_of(command: Any) -> str:
     """Return the first sentence of a command's help."""
     return inspect.cleandoc(command.help or "").partition("\n\n")[0].replace("\n", " ").rstrip(".")
+
+
+def options_page() -> str:
+    """Return the page of the methods' options, as Markdown."""
+    parts = ["# Options of methods"]
+    for name in METHODS.names():
+        parts.append(f"## {name}")
+        if rows := ["| " + " | ".join(_cell(str(value)) for value in row.values()) + " |" for row in options_of(name)]:
+            parts.append("\n".join(["| option | default | values | meaning |", "|---|---|---|---|", *rows]))
+    return "\n\n".join(parts) + "\n"
 
 
 def _row_of(param: Any, command: Any, path: str) -> str:

@@ -1,4 +1,4 @@
-"""Hooks of `mkdocs build`: they add a page for each command, the API reference, the architecture and linked sources.
+"""Hooks of `mkdocs build`: they add pages of commands, options of methods, the API, the architecture and linked sources.
 
 The reference has every module that a page imports from.
 """
@@ -16,7 +16,7 @@ from typing import Any
 from mkdocs.structure.files import File, Files, InclusionLevel
 
 sys.path.insert(0, str(Path(__file__).parent))
-from command_pages import commands, page_of
+from command_pages import commands, options_page, page_of
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -30,6 +30,8 @@ def on_files(files: Files, config: Any) -> Files:
     """Add the generated pages to the files and to the navigation."""
     origins: dict[str, str] = {}
     pages = {**_commands(config["nav"]), **_reference(config["nav"])}
+    pages["options.md"] = ("options.md", options_page())
+    _entry(config["nav"], "Reference").insert(0, {"Options of methods": "options.md"})
     pages["architecture.md"] = ("ARCHITECTURE.md", (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"))
     _entry(config["nav"], "Extend").insert(0, {"Architecture": "architecture.md"})
     for path in [*DOCS.rglob("*.md"), ROOT / "ARCHITECTURE.md"]:

@@ -1,18 +1,15 @@
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 from tests.offering import Offer
 
 from heredity._core.errors import ConfigError, UnknownNameError
-from heredity.methods.proposals import LoopOptions
 from heredity.methods.registry import METHODS, method
 from heredity.methods.structural import MUTATIONS, PIECES
 
 DOCS = Path(__file__).parents[2] / "docs" / "methods.md"
-OPTIMIZERS = DOCS.with_name("optimizers.md")
 
 
 @pytest.mark.parametrize(
@@ -43,19 +40,6 @@ def test_what_is_no_method_is_refused(offer: Offer):
     offer("heredity.methods", "mine", "heredity._core.errors:ConfigError")
     with pytest.raises(ConfigError, match="give a class with `evolve`"):
         method("mine")
-
-
-def test_the_documentation_lists_every_option_with_its_default():
-    text = DOCS.read_text() + OPTIMIZERS.read_text()
-    rows = {(m, o): d for m, o, d in re.findall(r"^\| `([\w-]+)` \| `(\w+)` \| (.+?) \|", text, re.M)}
-    shared = {("all", option): str(field.default) for option, field in LoopOptions.model_fields.items()}
-    fields = {
-        (name, option): str(field.default)
-        for name, evolver in ((name, METHODS.load(name)) for name in METHODS.names())
-        for option, field in evolver.options_model.model_fields.items()
-        if not issubclass(evolver.options_model, LoopOptions) or shared.get(("all", option)) != str(field.default)
-    }
-    assert rows == shared | fields
 
 
 def test_the_documentation_lists_the_whole_vocabulary():

@@ -24,6 +24,13 @@ def suites(incomplete: str) -> list[str]:
     return beginning(installed(), incomplete)
 
 
+def methods(incomplete: str) -> list[str]:
+    """Complete the name of a method."""
+    from heredity.methods.registry import METHODS
+
+    return beginning(METHODS.names(), incomplete)
+
+
 def projects(incomplete: str) -> list[str]:
     """Return the kinds of projects that begin with `incomplete`."""
     from heredity.cli.init import kinds

@@ -13,7 +13,7 @@ import typer
 
 from heredity import __version__
 from heredity._core.errors import CandidateError, HeredityError, clean
-from heredity.cli import agents, bench, resources, sites, suites, tasks, team
+from heredity.cli import agents, bench, methods, resources, sites, suites, tasks, team
 from heredity.cli import agents as workspace
 from heredity.cli.bars import heartbeat
 from heredity.cli.broker import broker
@@ -68,6 +68,7 @@ app.command()(broker)
 app.command()(workspace.submit)
 app.command()(workspace.finish)
 app.add_typer(suites.app, name="suites", help="Installed suites: list, show; `heredity run NAME` runs one.")
+app.add_typer(methods.app, name="methods", help="Methods, which are built-in evolvers: list, show.")
 app.add_typer(env.app, name="env", help="Environments: list, check, play.")
 tasks.app.command()(check)
 tasks.app.command()(audit)

@@ -35,10 +35,11 @@ class AdaptiveOptions(LearningOptions):
 
 
 class Adaptive:
-    """Applies UCB1 (Auer et al. 2002) to each of the three choices separately, so two iterations inform all eight arms.
+    """Chooses among eight variants of select-optimise-evaluate by their gains so far (AutoEnv, section 4).
 
-    Arms share their parts: a gain of best-dynamics-prompt also counts for `best`, `dynamics` and `prompt`. The
-    index of an arm is the sum over its parts.
+    UCB1 (Auer et al. 2002) is applied to each of the three choices separately, so two iterations inform all eight arms.
+    Arms share their parts: a gain of best-dynamics-prompt also counts for `best`, `dynamics` and `prompt`. The index of
+    an arm is the sum over its parts.
     """
 
     name = "adaptive"

@@ -26,10 +26,11 @@ class GrpoOptions(LoopOptions):
 
 
 class Grpo:
-    """Reports J_i of each of a round's K proposals to the writer, with A_i = (r_i − mean) / std over the group.
+    """Edits by groups of K proposals of a model, ranked relative to each other (Autogenesis, E.3.7).
 
-    Proposals are considered in the order of r_i (see `ReinforcePP`). π_i is the similarity of the candidate's text to
-    the committed one's (arXiv:2402.03300 uses probabilities).
+    The writer sees J_i of each of a round's proposals, with A_i = (r_i − mean) / std over the group. Proposals are
+    considered in the order of r_i (see `ReinforcePP`). π_i is the similarity of the candidate's text to the committed
+    one's (arXiv:2402.03300 uses probabilities).
     """
 
     name = "grpo"

@@ -464,7 +464,7 @@ class _Island:
 
 
 class MapElites:
-    """MAP-Elites (Mouret and Clune 2015, arXiv:1504.04909) on islands with migration.
+    """Evolves any program with a scorer: MAP-Elites (Mouret and Clune 2015, arXiv:1504.04909) on islands with migration.
 
     A map keeps the best program of each kind: of each power of two of size, and each tenth of lines that differ from
     the start program. Parents are elites of an island, better ones more often. The model, if configured, writes

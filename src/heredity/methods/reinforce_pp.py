@@ -27,10 +27,11 @@ class ReinforceOptions(LoopOptions):
 
 
 class ReinforcePP:
-    """Reports J = min(π A, clip(π, 1 − ε, 1 + ε) A) of each proposal to the writer, where A = r − penalty.
+    """Edits by proposals of a model, ranked by the clipped objective of Reinforce++ (Autogenesis, E.3.6).
 
-    Proposals are considered in the order of r: since π is at most 1, J would rank a small edit above a large gain. y is
-    a candidate's text, y_{t−1} the committed one's, y_sft the initial one's (Autogenesis, section E.3.6).
+    The writer sees J = min(π A, clip(π, 1 − ε, 1 + ε) A) of each proposal, where A = r − penalty. Proposals are
+    considered in the order of r: since π is at most 1, J would rank a small edit above a large gain. y is a candidate's
+    text, y_{t−1} the committed one's, y_sft the initial one's (Autogenesis, section E.3.6).
     """
 
     name = "reinforce-pp"

@@ -524,14 +524,14 @@ class _Island:
 
 
 class Structural:
-    """Mutation and crossover over the vocabulary of `heredity.methods.structural`, on islands with migration.
+    """Evolves the syntax trees of controllers by mutation and crossover, on islands with migration.
 
-    Each island draws founders from a separate niche of the vocabulary. In each round all islands submit their best
-    again and a brood, concurrently and on the same train tasks. Tasks are new in every round, so selection does not
-    favour lucky starts. The change in the best programs' scores measures task difficulty and is subtracted. An
-    offspring must decide differently from its parent on some random observation. Every few rounds the best of each
-    island joins the next one. An initial program whose `control` function has the form of `heredity.methods.programs`
-    is a founder on every island.
+    The pieces are those of the vocabulary. Each island draws founders from a separate niche of the vocabulary. In each
+    round all islands submit their best again and a brood, concurrently and on the same train tasks. Tasks are new in
+    every round, so selection does not favour lucky starts. The change in the best programs' scores measures task
+    difficulty and is subtracted. An offspring must decide differently from its parent on some random observation. Every
+    few rounds the best of each island joins the next one. An initial program whose `control` function has the form of
+    `heredity.methods.programs` is a founder on every island.
     """
 
     name = "structural"

@@ -66,7 +66,7 @@ class AuthorOptions(MethodOptions):
 
 
 class WorldAuthor:
-    """Writes a world on a theme; see the module docstring."""
+    """Writes and repairs a world on a theme, by a model with tools (AutoEnv, section 3.2)."""
 
     name = "world-author"
     options_model = AuthorOptions

@@ -111,7 +111,7 @@ def test_what_evolves_nothing_gains_nothing_under_any_model_in_harness_evolution
         views={"validation": 2, "heldout": 12},
     )
     gains_nothing(result)
-    # Two seeds of a model share each judgement: one of them made it, and it is counted once over both.
+    # Two seeds of a model share each judgement: one of them made it, and the costs of either are those of a run alone.
     folders = [tmp_path / "runs" / "s" / "runs" / str(run.run_id) for run in result.runs]
     assessed = [
         [e.data for e in read_journal(folder / "journal.jsonl") if e.kind == "snapshot.assessed"] for folder in folders
@@ -122,8 +122,7 @@ def test_what_evolves_nothing_gains_nothing_under_any_model_in_harness_evolution
         sum(view.tokens.total or 0.0 for name, view in run.part.costs.views.items() if name != "train")
         for run in result.runs
     ]
-    made = [sum(len(d["tasks"]) for d in own if "recalled" not in d) for own in assessed]
-    assert judging == [2.0 * rollouts for rollouts in made]
+    assert judging == [2.0 * sum(len(d["tasks"]) for d in own) for own in assessed]
 
 
 @needs_sandbox

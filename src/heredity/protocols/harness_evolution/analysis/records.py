@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from itertools import repeat
 from typing import Any
 
@@ -99,17 +98,16 @@ class JournalRows:
         return rows_of_columns(table.columns)
 
     def spent(self) -> TaskRows:
-        """Return the rows that were paid for: each judgement of a candidate once, whole, also under other models.
+        """Return the rows that the run alone would pay for: each judgement of a candidate once, whole, also under other models.
 
-        Judgements by another run of the suite are included at zero cost.
+        A judgement that runs of a suite share is included in full in each, whichever of them made it first.
         """
         table = _Table()
         self._write_submissions(table)
         self._write_updates(table)
         for (view, candidate, model), data in self._assessed.items():
             once = {"name": candidate, "candidate": candidate, "batch": None, "role": None}
-            paid = _free(data) if data.get("recalled") else data
-            self._write_judged(table, {**paid, "view": view if model is None else f"{view} under {model}"}, once)
+            self._write_judged(table, {**data, "view": view if model is None else f"{view} under {model}"}, once)
         return rows_of_columns(table.columns)
 
     def _read(self, kind: str, data: Json) -> None:
@@ -201,12 +199,6 @@ class JournalRows:
 
     def _label(self, task_index: int) -> Json:
         return self._tasks[task_index] if task_index < len(self._tasks) else {"id": f"train/{task_index}"}
-
-
-def _free(data: Json) -> Json:
-    """Return a judgement with zero rollout cost."""
-    nothing = {**asdict(NOTHING_USED), "tool_calls": 0}
-    return {**data, "costs": [nothing] * len(data["tasks"]), "seconds": [0.0] * len(data["tasks"])}
 
 
 def _task_columns(tasks: Sequence[Json]) -> dict[str, list[str | None]]:

@@ -24,6 +24,7 @@ from heredity.engine.trajectory import Trajectory
 from heredity.kinds.policy.runner import EpisodeRunner
 from heredity.resources import Candidate, SourceTree
 from heredity.sandbox.limits import Limits
+from heredity.sandbox.seccomp import call_numbers
 from heredity.tasks import Task
 
 ATTACKS: tuple[Attack, ...] = (
@@ -215,12 +216,8 @@ def _texts(trajectory: Trajectory) -> Sequence[str]:
 
 
 def _call_numbers() -> dict[str, int]:
-    try:
-        import pyseccomp
-    except (ImportError, RuntimeError, OSError):  # without libseccomp there are no names, but also no sandbox to attack
-        return {}
-    names = _mentioned_calls()
-    return {name: int(pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, name)) for name in names}
+    numbers = call_numbers()
+    return {name: numbers.get(name, -1) for name in _mentioned_calls()}
 
 
 def _mentioned_calls() -> set[str]:

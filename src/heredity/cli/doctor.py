@@ -198,13 +198,6 @@ def _isolation() -> Iterator[Check]:
 
     for report in isolation.probe():
         yield Check(report.layer, report.works, True, report.detail, report.remedy)
-    try:
-        import pyseccomp
-
-        detail = f"pyseccomp {_version('pyseccomp')}, interface {pyseccomp.get_api()}"
-        yield Check("libseccomp", True, True, detail)
-    except (ImportError, RuntimeError, OSError) as error:
-        yield Check("libseccomp", False, True, str(error), "install libseccomp (Debian: libseccomp2) and pyseccomp")
 
 
 def _outside_commands(*, needed: bool = False) -> Iterator[Check]:

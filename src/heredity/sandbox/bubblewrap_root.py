@@ -5,18 +5,19 @@ Used for outside agents (`heredity.agents.launchers`) and for container tasks (`
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import site
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import heredity
 from heredity._core.errors import IsolationError
+from heredity.sandbox.seccomp import ALLOW, Rule, compile_filter, refuse
 
 LINKED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 """Folders next to `/usr`, or links into it."""
@@ -111,30 +112,20 @@ def seccomp_program(allowed: tuple[str, ...] = (), *, forks: bool = True) -> byt
         forks: allow further processes; threads are always allowed.
 
     Raises:
-        IsolationError: if the filter cannot be compiled here.
+        IsolationError: if the system calls of this machine are unknown.
     """
-    try:
-        import pyseccomp
-    except (ImportError, RuntimeError) as error:
-        raise IsolationError(
-            "system calls cannot be filtered; install libseccomp2 and pip install pyseccomp"
-        ) from error
-    rules = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
-    for name in _DENIED:
-        # A call missing in this architecture or library version needs no rule.
-        if name not in allowed and _has_syscall(pyseccomp, name):
-            rules.add_rule(pyseccomp.ERRNO(38 if name.startswith("io_uring") else 1), name)
+    rules = [
+        Rule(name, refuse(errno.ENOSYS if name.startswith("io_uring") else errno.EPERM))
+        for name in _DENIED
+        if name not in allowed
+    ]
     if not forks:
         # Without `clone3`, whose flags are invisible to a filter, libraries start threads with `clone`.
-        rules.add_rule(pyseccomp.ERRNO(38), "clone3")
-        rules.add_rule(pyseccomp.ERRNO(1), "clone", pyseccomp.Arg(0, pyseccomp.MASKED_EQ, _CLONE_THREAD, 0))
-        for name in ("fork", "vfork", "memfd_create"):  # The last creates files that no memory limit counts.
-            if _has_syscall(pyseccomp, name):
-                rules.add_rule(pyseccomp.ERRNO(1), name)
-    with tempfile.TemporaryFile() as file:
-        rules.export_bpf(file)
-        file.seek(0)
-        return file.read()
+        rules.append(Rule("clone3", refuse(errno.ENOSYS)))
+        rules.append(Rule("clone", refuse(errno.EPERM), ((0, 0),), mask=_CLONE_THREAD))
+        # The last creates files that no memory limit counts.
+        rules += [Rule(name, refuse(errno.EPERM)) for name in ("fork", "vfork", "memfd_create")]
+    return compile_filter(rules, ALLOW)
 
 
 @cache
@@ -153,16 +144,6 @@ def available() -> str | None:
     if tried.returncode != 0:
         return f"bubblewrap does not work here ({tried.stderr.strip()[:200]}); {_REMEDY}"
     return None
-
-
-def _has_syscall(pyseccomp: object, name: str) -> bool:
-    resolve = getattr(pyseccomp, "resolve_syscall", None)
-    if resolve is None:
-        return True
-    try:
-        return int(resolve(getattr(pyseccomp, "Arch").NATIVE, name)) >= 0  # noqa: B009
-    except (AttributeError, ValueError):
-        return False
 
 
 def bwrap() -> str:

@@ -7,6 +7,7 @@ where one is missing, unless started as unsafe; its record keeps the tier.
 
 from __future__ import annotations
 
+import errno
 import importlib.util
 import os
 import subprocess
@@ -20,6 +21,7 @@ from typing import Any
 
 from heredity._core.errors import ConfigError, IsolationError
 from heredity.sandbox.guest import confine
+from heredity.sandbox.seccomp import ALLOW, Rule, compile_filter, refuse
 
 SLOTS = 8
 """Simultaneous workers of one zygote, each with a separate scratch folder."""
@@ -227,7 +229,7 @@ def _probe_seccomp() -> LayerReport:
     try:
         size = len(seccomp_program())
     except IsolationError as error:
-        return LayerReport("seccomp", False, str(error), "install libseccomp (Debian: libseccomp2) and pyseccomp")
+        return LayerReport("seccomp", False, *str(error).split("; ", 1))
     return LayerReport("seccomp", True, f"allow-list of {len(SYSCALLS)} system calls, {size // 8} instructions")
 
 
@@ -239,33 +241,18 @@ def seccomp_program() -> bytes:
     filter, returns ENOSYS so that the C library falls back to `clone`.
 
     Raises:
-        IsolationError: if libseccomp is missing.
+        IsolationError: if the system calls of this machine are unknown.
     """
-    try:
-        import pyseccomp
-    except (ImportError, RuntimeError, OSError) as error:
-        raise IsolationError(f"libseccomp cannot be loaded: {error}") from error
-    import errno
-
-    rules: Any = pyseccomp.SyscallFilter(defaction=pyseccomp.ERRNO(errno.EPERM))
-    for name in SYSCALLS:
-        try:
-            rules.add_rule(pyseccomp.ALLOW, name)
-        except (ValueError, OSError):  # not a system call of this architecture
-            continue
-    arg, equal = pyseccomp.Arg, pyseccomp.EQ
-    rules.add_rule(pyseccomp.ALLOW, "clone", arg(0, pyseccomp.MASKED_EQ, _CLONE_THREAD, _CLONE_THREAD))
-    rules.add_rule(pyseccomp.ERRNO(errno.ENOSYS), "clone3")
-    rules.add_rule(pyseccomp.ALLOW, "prctl", arg(0, equal, _PR_SET_NAME))
-    rules.add_rule(pyseccomp.ALLOW, "prlimit64", arg(0, equal, 0), arg(2, equal, 0))
-    for request in (_TCGETS, _FIOCLEX):
-        rules.add_rule(pyseccomp.ALLOW, "ioctl", arg(1, equal, request))
-    for command in _FCNTL_COMMANDS:
-        rules.add_rule(pyseccomp.ALLOW, "fcntl", arg(1, equal, command))
-    with tempfile.TemporaryFile() as file:
-        rules.export_bpf(file)
-        file.seek(0)
-        return file.read()
+    rules = [
+        *(Rule(name, ALLOW) for name in SYSCALLS),
+        Rule("clone", ALLOW, ((0, _CLONE_THREAD),), mask=_CLONE_THREAD),
+        Rule("clone3", refuse(errno.ENOSYS)),
+        Rule("prctl", ALLOW, ((0, _PR_SET_NAME),)),
+        Rule("prlimit64", ALLOW, ((0, 0), (2, 0))),
+        *(Rule("ioctl", ALLOW, ((1, request),)) for request in (_TCGETS, _FIOCLEX)),
+        *(Rule("fcntl", ALLOW, ((1, command),)) for command in _FCNTL_COMMANDS),
+    ]
+    return compile_filter(rules, refuse(errno.EPERM))
 
 
 def package_folders(names: tuple[str, ...] = ALLOWED_PACKAGES) -> dict[str, Path]:

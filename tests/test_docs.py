@@ -27,6 +27,7 @@ from gymnasium.utils.env_checker import check_env
 from jsonschema import Draft202012Validator
 from tests.offering import Offer
 
+from heredity._core.built_in import BUILT_IN
 from heredity._core.errors import HeredityError, IsolationError
 from heredity.cli.schema import journal_schema, results_schema
 from heredity.configuration.config import Config
@@ -565,11 +566,6 @@ def files_of_the_repository() -> frozenset[str]:
     return frozenset(f"/{path.relative_to(ROOT)}" for folder in folders for path in (ROOT / folder).rglob("*.py"))
 
 
-@cache
-def entry_point_groups() -> frozenset[str]:
-    return frozenset(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"])
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_python_files_that_a_page_names_exist(page: Path) -> None:
     text = BLOCK.sub("", page.read_text(encoding="utf-8"))
@@ -585,7 +581,7 @@ def test_python_files_that_a_page_names_exist(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_modules_that_a_page_names_exist(page: Path) -> None:
     names = set(re.findall(r"(?<![\w./@-])heredity(?:\.\w+)+", page.read_text(encoding="utf-8")))
-    names = {name for name in names if name not in entry_point_groups() and not name.endswith((".py", ".conf"))}
+    names = {name for name in names if name not in BUILT_IN and not name.endswith((".py", ".conf"))}
     assert sorted(name for name in names if not is_importable(name)) == []
 
 

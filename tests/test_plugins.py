@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from heredity._core import plugins
+from heredity._core.built_in import BUILT_IN
 from heredity._core.errors import ConfigError, UnknownNameError
 from heredity._core.plugins import Group
+from heredity.methods.registry import METHODS
 
 NUMBERS = Group[int]("tests.numbers", "number", "a whole number", lambda found: isinstance(found, int))
 ONE = 1
@@ -93,11 +95,24 @@ def test_what_another_package_offered_is_on_record_with_its_version_and_digest(
     assert len(origin.digest) == 64
 
 
-def test_our_own_things_are_registered_and_load() -> None:
-    """Every entry of this package's own metadata names something that is there."""
-    from importlib.metadata import distribution
+@pytest.mark.parametrize("group", BUILT_IN)
+def test_every_built_in_part_loads(group: str) -> None:
+    for name, value in BUILT_IN[group].items():
+        EntryPoint(name, value, group).load()
 
-    own = [point for point in distribution("heredity").entry_points if point.group.startswith("heredity.")]
-    assert len(own) > 50
-    for point in own:
-        point.load()
+
+def test_entries_of_an_older_installation_of_ours_do_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    info = tmp_path / "heredity-0.0.1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: heredity\nVersion: 0.0.1\n")
+    (info / "entry_points.txt").write_text("[heredity.methods]\nace = heredity.gone:Ace\nolder = heredity.gone:Older\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    caches = plugins._installed, plugins._entries
+    for cache in caches:
+        cache.cache_clear()
+    try:
+        assert METHODS.names() == tuple(sorted(BUILT_IN["heredity.methods"]))
+        assert METHODS.load("ace").name == "ace"
+    finally:
+        for cache in caches:
+            cache.cache_clear()

@@ -1,10 +1,8 @@
-"""Entry points: one loader for all extension points.
+"""Extension points: one loader for built-in parts and for those of other packages.
 
-Each group is one extension point. Built-in entries are registered in the same groups by Heredity's `pyproject.toml`,
-so they
-are found like those of any other package. Code behind an entry point runs in the trusted host, with all its rights: it
-is
-imported only when a configuration names it, and `loaded()` lists the packages it came from.
+Each group is one extension point. Built-in parts are listed in `heredity._core.built_in`; other packages offer theirs as entry points.
+Code behind an entry point runs in the trusted host, with all its rights: it is imported only when a configuration names it, and
+`loaded()` lists the packages it came from.
 
     [project.entry-points."heredity.methods"]
     doubling = "my_package.doubling:Doubling"
@@ -21,10 +19,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from heredity._core.built_in import BUILT_IN
 from heredity._core.errors import ConfigError, UnknownNameError, described
 
-OWN = "heredity"
-"""Distribution of built-in entries."""
+_OWN = "heredity"
 
 T = TypeVar("T")
 
@@ -40,9 +38,8 @@ class Origin:
         name: the entry's name.
         value: `module:attribute`.
         distribution: the package that offers it, and its `version`.
-        digest: SHA-256 of the package's list of files (RECORD), which has a hash of each; empty without a list, as
-            in an
-            editable installation.
+        digest: SHA-256 of the package's list of files (RECORD), which has a hash of each; empty without a list, as in an editable
+            installation.
     """
 
     group: str
@@ -59,7 +56,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class Group(Generic[T]):
-    """All entries of one extension point in installed packages.
+    """All entries of one extension point: built-in ones, and those of installed packages.
 
     Attributes:
         name: the entry point group, such as `"heredity.methods"`.
@@ -85,8 +82,7 @@ class Group(Generic[T]):
 
     def own(self) -> tuple[str, ...]:
         """Return the names of built-in entries, sorted."""
-        entries = _entries(self.name).items()
-        return tuple(sorted(name for name, entry in entries if entry.dist is not None and _package(entry.dist) == OWN))
+        return tuple(sorted(BUILT_IN.get(self.name, ())))
 
     def __contains__(self, name: object) -> bool:
         return name in _entries(self.name)
@@ -113,7 +109,7 @@ class Group(Generic[T]):
             raise ConfigError(f"{name} failed to load: {described(error)}; repair or uninstall its package") from error
         if not self.conforms(plugin):
             raise ConfigError(f"{name} is {plugin!r}; give {self.contract}")
-        if entry.dist is not None and _package(entry.dist) != OWN:
+        if entry.dist is not None:
             _loaded[self.name, entry.name] = _origin(entry, entry.dist)
         return plugin
 
@@ -153,21 +149,18 @@ def _origin(entry: EntryPoint, distribution: Distribution) -> Origin:
 
 @cache
 def _installed() -> Mapping[str, EntryPoints]:
-    """All entry points by group, from one scan of the installed packages."""
+    """All entry points of other packages by group, from one scan of the installed packages."""
     points = entry_points()
     return {group: points.select(group=group) for group in points.groups}
 
 
 @cache
-def _package(distribution: Distribution) -> str:
-    """A package's name, cached because it parses all metadata."""
-    return distribution.name
-
-
-@cache
 def _entries(group: str) -> Mapping[str, EntryPoint]:
-    entries: dict[str, EntryPoint] = {}
+    entries = {name: EntryPoint(name, value, group) for name, value in BUILT_IN.get(group, {}).items()}
     for entry in _installed().get(group, ()):
+        # An older installation of this package has entries as well, which may name modules that have moved.
+        if entry.dist is not None and entry.dist.name == _OWN:
+            continue
         other = entries.setdefault(entry.name, entry)
         if other.value != entry.value:
             raise ConfigError(

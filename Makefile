@@ -44,7 +44,7 @@ docs: $(VENV)/.docs  ## Build the documentation as a site, in build/site; a warn
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 lock:  ## Pin the dependencies anew (needs uv).
-	uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --extra video --extra reasoning \
+	uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --extra video \
 		-o requirements/base.lock pyproject.toml
 	uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --extra video --extra core16 --extra llm \
 		--extra reasoning --extra documents --extra mcp --extra a2a --extra embeddings --extra gepa --extra browser --extra web --group dev -o requirements/dev.lock pyproject.toml

@@ -44,8 +44,10 @@ from heredity.models.broker.conversation import (
     rest_of,
 )
 from heredity.models.broker.messages import Messages
+from heredity.models.broker.passthrough import PassedThrough
 from heredity.models.broker.problems import Problem, Shape, anthropic_shape, openai_shape, short
 from heredity.models.broker.responses import Responses
+from heredity.models.contract import apis_of
 
 _FINISH = {"stop": "stop", "length": "length", "tool_calls": "tool_calls", "refusal": "content_filter"}
 _IsFunction = Annotated[str, only("function", why="tools are functions")]
@@ -349,7 +351,8 @@ class BrokerApp:
         async def answer(request: HttpRequest, ledger: Ledger, send: Send) -> None:
             with ledger.slot():
                 try:
-                    exchange = read(*await read_body(request), ledger)
+                    body, size = await read_body(request)
+                    exchange = self._passed(endpoint, body, request, ledger, read) or read(body, size, ledger)
                     model = self._model(ledger.account, exchange.asked)
                     ledger.begin()
                 except Problem:
@@ -359,6 +362,16 @@ class BrokerApp:
                 await call.run(request.scope, request.receive, send, self._patience)
 
         return answer
+
+    def _passed(
+        self, api: str, body: Mapping[str, Any], request: HttpRequest, ledger: Ledger, read: _Reading
+    ) -> PassedThrough | None:
+        """Return the exchange of a request that its model takes as it is; None if the model has another API."""
+        asked = body.get("model")
+        if not isinstance(asked, str) or api not in apis_of(self._model(ledger.account, asked)):
+            return None
+        streams = body.get("stream") is True
+        return PassedThrough(api, asked, body, request.headers, streams, lambda: read(body, 0, ledger).request)
 
     def _model(self, account: Account, asked: str) -> Model:
         name = account.model_for(asked)

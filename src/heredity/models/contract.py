@@ -176,6 +176,9 @@ class Request:
         tool_choice: `"auto"`, `"none"`, `"required"`, or the name of one tool.
         purpose: kind of use (`"execution"`, `"optimisation"`, `"judge"`), kept for the accounts and not part of the
             request's identity.
+        options: further parameters, for a model that takes them (`options_of`): `thinking` (false, true or an effort),
+            `parallel_tool_calls`, `top_k`, `presence_penalty`, `frequency_penalty`, and `format`, the JSON schema of the
+            answer as an object with `name`, `schema` and `strict`.
         original: for a model of the same API (`apis_of`), the request to send instead of all the others, which then
             only describe it.
     """
@@ -185,6 +188,7 @@ class Request:
     sampling: Sampling = field(default_factory=Sampling)
     tool_choice: str = "auto"
     purpose: str = "execution"
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     original: Original | None = None
 
     def __post_init__(self) -> None:
@@ -204,6 +208,7 @@ class Request:
             "tools": [[t.name, t.description, dict(t.parameters)] for t in self.tools],
             "sampling": self.sampling.to_json(),
             "tool_choice": self.tool_choice,
+            **({"options": dict(self.options)} if self.options else {}),
             **({"original": self.original.to_json()} if self.original else {}),
         }
 
@@ -364,11 +369,20 @@ def apis_of(model: Model) -> frozenset[str]:
 
     Layers take what all of their models take.
     """
-    own: frozenset[str] | None = getattr(model, "apis", None)
+    return _taken(model, "apis")
+
+
+def options_of(model: Model) -> frozenset[str]:
+    """Return the names of the options (`Request.options`) that a model takes; layers take what all of their models take."""
+    return _taken(model, "options")
+
+
+def _taken(model: Model, what: str) -> frozenset[str]:
+    own: frozenset[str] | None = getattr(model, what, None)
     if own is not None:
         return own
     inside: Sequence[Model] = getattr(model, "models", ())
-    return frozenset[str].intersection(*map(apis_of, inside)) if inside else frozenset()
+    return frozenset[str].intersection(*(_taken(each, what) for each in inside)) if inside else frozenset()
 
 
 async def streamed(model: Model, request: Request) -> AsyncIterator[Delta]:

@@ -55,6 +55,7 @@ class ProviderModel:
     Attributes:
         name: PROVIDER/MODEL.
         prices: configured, or listed by `genai-prices`; None if neither knows.
+        options: the options that it takes (see `options_of`).
         apis: the APIs in which it takes requests as programs wrote them (see `apis_of`).
     """
 
@@ -65,6 +66,7 @@ class ProviderModel:
         self._settings = settings
         self._key = _key(name, settings)
         self._model = _opened(name, settings, self._key)
+        self.options = _options_of(self._model)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._omitted: set[str] = set(settings.omit)
         self._old_limit = False
@@ -260,6 +262,15 @@ def _text_of(event: Any) -> str:
     if isinstance(event, theirs.PartDeltaEvent) and isinstance(event.delta, theirs.TextPartDelta):
         return event.delta.content_delta
     return ""
+
+
+def _options_of(model: TheirModel) -> frozenset[str]:
+    """Return the options that a model takes (see `options_of`)."""
+    profile: Any = model.profile
+    plain = {"parallel_tool_calls", "top_k", "presence_penalty", "frequency_penalty"} - set(model.unsupported_settings)
+    thinks = profile.get("supports_thinking") or profile.get("thinking_always_enabled")
+    named = {"thinking": thinks, "format": profile.get("supports_json_schema_output")}
+    return frozenset(plain | {name for name, taken in named.items() if taken})
 
 
 def _never_sent(kind: str, model: TheirModel) -> set[str]:

@@ -22,10 +22,20 @@ from typing import Any, cast
 from heredity._core.errors import ConfigError, DamagedRecordError, ProviderError, RecordError, UnknownNameError
 from heredity._core.ids import canonical_json, digest_json
 from heredity._core.outside import ANY_SIZE, json_value, read_bytes
-from heredity.models.contract import Delta, Message, Model, Reply, Request, apis_of, conversation_text, streamed
+from heredity.models.contract import (
+    Delta,
+    Message,
+    Model,
+    Reply,
+    Request,
+    apis_of,
+    conversation_text,
+    options_of,
+    streamed,
+)
 from heredity.models.scripted import pieces
 
-_SHOWN = ("tools", "sampling", "tool_choice", "original")
+_SHOWN = ("tools", "sampling", "tool_choice", "options", "original")
 _ERROR_FIELDS = ("kind", "transient", "retry_after_s")
 
 
@@ -59,6 +69,11 @@ class Recording:
     def apis(self) -> frozenset[str]:
         """The other model's (see `apis_of`)."""
         return apis_of(self._model)
+
+    @property
+    def options(self) -> frozenset[str]:
+        """The other model's (see `options_of`)."""
+        return options_of(self._model)
 
     async def reply(self, request: Request) -> Reply:
         """Have the other model answer, and record the answer.
@@ -128,6 +143,7 @@ class Replayed:
 
     Attributes:
         apis: the APIs in which the recorded requests were written (see `apis_of`).
+        options: the options that they have (see `options_of`).
 
     Args:
         path: the file.
@@ -145,13 +161,14 @@ class Replayed:
         self._answers: dict[str, list[Reply | ProviderError]] = {}
         self._requests: dict[str, str] = {}
         self._given = Counter[str]()
-        apis = set[str]()
+        apis, options = set[str](), set[str]()
         for line in _read(path):
             digest = line["digest"]
+            options |= set(line["request"].get("options", ()))
             apis |= {line["request"]["original"]["api"]} if "original" in line["request"] else set[str]()
             self._requests.setdefault(digest, _as_text(line["request"]))
             self._answers.setdefault(digest, []).append(_answer(line))
-        self.apis = frozenset(apis)
+        self.apis, self.options = frozenset(apis), frozenset(options)
 
     @property
     def name(self) -> str:

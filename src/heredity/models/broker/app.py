@@ -22,9 +22,11 @@ from heredity.models.broker.body import (
     AtLeastOne,
     Body,
     Choice,
+    Effort,
     FunctionChoice,
     Part,
     Picture,
+    Schema,
     Text,
     TextFormat,
     Texts,
@@ -43,6 +45,7 @@ from heredity.models.broker.conversation import (
     new_id,
     rest_of,
 )
+from heredity.models.broker.fields import Wish, dropped_of, fit, thinking
 from heredity.models.broker.messages import Messages
 from heredity.models.broker.passthrough import PassedThrough
 from heredity.models.broker.problems import Problem, Shape, anthropic_shape, openai_shape, short
@@ -127,6 +130,10 @@ class _StreamOptions(Part):
     include_usage: bool = False
 
 
+class _Format(TextFormat):
+    inside: Annotated[Schema, Field(alias="json_schema")] = Schema()
+
+
 class _ChatBody(Body):
     messages: Sequence[Annotated[_Message, Field(discriminator="role")]] = ()
     tools: Sequence[_Tool] = ()
@@ -135,7 +142,11 @@ class _ChatBody(Body):
     max_tokens: AtLeastOne | None = None
     max_completion_tokens: AtLeastOne | None = None
     stream_options: _StreamOptions = _StreamOptions()
-    response_format: TextFormat = TextFormat()
+    response_format: _Format = _Format()
+    reasoning_effort: Effort | None = None
+    parallel_tool_calls: bool = True
+    presence_penalty: float = 0
+    frequency_penalty: float = 0
     n: Annotated[int, only(1, why="one answer per call")] = 1
     logprobs: Annotated[bool, only(False, why="log-probabilities are not passed on")] = False
     functions: Annotated[Sequence[Any], only([], why="give tools")] = ()
@@ -145,9 +156,9 @@ class _ChatBody(Body):
 class ChatCompletion:
     """One call of chat completions (see `Exchange`).
 
-    Refused, because the answer would differ from the request: `n` above 1, a `response_format` other than text,
-    audio, `logprobs`, `functions` (succeeded by `tools`), tools that are not functions. Other fields unknown to a
-    gateway, such as penalties, are ignored.
+    Refused, because the answer would differ from the request: `n` above 1, a `response_format` without a schema, audio,
+    `logprobs`, `functions` (succeeded by `tools`), tools that are not functions, and any field that `fields.py` does not
+    name.
     """
 
     ping = b": ping\n\n"
@@ -163,6 +174,20 @@ class ChatCompletion:
         tools = tuple(ToolSpec(t.function.name, t.function.description, t.function.parameters) for t in asked.tools)
         choice = asked.tool_choice if isinstance(asked.tool_choice, str) else asked.tool_choice.function.name
         self.request = conversation.request(tools, asked.sampling(limit, asked.stop), choice, "messages")
+        self.dropped = dropped_of(asked)
+        self.wishes = [
+            *thinking(asked.reasoning_effort, "reasoning_effort"),
+            *asked.response_format.wish("response_format", asked.response_format.inside),
+            *(
+                Wish(name, value, name)
+                for name, value in (
+                    ("presence_penalty", asked.presence_penalty),
+                    ("frequency_penalty", asked.frequency_penalty),
+                )
+                if value
+            ),
+            *([] if asked.parallel_tool_calls else [Wish("parallel_tool_calls", False, "parallel_tool_calls")]),
+        ]
         self._id, self._created, self._sent, self._open = new_id("chatcmpl"), int(time.time()), "", False
 
     def answer(self, reply: Reply) -> dict[str, Any]:
@@ -354,6 +379,7 @@ class BrokerApp:
                     body, size = await read_body(request)
                     exchange = self._passed(endpoint, body, request, ledger, read) or read(body, size, ledger)
                     model = self._model(ledger.account, exchange.asked)
+                    fit(exchange, model)
                     ledger.begin()
                 except Problem:
                     ledger.refused += 1

@@ -16,6 +16,7 @@ from heredity._core.errors import BudgetError, ProviderError
 from heredity.models import Delta, Model, Reply, Usage, streamed
 from heredity.models.broker.accounts import CallRecord, Ledger, Outcome
 from heredity.models.broker.conversation import Exchange, encode, estimated_text_tokens, estimated_tokens
+from heredity.models.broker.fields import header
 from heredity.models.broker.problems import problem_of
 from heredity.models.broker.streaming import AbandonedError, EventStream, unless_abandoned
 from heredity.models.contract import NOTHING_USED
@@ -68,11 +69,13 @@ class Call:
                 raise problem_of(error, self._model.name) from error
         # What a provider of the same API answered passes back as it came.
         body = reply.original.encode() or encode(self._exchange.answer(reply))
-        await Response(body, media_type="application/json")(scope, receive, send)
+        await Response(body, headers=header(self._exchange.dropped), media_type="application/json")(
+            scope, receive, send
+        )
 
     async def _stream(self, send: Send, patience: Patience) -> None:
         exchange = self._exchange
-        stream = EventStream(send, lambda: exchange.piece(""), exchange.ping)
+        stream = EventStream(send, lambda: exchange.piece(""), exchange.ping, header(exchange.dropped))
         async with stream.kept_alive(patience.first_s, patience.every_s):
             with self._cancellation_entered():
                 try:
@@ -130,6 +133,7 @@ class Call:
             seconds=time.monotonic() - self._began,
             streamed=self._exchange.streams,
             finish=reply.finish if reply else "",
+            dropped=tuple(self._exchange.dropped),
             error=f"{type(error).__name__}: {error}" if error else "",
         )
         self._ledger.settle(record)

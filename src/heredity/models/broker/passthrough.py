@@ -47,6 +47,7 @@ class PassedThrough:
         if body.get("background"):
             raise Problem("request", "background: nobody would meter an answer in the background", field="background")
         self.asked, self.streams, self._api = asked, streams, api
+        self.wishes, self.dropped = (), list[str]()
         self.ping = event({"type": "ping"}, "ping") if api == "messages" else b": ping\n\n"
         passed = {name: headers[name] for name in PASSED_HEADERS if name in headers}
         original = Original(api, {name: value for name, value in body.items() if name != "model"}, streams, passed)

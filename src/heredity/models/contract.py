@@ -377,6 +377,13 @@ def options_of(model: Model) -> frozenset[str]:
     return _taken(model, "options")
 
 
+def ignored_by(model: Model) -> frozenset[str]:
+    """Return the names of the sampling parameters that a model, or one of a layer's models, does not take."""
+    own: frozenset[str] = getattr(model, "ignores", frozenset[str]())
+    inside: Sequence[Model] = getattr(model, "models", ())
+    return own.union(*map(ignored_by, inside))
+
+
 def _taken(model: Model, what: str) -> frozenset[str]:
     own: frozenset[str] | None = getattr(model, what, None)
     if own is not None:

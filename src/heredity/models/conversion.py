@@ -103,7 +103,7 @@ def to_parameters(request: Request) -> ModelRequestParameters:
     if (form := request.options.get("format")) is None:
         return ModelRequestParameters(function_tools=tools)
     asked = OutputObjectDefinition(
-        json_schema=dict(form["schema"]), name=form.get("name") or "answer", strict=form.get("strict")
+        json_schema=dict(form["schema"]), name=form.get("name") or "answer", strict=form.get("strict") or None
     )
     return ModelRequestParameters(function_tools=tools, output_mode="native", output_object=asked)
 

@@ -6,9 +6,11 @@ stream without this sign was cut off, however complete its text looks.
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple, cast
 
 from heredity._core.errors import ProviderError
@@ -161,13 +163,44 @@ def _known_to_google(answer: dict[str, Any]) -> dict[str, Any] | None:
     return answer if answer.keys() & {"candidates", "usageMetadata", "promptFeedback", "error"} else None
 
 
-_MENDS: Mapping[str, Mend] = {"messages": _with_usage, "generate_content": _known_to_google}
+def _with_calls(answer: dict[str, Any]) -> dict[str, Any]:
+    """Give tool calls the id and the arguments in text that OpenAI's package takes for granted."""
+    for choice in dicts(answer.get("choices")):
+        for place, whole in (("message", True), ("delta", False)):
+            inside = choice.get(place)
+            calls = dicts(cast("dict[str, Any]", inside).get("tool_calls")) if isinstance(inside, dict) else []
+            for number, call in enumerate(calls):
+                if whole and call.get("id") is None:
+                    call["id"] = f"call_{number}"
+                function = call.get("function")
+                if isinstance(function, dict) and isinstance(function.get("arguments"), dict | list):
+                    function["arguments"] = json.dumps(function["arguments"], ensure_ascii=False)
+    return answer
+
+
+def _known_to_google_with_arguments(answer: dict[str, Any]) -> dict[str, Any] | None:
+    """As `_known_to_google`, and with the arguments of calls as the objects that its package takes for granted."""
+    for candidate in dicts(answer.get("candidates")):
+        content = candidate.get("content")
+        for part in dicts(cast("dict[str, Any]", content).get("parts")) if isinstance(content, dict) else []:
+            call = part.get("functionCall")
+            if isinstance(call, dict) and isinstance(text := cast("dict[str, Any]", call).get("args"), str):
+                with suppress(ValueError):
+                    call["args"] = json.loads(text)
+    return _known_to_google(answer)
+
+
+_MENDS: Mapping[str, Mend] = {
+    "chat.completions": _with_calls,
+    "messages": _with_usage,
+    "generate_content": _known_to_google_with_arguments,
+}
 
 
 def _mended_event(event: Event, mend: Mend | None) -> bytes:
     if mend is None or event.data is None:
         return event.raw
-    mended = mend(dict(event.data))
+    mended = mend(copy.deepcopy(dict(event.data)))
     if mended == event.data:
         return event.raw
     if mended is None:
@@ -181,5 +214,9 @@ def _mended_body(body: bytes, mend: Mend | None) -> bytes:
         value = json.loads(body)
     except ValueError:
         return body
-    mended = mend(cast("dict[str, Any]", value)) if mend and isinstance(value, dict) else None
+    mended = mend(copy.deepcopy(cast("dict[str, Any]", value))) if mend and isinstance(value, dict) else None
+    if mended is not None and any(
+        "finish_reason" in c and c["finish_reason"] is None for c in dicts(mended.get("choices"))
+    ):
+        raise cut_off("the provider")
     return body if mended is None or mended == value else json.dumps(mended).encode()

@@ -64,6 +64,12 @@ def _kind(error: Exception) -> tuple[str, bool, str]:
     """Return the kind, whether it is transient, and the remedy."""
     from pydantic_ai import exceptions as e
 
+    # Both generations of httpx name their errors alike.
+    transport = {kind.__name__ for kind in type(error).__mro__}
+    if "TimeoutException" in transport:
+        return "timeout", True, ""
+    if "TransportError" in transport:
+        return "connection", True, ""
     if isinstance(error, e.ModelHTTPError) and (meaning := _by_words(error.status_code, str(error), error.retry_after)):
         return meaning
     table: tuple[tuple[type[Exception] | tuple[type[Exception], ...], tuple[str, bool, str]], ...] = (

@@ -76,6 +76,11 @@ class ProviderModel:
     def __repr__(self) -> str:
         return f"ProviderModel({self.name!r}, {self._settings!r})"
 
+    @property
+    def ignores(self) -> frozenset[str]:
+        """The sampling parameters that it does not take, as far as is known."""
+        return frozenset(self._omitted | _never_sent(self._settings.kind, self._model))
+
     async def reply(self, request: Request) -> Reply:
         """Answer a request.
 
@@ -229,7 +234,7 @@ class ProviderModel:
 
     def _read(self, response: theirs.ModelResponse, request: Request, started: float) -> Reply:
         reply = to_reply(response, self.name, self._usage(response), time.monotonic() - started)
-        ignored = self._omitted | _never_sent(self._settings.kind, self._model)
+        ignored = self.ignores
         if self._renames_limit(request):
             ignored = ignored - {"max_tokens"}
         return replace(reply, ignored=tuple(name for name in request.sampling.to_json() if name in ignored))

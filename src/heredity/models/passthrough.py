@@ -395,6 +395,13 @@ def _read_response(body: dict[str, Any]) -> Answer:
     )
 
 
+def _gather_response(events: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    whole = _object(events[-1].get("response"))
+    # Some servers leave the last event's output empty.
+    items = [event.get("item") for event in events if event.get("type") == "response.output_item.done"]
+    return {**whole, "output": whole.get("output") or items}
+
+
 def _response_text(event: Mapping[str, Any]) -> str:
     return _joined([event.get("delta")]) if event.get("type") == "response.output_text.delta" else ""
 
@@ -529,7 +536,7 @@ _APIS: Mapping[str, _Api] = {
         _named,
         _bearer,
         _read_response,
-        lambda events: _object(events[-1].get("response")),
+        _gather_response,
         _response_text,
         lambda event: event.get("type") not in ("response.created", "response.in_progress", "response.queued"),
     ),

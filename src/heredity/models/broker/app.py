@@ -175,7 +175,7 @@ class ChatCompletion:
         choice = asked.tool_choice if isinstance(asked.tool_choice, str) else asked.tool_choice.function.name
         self.request = conversation.request(tools, asked.sampling(limit, asked.stop), choice, "messages")
         self.dropped = dropped_of(asked)
-        self.wishes = [
+        self.wishes: Sequence[Wish] = [
             *thinking(asked.reasoning_effort, "reasoning_effort"),
             *asked.response_format.wish("response_format", asked.response_format.inside),
             *(
@@ -372,32 +372,43 @@ class BrokerApp:
             raise Problem("token", "no account has this token; use the one that the run gave")
         return matching
 
-    def _answering(self, endpoint: str, read: _Reading) -> _Doing:
+    def _answering(self, endpoint: str, read: _Reading, model: str = "", streams: bool | None = None) -> _Doing:
+        """Return the work of an endpoint; `model` and `streams` are given where they stand in the address."""
+
         async def answer(request: HttpRequest, ledger: Ledger, send: Send) -> None:
             with ledger.slot():
                 try:
                     body, size = await read_body(request)
-                    exchange = self._passed(endpoint, body, request, ledger, read) or read(body, size, ledger)
-                    model = self._model(ledger.account, exchange.asked)
-                    fit(exchange, model)
+                    exchange = self._passed(endpoint, body, request, ledger, read, model, streams) or read(
+                        body, size, ledger
+                    )
+                    answering = self._model(ledger.account, exchange.asked)
+                    fit(exchange, answering)
                     ledger.begin()
                 except Problem:
                     ledger.refused += 1
                     raise
-                call = Call(endpoint, exchange, model, ledger, self._on_call)
+                call = Call(endpoint, exchange, answering, ledger, self._on_call)
                 await call.run(request.scope, request.receive, send, self._patience)
 
         return answer
 
     def _passed(
-        self, api: str, body: Mapping[str, Any], request: HttpRequest, ledger: Ledger, read: _Reading
+        self,
+        api: str,
+        body: Mapping[str, Any],
+        request: HttpRequest,
+        ledger: Ledger,
+        read: _Reading,
+        model: str,
+        streams: bool | None,
     ) -> PassedThrough | None:
         """Return the exchange of a request that its model takes as it is; None if the model has another API."""
-        asked = body.get("model")
+        asked = model or body.get("model")
         if not isinstance(asked, str) or api not in apis_of(self._model(ledger.account, asked)):
             return None
-        streams = body.get("stream") is True
-        return PassedThrough(api, asked, body, request.headers, streams, lambda: read(body, 0, ledger).request)
+        wants = body.get("stream") is True if streams is None else streams
+        return PassedThrough(api, asked, body, request.headers, wants, lambda: read(body, 0, ledger).request)
 
     def _model(self, account: Account, asked: str) -> Model:
         name = account.model_for(asked)

@@ -158,7 +158,7 @@ class Schema(Part):
 
     name: str = ""
     description: str = ""
-    json_schema: Annotated[dict[str, Any], Field(alias="schema", default_factory=dict)]
+    json_schema: dict[str, Any] = Field(alias="schema", default_factory=dict[str, Any])
     strict: bool = False
 
     @property

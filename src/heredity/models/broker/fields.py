@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from heredity.models import Model
 from heredity.models.broker.problems import Problem
-from heredity.models.contract import options_of
+from heredity.models.contract import ignored_by, options_of
 
 if TYPE_CHECKING:
     from heredity.models.broker.conversation import Exchange
@@ -98,11 +98,13 @@ def dropped_of(body: BaseModel) -> list[str]:
 
 
 def fit(exchange: Exchange, model: Model) -> None:
-    """Give the options that a model takes to the exchange's request, and drop the hints that it does not take.
+    """Give the options that a model takes to the exchange's request, and name what it does not take.
 
     Raises:
         Problem: if the model cannot take an option that changes the answer.
     """
+    if exchange.request.original is not None:
+        return
     taken = options_of(model)
     for wish in exchange.wishes:
         if wish.option not in taken and wish.option not in _HINTED:
@@ -111,6 +113,7 @@ def fit(exchange: Exchange, model: Model) -> None:
     # A model that cannot think does not think.
     lost = [w for w in exchange.wishes if w.option not in taken and (w.option, w.value) != ("thinking", False)]
     exchange.dropped += [wish.field for wish in lost]
+    exchange.dropped += [name for name in exchange.request.sampling.to_json() if name in ignored_by(model)]
     options = {wish.option: wish.value for wish in exchange.wishes if wish.option in taken}
     if options:
         exchange.request = replace(exchange.request, options=options)

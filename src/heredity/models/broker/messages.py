@@ -210,7 +210,8 @@ class Messages:
         tools = tuple(ToolSpec(tool.name, tool.description, tool.input_schema) for tool in offered)
         sampling = asked.sampling(asked.max_tokens, asked.stop_sequences)
         self.request: Request = conversation.request(tools, sampling, _choice(asked.tool_choice), "messages")
-        self.dropped, self.wishes = dropped_of(asked), _wishes(asked)
+        self.dropped = dropped_of(asked)
+        self.wishes: Sequence[Wish] = _wishes(asked)
         self._id, self._sent, self._open = new_id("msg"), "", False
 
     def answer(self, reply: Reply) -> dict[str, Any]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from heredity._core.errors import ConfigError
 from heredity.models import Message, Reply, Request, Sampling
 from heredity.models.broker.conversation import encode, event
+from heredity.models.broker.fields import Wish
 from heredity.models.broker.problems import Problem, anthropic_shape, openai_shape
 from heredity.models.contract import Original
 from heredity.models.passthrough import PASSED_HEADERS
@@ -47,7 +48,8 @@ class PassedThrough:
         if body.get("background"):
             raise Problem("request", "background: nobody would meter an answer in the background", field="background")
         self.asked, self.streams, self._api = asked, streams, api
-        self.wishes, self.dropped = (), list[str]()
+        self.wishes: Sequence[Wish] = ()
+        self.dropped = list[str]()
         self.ping = event({"type": "ping"}, "ping") if api == "messages" else b": ping\n\n"
         passed = {name: headers[name] for name in PASSED_HEADERS if name in headers}
         original = Original(api, {name: value for name, value in body.items() if name != "model"}, streams, passed)

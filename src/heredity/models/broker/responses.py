@@ -286,7 +286,7 @@ class Responses:
         sampling = asked.sampling(asked.max_output_tokens, asked.stop)
         self.request = conversation.request(self._offer.specs, sampling, choice, "input")
         self.dropped = dropped_of(asked)
-        self.wishes = [
+        self.wishes: Sequence[Wish] = [
             *thinking(asked.reasoning.effort, "reasoning.effort"),
             *asked.text.format.wish("text.format", asked.text.format),
             *([] if asked.parallel_tool_calls else [Wish("parallel_tool_calls", False, "parallel_tool_calls")]),

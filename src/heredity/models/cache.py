@@ -161,7 +161,7 @@ def _hit(hit: tuple[Reply, str], seconds: float) -> list[Delta]:
 
 
 def _noted(delta: Delta, why: str) -> Delta:
-    return delta if delta.reply is None else Delta(delta.text, replace(delta.reply, cache=why))
+    return delta if delta.reply is None else replace(delta, reply=replace(delta.reply, cache=why))
 
 
 def _fail(call: asyncio.Future[Reply | None], error: Exception) -> None:

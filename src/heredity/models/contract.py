@@ -145,6 +145,27 @@ class Sampling:
 
 
 @dataclass(frozen=True)
+class Original:
+    """A request in the words of the API in which a program wrote it.
+
+    Attributes:
+        api: `"chat.completions"`, `"responses"`, `"messages"` or `"generate_content"`.
+        body: the body, without the model's name.
+        stream: whether the answer comes as events.
+        headers: headers that change the meaning of the body, such as `anthropic-beta`.
+    """
+
+    api: str
+    body: Mapping[str, Any] = field(repr=False)
+    stream: bool = False
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {"api": self.api, "body": dict(self.body), "stream": self.stream, "headers": dict(self.headers)}
+
+
+@dataclass(frozen=True)
 class Request:
     """A request to a model.
 
@@ -155,6 +176,11 @@ class Request:
         tool_choice: `"auto"`, `"none"`, `"required"`, or the name of one tool.
         purpose: kind of use (`"execution"`, `"optimisation"`, `"judge"`), kept for the accounts and not part of the
             request's identity.
+        options: further parameters, for a model that takes them (`options_of`): `thinking` (false, true or an effort),
+            `parallel_tool_calls`, `top_k`, `presence_penalty`, `frequency_penalty`, and `format`, the JSON schema of the
+            answer as an object with `name`, `schema` and `strict`.
+        original: for a model of the same API (`apis_of`), the request to send instead of all the others, which then
+            only describe it.
     """
 
     messages: tuple[Message, ...]
@@ -162,6 +188,8 @@ class Request:
     sampling: Sampling = field(default_factory=Sampling)
     tool_choice: str = "auto"
     purpose: str = "execution"
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    original: Original | None = None
 
     def __post_init__(self) -> None:
         if not self.messages:
@@ -180,6 +208,8 @@ class Request:
             "tools": [[t.name, t.description, dict(t.parameters)] for t in self.tools],
             "sampling": self.sampling.to_json(),
             "tool_choice": self.tool_choice,
+            **({"options": dict(self.options)} if self.options else {}),
+            **({"original": self.original.to_json()} if self.original else {}),
         }
 
     @cached_property
@@ -247,6 +277,7 @@ class Reply:
         cache: cache result (`"hit"`, `"miss: …"`, `"off"`), for people.
         reasoning: the model's reasoning, where exposed; not part of the conversation.
         ignored: names of the request's sampling parameters that the model does not take.
+        original: the answer to an original request, as the provider gave it: JSON text, or the text of its events.
     """
 
     text: str
@@ -259,6 +290,7 @@ class Reply:
     cache: str = "off"
     reasoning: str = ""
     ignored: tuple[str, ...] = ()
+    original: str = field(default="", repr=False)
 
     @property
     def message(self) -> Message:
@@ -278,6 +310,7 @@ class Reply:
             "cache": self.cache,
             "reasoning": self.reasoning,
             **({"ignored": list(self.ignored)} if self.ignored else {}),
+            **({"original": self.original} if self.original else {}),
         }
 
     @classmethod
@@ -292,10 +325,17 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """A piece of a streamed reply: more text, or at the end the whole reply and nothing else."""
+    """A piece of a streamed reply: more text, or at the end the whole reply.
+
+    Attributes:
+        text: text added.
+        reply: the whole reply; with the last piece only.
+        events: for an original request, the provider's events as they came; after the last of them the answer is whole.
+    """
 
     text: str = ""
     reply: Reply | None = None
+    events: bytes = field(default=b"", repr=False)
 
 
 class Model(Protocol):
@@ -322,6 +362,34 @@ class StreamingModel(Model, Protocol):
     def stream(self, request: Request) -> AsyncIterator[Delta]:
         """Answer a request; the last delta holds the whole reply. Raises as `reply`."""
         ...
+
+
+def apis_of(model: Model) -> frozenset[str]:
+    """Return the APIs in which a model takes requests as programs wrote them (`Request.original`).
+
+    Layers take what all of their models take.
+    """
+    return _taken(model, "apis")
+
+
+def options_of(model: Model) -> frozenset[str]:
+    """Return the names of the options (`Request.options`) that a model takes; layers take what all of their models take."""
+    return _taken(model, "options")
+
+
+def ignored_by(model: Model) -> frozenset[str]:
+    """Return the names of the sampling parameters that a model, or one of a layer's models, does not take."""
+    own: frozenset[str] = getattr(model, "ignores", frozenset[str]())
+    inside: Sequence[Model] = getattr(model, "models", ())
+    return own.union(*map(ignored_by, inside))
+
+
+def _taken(model: Model, what: str) -> frozenset[str]:
+    own: frozenset[str] | None = getattr(model, what, None)
+    if own is not None:
+        return own
+    inside: Sequence[Model] = getattr(model, "models", ())
+    return frozenset[str].intersection(*(_taken(each, what) for each in inside)) if inside else frozenset()
 
 
 async def streamed(model: Model, request: Request) -> AsyncIterator[Delta]:

@@ -80,12 +80,13 @@ def _response_parts(message: Message) -> Iterable[theirs.ModelResponsePart]:
 
 
 def to_parameters(request: Request) -> ModelRequestParameters:
-    """Convert the tools.
+    """Convert the tools, and the schema of the answer.
 
     Raises:
         ConfigError: if `tool_choice` names an unknown tool, or requires a tool when the request has none.
     """
     from pydantic_ai.models import ModelRequestParameters
+    from pydantic_ai.output import OutputObjectDefinition
     from pydantic_ai.tools import ToolDefinition
 
     names = [tool.name for tool in request.tools]
@@ -99,13 +100,18 @@ def to_parameters(request: Request) -> ModelRequestParameters:
         ToolDefinition(name=t.name, description=t.description, parameters_json_schema=dict(t.parameters), strict=False)
         for t in request.tools
     ]
-    return ModelRequestParameters(function_tools=tools)
+    if (form := request.options.get("format")) is None:
+        return ModelRequestParameters(function_tools=tools)
+    asked = OutputObjectDefinition(
+        json_schema=dict(form["schema"]), name=form.get("name") or "answer", strict=form.get("strict") or None
+    )
+    return ModelRequestParameters(function_tools=tools, output_mode="native", output_object=asked)
 
 
 def to_settings(
     request: Request, timeout_s: float, extra_body: dict[str, Any], omitted: Collection[str] = ()
 ) -> ModelSettings:
-    """Convert sampling, without the parameters named in `omitted`, and the choice of tools.
+    """Convert sampling, without the parameters named in `omitted`, options, and the choice of tools.
 
     The SDK's own retries are off because ours would multiply with them. Seeds are cut to 31 bits, since several
     providers read them as signed 32-bit numbers.
@@ -127,6 +133,8 @@ def to_settings(
     if request.tools and request.tool_choice != "auto":
         choice = request.tool_choice
         settings["tool_choice"] = choice if choice == "none" or choice == "required" else [choice]
+    options: Any = {name: value for name, value in request.options.items() if name != "format"}
+    settings.update(options)
     if extra_body:
         settings["extra_body"] = extra_body
     return settings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 
 from heredity._core.errors import ProviderError
@@ -11,6 +12,15 @@ GARBLED = (TypeError, AttributeError, ValueError, LookupError, AssertionError)
 
 _SHOWN = 500
 _UNKNOWN = ("unknown_model", False, "is the model's name right, and is it there?")
+_KEY = ("auth", False, "is the key in the variable named by api_key_env right?")
+_TOO_LONG = ("context", False, "the request is too long for it; send less")
+_USED_UP = ("rate_limit", False, "the account's quota is used up; waiting does not help")
+_QUOTA = re.compile(
+    "insufficient_quota|exceeded your current quota|credit balance|billing_(?:error|hard_limit)|PerDay", re.IGNORECASE
+)
+_CONTEXT = re.compile(
+    "context_length_exceeded|maximum context length|prompt is too long|input token count|context window", re.IGNORECASE
+)
 
 
 def translated(error: Exception, model: str, key: str, address: str = "") -> ProviderError:
@@ -54,14 +64,22 @@ def _kind(error: Exception) -> tuple[str, bool, str]:
     """Return the kind, whether it is transient, and the remedy."""
     from pydantic_ai import exceptions as e
 
+    # Both generations of httpx name their errors alike.
+    transport = {kind.__name__ for kind in type(error).__mro__}
+    if "TimeoutException" in transport:
+        return "timeout", True, ""
+    if "TransportError" in transport:
+        return "connection", True, ""
+    if isinstance(error, e.ModelHTTPError) and (meaning := _by_words(error.status_code, str(error), error.retry_after)):
+        return meaning
     table: tuple[tuple[type[Exception] | tuple[type[Exception], ...], tuple[str, bool, str]], ...] = (
         ((e.ModelTimeoutError, e.ModelRequestTimeout, TimeoutError), ("timeout", True, "")),
         (e.ModelRateLimitError, ("rate_limit", True, "")),
-        (e.ModelQuotaExceededError, ("rate_limit", False, "the account's quota is used up; waiting does not help")),
+        (e.ModelQuotaExceededError, _USED_UP),
         ((e.ModelUnavailableError, e.ModelServerError), ("server", True, "")),
         ((e.ModelConnectionError, OSError), ("connection", True, "")),
-        (e.ModelContextWindowExceededError, ("context", False, "the request is too long for it; send less")),
-        (e.ModelAuthenticationError, ("auth", False, "is the key in the variable named by api_key_env right?")),
+        (e.ModelContextWindowExceededError, _TOO_LONG),
+        (e.ModelAuthenticationError, _KEY),
         (e.ModelNotFoundError, _UNKNOWN),
         ((e.ModelRequestRejectedError, e.UserError, NotImplementedError), ("request", False, "")),
     )
@@ -75,11 +93,17 @@ def _kind(error: Exception) -> tuple[str, bool, str]:
     return "garbage", True, "is it an endpoint of the configured kind?"
 
 
+def _by_words(status: int, text: str, retry_after_s: float | None) -> tuple[str, bool, str] | None:
+    """Return the meaning of an error whose status alone says less than its words; None for any other."""
+    if status == 402 or (status < 500 and retry_after_s is None and _QUOTA.search(text)):
+        return _USED_UP
+    return _TOO_LONG if status in (400, 413, 422) and _CONTEXT.search(text) else None
+
+
 def _by_status(status: int) -> tuple[str, bool, str]:
-    if status == 413:
-        return "context", False, "the request is too long for it; send less"
-    if status == 404:
-        return _UNKNOWN
+    fixed = {413: _TOO_LONG, 404: _UNKNOWN, 401: _KEY, 403: _KEY, 429: ("rate_limit", True, "")}
+    if status in fixed:
+        return fixed[status]
     if status == 408:
         return "timeout", True, ""
     if status in (409, 425) or status >= 500:

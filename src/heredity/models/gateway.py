@@ -9,6 +9,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -18,11 +19,13 @@ from heredity._core.errors import BudgetError, ConfigError, MissingExtraError, P
 from heredity._core.ids import canonical_json, digest_json, generator
 from heredity._core.spans import span
 from heredity.models.cache import Cached
-from heredity.models.contract import Delta, Model, Reply, Request, Usage, conversation_text
+from heredity.models.contract import Delta, Model, Original, Reply, Request, Usage, conversation_text
 from heredity.models.conversion import to_messages, to_parameters, to_reply, to_settings, to_usage
+from heredity.models.events import prove_ends
 from heredity.models.failures import GARBLED, translated
-from heredity.models.layers import Ask, Layer, close
+from heredity.models.layers import Ask, Layer, close, last
 from heredity.models.meter import Meter, Metered, SpendLimits
+from heredity.models.passthrough import Answer, pass_through, without_sampling
 from heredity.models.prices import Prices, listed_prices
 from heredity.models.reply_store import ReplyStore
 from heredity.models.routing import Routed
@@ -52,14 +55,18 @@ class ProviderModel:
     Attributes:
         name: PROVIDER/MODEL.
         prices: configured, or listed by `genai-prices`; None if neither knows.
+        options: the options that it takes (see `options_of`).
+        apis: the APIs in which it takes requests as programs wrote them (see `apis_of`).
     """
 
     def __init__(self, name: str, settings: ProviderSettings) -> None:
         self.name = name
+        self.apis = settings.takes()
         provider, _, self._model_name = name.partition("/")
         self._settings = settings
         self._key = _key(name, settings)
         self._model = _opened(name, settings, self._key)
+        self.options = _options_of(self._model)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._omitted: set[str] = set(settings.omit)
         self._old_limit = False
@@ -68,6 +75,11 @@ class ProviderModel:
 
     def __repr__(self) -> str:
         return f"ProviderModel({self.name!r}, {self._settings!r})"
+
+    @property
+    def ignores(self) -> frozenset[str]:
+        """The sampling parameters that it does not take, as far as is known."""
+        return frozenset(self._omitted | _never_sent(self._settings.kind, self._model))
 
     async def reply(self, request: Request) -> Reply:
         """Answer a request.
@@ -79,6 +91,8 @@ class ProviderModel:
         from pydantic_ai.direct import model_request
         from pydantic_ai.exceptions import AgentRunError, UserError
 
+        if request.original is not None:
+            return await last(self._passed(request), self.name)
         started = time.monotonic()
         while True:
             messages, parameters, settings = self._converted(request)
@@ -101,6 +115,11 @@ class ProviderModel:
         from pydantic_ai.direct import model_request_stream
         from pydantic_ai.exceptions import AgentRunError, UserError
 
+        if request.original is not None:
+            async with aclosing(self._passed(request)) as passed:
+                async for delta in passed:
+                    yield delta
+            return
         started = time.monotonic()
         while True:
             messages, parameters, settings = self._converted(request)
@@ -121,6 +140,58 @@ class ProviderModel:
                 return
             if not self._omits_refused(failure, request):
                 raise failure
+
+    async def _passed(self, request: Request) -> AsyncGenerator[Delta]:
+        """Answer an original request; raises as `reply`."""
+        from httpx2 import HTTPError
+        from pydantic_ai.exceptions import AgentRunError
+
+        original, started = cast("Original", request.original), time.monotonic()
+        if original.api not in self.apis:
+            raise ConfigError(f"{self.name} takes no original requests of the API {original.api}")
+        body = without_sampling({**original.body, **self._settings.extra_body}, self._settings.omit)
+        here = self._here()
+        passing = pass_through(
+            _http_client(here),
+            self._settings.base_url or str(here.base_url),
+            self._key,
+            self._model_name,
+            replace(original, body=body),
+            timeout_s=self._settings.timeout_s or TIMEOUT_S,
+        )
+        failure: ProviderError | None = None
+        try:
+            async with aclosing(passing) as pieces:
+                async for piece in pieces:
+                    reply = self._answered(piece.answer, request, started) if piece.answer else None
+                    yield Delta(piece.text, reply, piece.events)
+        except (AgentRunError, HTTPError, OSError, *GARBLED) as error:
+            failure = translated(error, self.name, self._key, self._settings.base_url)
+        if failure is not None:
+            raise failure
+
+    def _answered(self, answer: Answer, request: Request, started: float) -> Reply:
+        from pydantic_ai import messages as theirs
+        from pydantic_ai.usage import RequestUsage
+
+        told = theirs.ModelResponse(
+            parts=[],
+            usage=RequestUsage(**cast("dict[str, Any]", answer.tokens)),
+            model_name=answer.model or self._model_name,
+            provider_name=self._model.system,
+            provider_url=self._model.base_url,
+        )
+        return Reply(
+            answer.text,
+            answer.tool_calls,
+            answer.finish,
+            self._usage(told),
+            self.name,
+            time.monotonic() - started,
+            reasoning=answer.reasoning,
+            ignored=tuple(name for name in request.sampling.to_json() if name in self._settings.omit),
+            original=answer.original,
+        )
 
     async def close(self) -> None:
         """Close the connections."""
@@ -162,13 +233,16 @@ class ProviderModel:
         return self._old_limit and request.sampling.max_tokens is not None
 
     def _read(self, response: theirs.ModelResponse, request: Request, started: float) -> Reply:
-        usage = to_usage(response.usage, None)
-        cost = self._configured.cost(usage) if self._configured else _listed_cost(response, usage)
-        reply = to_reply(response, self.name, to_usage(response.usage, cost), time.monotonic() - started)
-        ignored = self._omitted | _never_sent(self._settings.kind, self._model)
+        reply = to_reply(response, self.name, self._usage(response), time.monotonic() - started)
+        ignored = self.ignores
         if self._renames_limit(request):
             ignored = ignored - {"max_tokens"}
         return replace(reply, ignored=tuple(name for name in request.sampling.to_json() if name in ignored))
+
+    def _usage(self, response: theirs.ModelResponse) -> Usage:
+        usage = to_usage(response.usage, None)
+        cost = self._configured.cost(usage) if self._configured else _listed_cost(response, usage)
+        return to_usage(response.usage, cost)
 
     def _listed_under(self, provider: str) -> str:
         return provider if self._settings.kind == "openai" else self._settings.kind
@@ -193,6 +267,15 @@ def _text_of(event: Any) -> str:
     if isinstance(event, theirs.PartDeltaEvent) and isinstance(event.delta, theirs.TextPartDelta):
         return event.delta.content_delta
     return ""
+
+
+def _options_of(model: TheirModel) -> frozenset[str]:
+    """Return the options that a model takes (see `options_of`)."""
+    profile: Any = model.profile
+    plain = {"parallel_tool_calls", "top_k", "presence_penalty", "frequency_penalty"} - set(model.unsupported_settings)
+    thinks = profile.get("supports_thinking") or profile.get("thinking_always_enabled")
+    named = {"thinking": thinks, "format": profile.get("supports_json_schema_output")}
+    return frozenset(plain | {name for name, taken in named.items() if taken})
 
 
 def _never_sent(kind: str, model: TheirModel) -> set[str]:
@@ -236,11 +319,20 @@ def _opened(name: str, settings: ProviderSettings, key: str) -> TheirModel:
         raise MissingExtraError(f"the model {name}", "llm") from error
     opening = _BY_KIND.get(settings.kind, _other)
     try:
-        return opening(model, provider, settings, key)
+        opened = opening(model, provider, settings, key)
     except ImportError as error:
         what = f"the provider {provider} (kind {settings.kind})"
         client = CLIENTS.get(settings.kind)
         raise MissingExtraError(what, "llm", install=client.install if client else "") from error
+    if (client := _http_client(opened)) is not None:
+        prove_ends(client)
+    return opened
+
+
+def _http_client(model: TheirModel) -> Any:
+    """Return the `httpx2` client of a model of pydantic-ai; None if its package has another kind of client."""
+    client: Any = getattr(getattr(model, "_provider", None), "_own_http_client", None)
+    return client if type(client).__module__.startswith("httpx2") else None
 
 
 def _openai(model: str, provider: str, settings: ProviderSettings, key: str) -> TheirModel:
@@ -416,7 +508,8 @@ def _again(error: ProviderError) -> ProviderError:
 def _counted(delta: Delta, attempt: int, seconds: float) -> Delta:
     if delta.reply is None:
         return delta
-    return Delta(delta.text, replace(delta.reply, attempts=attempt - 1 + delta.reply.attempts, seconds=seconds))
+    reply = replace(delta.reply, attempts=attempt - 1 + delta.reply.attempts, seconds=seconds)
+    return replace(delta, reply=reply)
 
 
 _SHOWN = 2000

@@ -22,9 +22,20 @@ from typing import Any, cast
 from heredity._core.errors import ConfigError, DamagedRecordError, ProviderError, RecordError, UnknownNameError
 from heredity._core.ids import canonical_json, digest_json
 from heredity._core.outside import ANY_SIZE, json_value, read_bytes
-from heredity.models.contract import Delta, Message, Model, Reply, Request, conversation_text, streamed
+from heredity.models.contract import (
+    Delta,
+    Message,
+    Model,
+    Reply,
+    Request,
+    apis_of,
+    conversation_text,
+    options_of,
+    streamed,
+)
 from heredity.models.scripted import pieces
 
+_SHOWN = ("tools", "sampling", "tool_choice", "options", "original")
 _ERROR_FIELDS = ("kind", "transient", "retry_after_s")
 
 
@@ -53,6 +64,16 @@ class Recording:
     def name(self) -> str:
         """The other model's."""
         return self._model.name
+
+    @property
+    def apis(self) -> frozenset[str]:
+        """The other model's (see `apis_of`)."""
+        return apis_of(self._model)
+
+    @property
+    def options(self) -> frozenset[str]:
+        """The other model's (see `options_of`)."""
+        return options_of(self._model)
 
     async def reply(self, request: Request) -> Reply:
         """Have the other model answer, and record the answer.
@@ -120,6 +141,10 @@ class Replayed:
 
     A request that was recorded several times gets its answers in the order of the recording, errors too.
 
+    Attributes:
+        apis: the APIs in which the recorded requests were written (see `apis_of`).
+        options: the options that they have (see `options_of`).
+
     Args:
         path: the file.
         wrap: start again with the first answer once a request has used all of its answers; otherwise that is an
@@ -136,10 +161,14 @@ class Replayed:
         self._answers: dict[str, list[Reply | ProviderError]] = {}
         self._requests: dict[str, str] = {}
         self._given = Counter[str]()
+        apis, options = set[str](), set[str]()
         for line in _read(path):
             digest = line["digest"]
+            options |= set(line["request"].get("options", ()))
+            apis |= {line["request"]["original"]["api"]} if "original" in line["request"] else set[str]()
             self._requests.setdefault(digest, _as_text(line["request"]))
             self._answers.setdefault(digest, []).append(_answer(line))
+        self.apis, self.options = frozenset(apis), frozenset(options)
 
     @property
     def name(self) -> str:
@@ -244,7 +273,7 @@ def _copy(error: ProviderError) -> ProviderError:
 def _as_text(request: Mapping[str, Any]) -> str:
     """Return a request as lines that can be compared."""
     messages = conversation_text([Message.from_json(m) for m in request["messages"]])
-    rest = [f"{key}: {json.dumps(request[key], sort_keys=True)}" for key in ("tools", "sampling", "tool_choice")]
+    rest = [f"{key}: {json.dumps(request[key], sort_keys=True)}" for key in _SHOWN if key in request]
     calls = [f"calls: {json.dumps(m['tool_calls'])}" for m in request["messages"] if "tool_calls" in m]
     return "\n".join([messages, *calls, *rest])
 

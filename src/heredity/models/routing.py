@@ -81,4 +81,5 @@ def _by_price(name: str, models: Sequence[Model]) -> list[Model]:
 def _answered_by(model: Model, delta: Delta, seconds: float) -> Delta:
     if delta.reply is None:
         return delta
-    return Delta(delta.text, replace(delta.reply, model=delta.reply.model or model.name, seconds=seconds))
+    reply = replace(delta.reply, model=delta.reply.model or model.name, seconds=seconds)
+    return replace(delta, reply=reply)

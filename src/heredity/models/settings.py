@@ -40,6 +40,21 @@ Parameter = Literal["temperature", "top_p", "max_tokens", "seed", "stop"]
 """Names of the sampling parameters."""
 
 
+Api = Literal["chat.completions", "responses", "messages", "generate_content"]
+"""APIs of language models that programs speak."""
+
+_APIS: Mapping[str, tuple[Api, ...]] = MappingProxyType(
+    {
+        **dict.fromkeys(
+            ("openai", "azure", "openrouter", "cerebras", "litellm", "vllm", "ollama"), ("chat.completions",)
+        ),
+        "anthropic": ("messages",),
+        "google": ("generate_content",),
+    }
+)
+"""Kind of provider to its APIs."""
+
+
 class _Table(BaseModel):
     # TOML is typed, so "64" is a mistake and not a number.
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
@@ -87,6 +102,9 @@ class ProviderSettings(_Table):
         extra_body: fields added to every request, for servers with extra options.
         omit: sampling parameters never sent to it, such as `["seed"]`. What a model refuses by name is left out
             without being listed here.
+        apis: the APIs in which it takes a program's requests unchanged (`"chat.completions"`, `"responses"`,
+            `"messages"`, `"generate_content"`); by default those of its kind. `"responses"` is the default only for
+            OpenAI itself: few compatible servers have it.
     """
 
     kind: str = "openai"
@@ -96,8 +114,9 @@ class ProviderSettings(_Table):
     prices: dict[str, Prices] = Field(default_factory=dict[str, Prices])
     extra_body: dict[str, Any] = Field(default_factory=dict[str, Any])
     omit: tuple[Parameter, ...] = ()
+    apis: tuple[Api, ...] | None = None
 
-    @field_validator("omit", mode="before")
+    @field_validator("omit", "apis", mode="before")
     @classmethod
     def _listed(cls, value: Any) -> Any:
         return tuple(cast("list[Any]", value)) if isinstance(value, list) else value
@@ -109,6 +128,14 @@ class ProviderSettings(_Table):
             check_address(value)
         return value
 
+    def takes(self) -> frozenset[str]:
+        """Return the APIs in which it takes a program's requests unchanged."""
+        if self.apis is not None:
+            return frozenset(self.apis)
+        if self.kind == "openai" and urlsplit(self.base_url).hostname == "api.openai.com":
+            return frozenset(("chat.completions", "responses"))
+        return frozenset(_APIS.get(self.kind, ()))
+
     def prices_of(self, model: str) -> Prices | None:
         """Return the configured prices of a model, if there are any."""
         return self.prices.get(model, self.prices.get("*"))
@@ -116,7 +143,7 @@ class ProviderSettings(_Table):
     @property
     def identity(self) -> str:
         """Distinguishes providers whose models may answer differently under the same name."""
-        included = {"kind", "base_url", "extra_body", *(["omit"] if self.omit else [])}
+        included = {"kind", "base_url", "extra_body", *(name for name in ("omit", "apis") if getattr(self, name))}
         return digest_json(self.model_dump(include=included, mode="json"))
 
 

@@ -95,6 +95,7 @@ class CallRecord:
         seconds: wall time from the request to the answer's end.
         streamed: whether the answer was streamed.
         finish: reason the reply ended; `""` without a reply.
+        dropped: paths of the request's fields that its model's API has no place for.
         error: the failure, for the host only; `""` otherwise.
     """
 
@@ -109,12 +110,18 @@ class CallRecord:
     seconds: float
     streamed: bool
     finish: str = ""
+    dropped: tuple[str, ...] = ()
     error: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
         values = {name: getattr(self, name) for name in self.__slots__ if name not in ("usage", "guessed_tokens")}
-        return {**values, "seconds": round(self.seconds, 6), "usage": self.usage.to_json()}
+        return {
+            **values,
+            "dropped": list(self.dropped),
+            "seconds": round(self.seconds, 6),
+            "usage": self.usage.to_json(),
+        }
 
 
 @dataclass(slots=True)

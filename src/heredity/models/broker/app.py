@@ -22,9 +22,11 @@ from heredity.models.broker.body import (
     AtLeastOne,
     Body,
     Choice,
+    Effort,
     FunctionChoice,
     Part,
     Picture,
+    Schema,
     Text,
     TextFormat,
     Texts,
@@ -43,9 +45,12 @@ from heredity.models.broker.conversation import (
     new_id,
     rest_of,
 )
+from heredity.models.broker.fields import Wish, dropped_of, fit, thinking
 from heredity.models.broker.messages import Messages
+from heredity.models.broker.passthrough import PassedThrough
 from heredity.models.broker.problems import Problem, Shape, anthropic_shape, openai_shape, short
 from heredity.models.broker.responses import Responses
+from heredity.models.contract import apis_of
 
 _FINISH = {"stop": "stop", "length": "length", "tool_calls": "tool_calls", "refusal": "content_filter"}
 _IsFunction = Annotated[str, only("function", why="tools are functions")]
@@ -125,6 +130,10 @@ class _StreamOptions(Part):
     include_usage: bool = False
 
 
+class _Format(TextFormat):
+    inside: Annotated[Schema, Field(alias="json_schema")] = Schema()
+
+
 class _ChatBody(Body):
     messages: Sequence[Annotated[_Message, Field(discriminator="role")]] = ()
     tools: Sequence[_Tool] = ()
@@ -133,7 +142,11 @@ class _ChatBody(Body):
     max_tokens: AtLeastOne | None = None
     max_completion_tokens: AtLeastOne | None = None
     stream_options: _StreamOptions = _StreamOptions()
-    response_format: TextFormat = TextFormat()
+    response_format: _Format = _Format()
+    reasoning_effort: Effort | None = None
+    parallel_tool_calls: bool = True
+    presence_penalty: float = 0
+    frequency_penalty: float = 0
     n: Annotated[int, only(1, why="one answer per call")] = 1
     logprobs: Annotated[bool, only(False, why="log-probabilities are not passed on")] = False
     functions: Annotated[Sequence[Any], only([], why="give tools")] = ()
@@ -143,9 +156,9 @@ class _ChatBody(Body):
 class ChatCompletion:
     """One call of chat completions (see `Exchange`).
 
-    Refused, because the answer would differ from the request: `n` above 1, a `response_format` other than text,
-    audio, `logprobs`, `functions` (succeeded by `tools`), tools that are not functions. Other fields unknown to a
-    gateway, such as penalties, are ignored.
+    Refused, because the answer would differ from the request: `n` above 1, a `response_format` without a schema, audio,
+    `logprobs`, `functions` (succeeded by `tools`), tools that are not functions, and any field that `fields.py` does not
+    name.
     """
 
     ping = b": ping\n\n"
@@ -161,6 +174,20 @@ class ChatCompletion:
         tools = tuple(ToolSpec(t.function.name, t.function.description, t.function.parameters) for t in asked.tools)
         choice = asked.tool_choice if isinstance(asked.tool_choice, str) else asked.tool_choice.function.name
         self.request = conversation.request(tools, asked.sampling(limit, asked.stop), choice, "messages")
+        self.dropped = dropped_of(asked)
+        self.wishes: Sequence[Wish] = [
+            *thinking(asked.reasoning_effort, "reasoning_effort"),
+            *asked.response_format.wish("response_format", asked.response_format.inside),
+            *(
+                Wish(name, value, name)
+                for name, value in (
+                    ("presence_penalty", asked.presence_penalty),
+                    ("frequency_penalty", asked.frequency_penalty),
+                )
+                if value
+            ),
+            *([] if asked.parallel_tool_calls else [Wish("parallel_tool_calls", False, "parallel_tool_calls")]),
+        ]
         self._id, self._created, self._sent, self._open = new_id("chatcmpl"), int(time.time()), "", False
 
     def answer(self, reply: Reply) -> dict[str, Any]:
@@ -345,20 +372,43 @@ class BrokerApp:
             raise Problem("token", "no account has this token; use the one that the run gave")
         return matching
 
-    def _answering(self, endpoint: str, read: _Reading) -> _Doing:
+    def _answering(self, endpoint: str, read: _Reading, model: str = "", streams: bool | None = None) -> _Doing:
+        """Return the work of an endpoint; `model` and `streams` are given where they stand in the address."""
+
         async def answer(request: HttpRequest, ledger: Ledger, send: Send) -> None:
             with ledger.slot():
                 try:
-                    exchange = read(*await read_body(request), ledger)
-                    model = self._model(ledger.account, exchange.asked)
+                    body, size = await read_body(request)
+                    exchange = self._passed(endpoint, body, request, ledger, read, model, streams) or read(
+                        body, size, ledger
+                    )
+                    answering = self._model(ledger.account, exchange.asked)
+                    fit(exchange, answering)
                     ledger.begin()
                 except Problem:
                     ledger.refused += 1
                     raise
-                call = Call(endpoint, exchange, model, ledger, self._on_call)
+                call = Call(endpoint, exchange, answering, ledger, self._on_call)
                 await call.run(request.scope, request.receive, send, self._patience)
 
         return answer
+
+    def _passed(
+        self,
+        api: str,
+        body: Mapping[str, Any],
+        request: HttpRequest,
+        ledger: Ledger,
+        read: _Reading,
+        model: str,
+        streams: bool | None,
+    ) -> PassedThrough | None:
+        """Return the exchange of a request that its model takes as it is; None if the model has another API."""
+        asked = model or body.get("model")
+        if not isinstance(asked, str) or api not in apis_of(self._model(ledger.account, asked)):
+            return None
+        wants = body.get("stream") is True if streams is None else streams
+        return PassedThrough(api, asked, body, request.headers, wants, lambda: read(body, 0, ledger).request)
 
     def _model(self, account: Account, asked: str) -> Model:
         name = account.model_for(asked)

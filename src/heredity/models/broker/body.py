@@ -7,7 +7,7 @@ import binascii
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, Self, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, cast
 
 from pydantic import (
     AfterValidator,
@@ -26,6 +26,7 @@ from starlette.requests import Request as HttpRequest
 
 from heredity._core.errors import ConfigError
 from heredity.models import Image, Sampling
+from heredity.models.broker.fields import Wish
 from heredity.models.broker.problems import Problem
 
 MAX_BODY_BYTES = 32 << 20
@@ -50,9 +51,14 @@ _EXPECTED = {
 
 
 class Part(BaseModel):
-    """An object of a body. Null fields count as absent, and unknown fields are ignored."""
+    """An object of a body. Null fields count as absent. Unknown fields are kept, for `fields.unread` to find.
 
-    model_config = ConfigDict(strict=True, frozen=True)
+    Attributes:
+        set_aside: whether the whole object has no counterpart in other APIs.
+    """
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="allow")
+    set_aside: ClassVar[bool] = False
 
     @model_validator(mode="before")
     @classmethod
@@ -147,10 +153,34 @@ class Text(Part):
     text: str
 
 
-class TextFormat(Part):
-    """The answer's format; only text is supported."""
+class Schema(Part):
+    """The JSON schema of an answer."""
 
-    type: Annotated[str, only("text", why="describe the form in the prompt, or demand a tool")] = "text"
+    name: str = ""
+    description: str = ""
+    json_schema: dict[str, Any] = Field(alias="schema", default_factory=dict[str, Any])
+    strict: bool = False
+
+    @property
+    def option(self) -> dict[str, Any]:
+        """The option `format` of a request."""
+        return {"name": self.name, "schema": self.json_schema, "strict": self.strict}
+
+
+class TextFormat(Schema):
+    """The answer's format: text, or JSON of a schema, which stands here or in `json_schema`."""
+
+    type: Annotated[str, only("text", "json_schema", why="give a JSON schema, or describe the form in the prompt")] = (
+        "text"
+    )
+
+    def wish(self, field: str, schema: Schema) -> list[Wish]:
+        """Return the wish for an answer of a schema."""
+        return [Wish("format", schema.option, f"{field}.type")] if self.type == "json_schema" else []
+
+
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+"""How much a model thinks."""
 
 
 class FunctionChoice(Part):

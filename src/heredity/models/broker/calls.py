@@ -16,6 +16,7 @@ from heredity._core.errors import BudgetError, ProviderError
 from heredity.models import Delta, Model, Reply, Usage, streamed
 from heredity.models.broker.accounts import CallRecord, Ledger, Outcome
 from heredity.models.broker.conversation import Exchange, encode, estimated_text_tokens, estimated_tokens
+from heredity.models.broker.fields import header
 from heredity.models.broker.problems import problem_of
 from heredity.models.broker.streaming import AbandonedError, EventStream, unless_abandoned
 from heredity.models.contract import NOTHING_USED
@@ -66,15 +67,19 @@ class Call:
             except Exception as error:
                 self._enter("failed", error=error)
                 raise problem_of(error, self._model.name) from error
-        await Response(encode(self._exchange.answer(reply)), media_type="application/json")(scope, receive, send)
+        # What a provider of the same API answered passes back as it came.
+        body = reply.original.encode() or encode(self._exchange.answer(reply))
+        await Response(body, headers=header(self._exchange.dropped), media_type="application/json")(
+            scope, receive, send
+        )
 
     async def _stream(self, send: Send, patience: Patience) -> None:
         exchange = self._exchange
-        stream = EventStream(send, lambda: exchange.piece(""), exchange.ping)
+        stream = EventStream(send, lambda: exchange.piece(""), exchange.ping, header(exchange.dropped))
         async with stream.kept_alive(patience.first_s, patience.every_s):
             with self._cancellation_entered():
                 try:
-                    reply = await self._listen(stream)
+                    reply, end = await self._listen(stream)
                     self._enter("answered", reply)
                 except Exception as error:
                     self._enter("failed", error=error)
@@ -83,20 +88,22 @@ class Call:
                         raise problem from error
                     await stream.write(exchange.failure(problem), last=True)
                     return
-        await stream.write(exchange.closing(reply), last=True)
+        await stream.write(end or exchange.closing(reply), last=True)
 
-    async def _listen(self, stream: EventStream) -> Reply:
-        reply: Reply | None = None
+    async def _listen(self, stream: EventStream) -> tuple[Reply, bytes]:
+        """Pass the pieces on; return the reply and the provider's last events, if they pass through."""
+        reply, end = None, b""
         answering = cast("AsyncGenerator[Delta]", streamed(self._model, self._exchange.request))
         async with contextlib.aclosing(answering) as deltas:
             async for delta in deltas:
-                if delta.text:
-                    self._text += delta.text
-                    await stream.write(self._exchange.piece(delta.text))
-                reply = delta.reply or reply
+                self._text += delta.text
+                if delta.reply is not None:
+                    reply, end = delta.reply, delta.events
+                elif events := delta.events or (self._exchange.piece(delta.text) if delta.text else b""):
+                    await stream.write(events)
         if reply is None:
             raise ProviderError("garbage", f"{self._model.name} ended its stream without a reply", transient=True)
-        return reply
+        return reply, end
 
     @contextlib.contextmanager
     def _cancellation_entered(self) -> Generator[None]:
@@ -126,6 +133,7 @@ class Call:
             seconds=time.monotonic() - self._began,
             streamed=self._exchange.streams,
             finish=reply.finish if reply else "",
+            dropped=tuple(self._exchange.dropped),
             error=f"{type(error).__name__}: {error}" if error else "",
         )
         self._ledger.settle(record)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import math
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from heredity._core.errors import ConfigError
 from heredity.models import Image, Message, Reply, Request, Sampling, ToolCall, ToolSpec
+from heredity.models.broker.fields import Wish
 from heredity.models.broker.problems import Problem
 
 _IMAGE_TOKENS = 1000
@@ -24,12 +25,16 @@ class Exchange(Protocol):
         asked: the model's name as the program gave it.
         request: the request.
         streams: whether it wants events.
+        wishes: options that only some models take.
+        dropped: paths of fields that have no counterpart and cannot change what the answer says.
         ping: an event without content, to keep a connection alive.
     """
 
     asked: str
     request: Request
     streams: bool
+    wishes: Sequence[Wish]
+    dropped: list[str]
     ping: bytes
 
     def answer(self, reply: Reply) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from heredity.models.broker.body import (
     AtLeastOne,
     Base64,
     Body,
+    Effort,
     MediaType,
     Part,
     Text,
@@ -32,6 +33,7 @@ from heredity.models.broker.conversation import (
     new_id,
     rest_of,
 )
+from heredity.models.broker.fields import Wish, dropped_of, thinking
 from heredity.models.broker.problems import Problem, anthropic_shape
 
 _Texts = Annotated[Sequence[Text], parts("text")]
@@ -83,6 +85,7 @@ class _ToolUse(Part):
 
 
 class _Thoughts(Part):
+    set_aside = True
     type: Literal["thinking", "redacted_thinking"]
 
 
@@ -116,6 +119,7 @@ class _Tool(Part):
 
 
 class _VendorsTool(Part):
+    set_aside = True
     type: str
 
 
@@ -124,11 +128,15 @@ def _kind_of_tool(value: Any) -> str:
     return "a function" if inside.get("type") in (None, "custom") else "a vendor's"
 
 
-class _PlainChoice(Part):
+class _EitherChoice(Part):
+    disable_parallel_tool_use: bool = False
+
+
+class _PlainChoice(_EitherChoice):
     type: Literal["auto", "any", "none"]
 
 
-class _ToolChoice(Part):
+class _ToolChoice(_EitherChoice):
     type: Literal["tool"]
     name: str
 
@@ -138,6 +146,12 @@ _Choice = _PlainChoice | _ToolChoice
 
 class _OutputConfig(Part):
     format: TextFormat = TextFormat()
+    effort: Effort | None = None
+
+
+class _Thinking(Part):
+    type: Literal["enabled", "adaptive", "disabled"]
+    budget_tokens: int = 0
 
 
 class _MessagesBody(Body):
@@ -152,6 +166,8 @@ class _MessagesBody(Body):
     tool_choice: Annotated[_Choice, Field(discriminator="type")] = _PlainChoice(type="auto")
     stop_sequences: Texts = ()
     output_config: _OutputConfig = _OutputConfig()
+    thinking: _Thinking | None = None
+    top_k: int | None = None
 
 
 class _AskBody(_MessagesBody):
@@ -165,10 +181,10 @@ class _CountBody(_MessagesBody):
 class Messages:
     """One call of the messages API (see `Exchange`).
 
-    Tools of Anthropic's own types (web search, bash, …) are ignored, since they cannot run here; so are
-    `cache_control`, `thinking`, thoughts of earlier turns, `context_management`, `metadata` and the like. A tool with
-    `defer_loading` is offered as soon as a result refers to it. A format demanded by `output_config.format` is
-    refused. A document in a tool's result is passed on as text; any other document is replaced by a note. Where the
+    Tools of Anthropic's own types (web search, bash, …) are dropped, since they cannot run here, and so are
+    `cache_control`, thoughts of earlier turns, `context_management`, `metadata` and the like (`fields.py`). A tool with
+    `defer_loading` is offered as soon as a result refers to it.
+    A document in a tool's result is passed on as text; any other document is replaced by a note. Where the
     usage of a reply is unknown, the numbers required by this API are guesses (`estimated_tokens`); the account has
     the accurate state.
     """
@@ -194,6 +210,8 @@ class Messages:
         tools = tuple(ToolSpec(tool.name, tool.description, tool.input_schema) for tool in offered)
         sampling = asked.sampling(asked.max_tokens, asked.stop_sequences)
         self.request: Request = conversation.request(tools, sampling, _choice(asked.tool_choice), "messages")
+        self.dropped = dropped_of(asked)
+        self.wishes: Sequence[Wish] = _wishes(asked)
         self._id, self._sent, self._open = new_id("msg"), "", False
 
     def answer(self, reply: Reply) -> dict[str, Any]:
@@ -308,6 +326,22 @@ def _paragraphs(content: Sequence[Text]) -> str:
 
 def _images(content: Sequence[Part]) -> list[Image]:
     return [Image(part.source.media_type, part.source.data) for part in content if isinstance(part, _Image)]
+
+
+def _wishes(asked: _MessagesBody) -> list[Wish]:
+    config, wishes = asked.output_config, list[Wish]()
+    if asked.thinking is not None:
+        # A budget is a number of this API; whether to think is not.
+        wants = asked.thinking.type != "disabled"
+        wishes.append(Wish("thinking", (config.effort or True) if wants else False, "thinking"))
+    else:
+        wishes += thinking(config.effort, "output_config.effort")
+    wishes += config.format.wish("output_config.format", config.format)
+    if asked.top_k is not None:
+        wishes.append(Wish("top_k", asked.top_k, "top_k"))
+    if asked.tool_choice.disable_parallel_tool_use:
+        wishes.append(Wish("parallel_tool_calls", False, "tool_choice.disable_parallel_tool_use"))
+    return wishes
 
 
 def _choice(wanted: _Choice) -> str:

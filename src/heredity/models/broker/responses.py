@@ -15,6 +15,7 @@ from heredity.models.broker.body import (
     AtLeastOne,
     Body,
     Choice,
+    Effort,
     FunctionChoice,
     Part,
     Picture,
@@ -24,6 +25,7 @@ from heredity.models.broker.body import (
     parts,
 )
 from heredity.models.broker.conversation import Conversation, event, finish_of, new_id, rest_of
+from heredity.models.broker.fields import Wish, dropped_of, thinking
 from heredity.models.broker.problems import Problem, openai_shape
 from heredity.models.broker.responses_tools import SEARCH, Offer, Tool, called, events_of, tools_named
 
@@ -85,6 +87,7 @@ class _CustomToolCall(Part):
 class _ToolSearchCall(Part):
     type: Literal["tool_search_call"]
     call_id: str
+    execution: str = ""
     arguments: Any = None
 
 
@@ -92,12 +95,14 @@ class _CallOutput(Part):
     type: Literal["function_call_output", "custom_tool_call_output"]
     call_id: str = ""
     name: str = ""
+    namespace: str = ""
     output: _Shown = ()
 
 
 class _ToolSearchOutput(Part):
     type: Literal["tool_search_output"]
     call_id: str
+    execution: str = ""
     tools: Sequence[Tool] = ()
 
 
@@ -119,6 +124,7 @@ class _AgentMessage(Part):
 
 
 class _Skipped(Part):
+    set_aside = True
     type: Literal["reasoning", "web_search_call", "configuration_update"]
 
 
@@ -130,7 +136,7 @@ def _with_type(value: Any) -> Any:
     if item.get("type") is None:
         item = {**item, "type": "message"}
     if item["type"] == "message" and "role" not in item and "text" in item:
-        item = {**item, "role": "user", "content": item["text"]}
+        item = {"type": "message", "role": "user", "content": item["text"]}
     return item
 
 
@@ -211,6 +217,10 @@ class _Form(Part):
     format: TextFormat = TextFormat()
 
 
+class _Reasoning(Part):
+    effort: Effort | None = None
+
+
 class _ResponsesBody(Body):
     instructions: str = ""
     input: Items
@@ -221,6 +231,8 @@ class _ResponsesBody(Body):
     previous_response_id: str = ""
     store: bool = True
     text: _Form = _Form()
+    reasoning: _Reasoning = _Reasoning()
+    parallel_tool_calls: bool = True
     background: Annotated[bool, only(False, why="answers are given at once")] = False
     conversation: Annotated[Any, only(why="send the conversation, or previous_response_id")] = None
     prompt: Annotated[Any, only(why="send the text")] = None
@@ -273,6 +285,12 @@ class Responses:
         choice = asked.tool_choice if isinstance(asked.tool_choice, str) else asked.tool_choice.name
         sampling = asked.sampling(asked.max_output_tokens, asked.stop)
         self.request = conversation.request(self._offer.specs, sampling, choice, "input")
+        self.dropped = dropped_of(asked)
+        self.wishes: Sequence[Wish] = [
+            *thinking(asked.reasoning.effort, "reasoning.effort"),
+            *asked.text.format.wish("text.format", asked.text.format),
+            *([] if asked.parallel_tool_calls else [Wish("parallel_tool_calls", False, "parallel_tool_calls")]),
+        ]
         # Instructions hold for one call only: a continuation has new ones.
         self._lasting = self.request.messages[1 if asked.instructions else 0 :]
         self._echoed = {

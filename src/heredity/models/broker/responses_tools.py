@@ -28,6 +28,7 @@ class FunctionTool(Part):
 
 
 class _Format(Part):
+    type: str = ""
     syntax: str = ""
     definition: str = ""
 
@@ -53,6 +54,8 @@ class SearchTool(Part):
 class OtherTool(Part):
     """A tool that cannot run here."""
 
+    set_aside = True
+
     type: str
 
 
@@ -74,6 +77,7 @@ class Namespace(Part):
 
     type: Literal["namespace"]
     name: str
+    description: str = ""
     tools: Sequence[_Inner] = ()
 
 

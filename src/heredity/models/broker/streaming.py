@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from typing import Any
 
 from starlette.types import Receive, Send
@@ -47,16 +47,18 @@ async def _until_gone(receive: Receive) -> None:
 class EventStream:
     """A stream of events to one client; its headers go out with the first event, so that an earlier error still has a status."""
 
-    def __init__(self, send: Send, opening: Callable[[], bytes], ping: bytes) -> None:
+    def __init__(self, send: Send, opening: Callable[[], bytes], ping: bytes, headers: Mapping[str, str]) -> None:
         """Prepare a stream.
 
         Args:
             send: the ASGI send function.
             opening: returns the bytes that open the stream when nothing else did in time.
             ping: an event without content.
+            headers: further headers.
         """
         self.started = False
         self._send, self._opening, self._ping = send, opening, ping
+        self._headers = [*EVENT_HEADERS, *((name.encode(), value.encode()) for name, value in headers.items())]
         self._last = asyncio.get_running_loop().time()
         self._one_at_a_time = asyncio.Lock()
 
@@ -66,7 +68,7 @@ class EventStream:
             self._last = asyncio.get_running_loop().time()
             if not self.started:
                 self.started = True
-                await self._send({"type": "http.response.start", "status": 200, "headers": EVENT_HEADERS})
+                await self._send({"type": "http.response.start", "status": 200, "headers": self._headers})
             await self._send({"type": "http.response.body", "body": events, "more_body": not last})
 
     @contextlib.asynccontextmanager

@@ -1,0 +1,261 @@
+"""A request to a model of the same API reaches its provider as it is, and the answer comes back as it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+pytest.importorskip("pydantic_ai", reason="needs the extra llm")
+
+from tests.models.broker.fakes import TOKEN, Bench, bench
+from tests.models.endpoint import Answer, Endpoint, anthropic, anthropic_stream, chunks, completion, endpoint, failure
+
+from heredity._core.errors import ProviderError
+from heredity.models import Delta, Message, Request, Usage
+from heredity.models.contract import Original, apis_of
+from heredity.models.gateway import Gateway, ProviderModel, provider_model
+from heredity.models.replay import Recording, Replayed
+from heredity.models.settings import GatewaySettings, ProviderSettings
+
+SAID: list[Any] = [{"role": "user", "content": "hi"}]
+PRICES = {"*": {"input": 1.0, "output": 10.0}}
+CHAT: dict[str, Any] = {
+    "messages": SAID,
+    "n": 2,
+    "logprobs": True,
+    "response_format": {
+        "type": "json_schema",
+        "json_schema": {"name": "a", "schema": {"type": "object"}, "strict": True},
+    },
+    "reasoning_effort": "low",
+    "parallel_tool_calls": False,
+    "prompt_cache_key": "k",
+    "a_vendors_own": {"deep": [1, None]},
+}
+RESPONSES: dict[str, Any] = {
+    "input": [
+        {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA"},
+        {"role": "user", "content": [{"type": "input_image", "image_url": "https://example.org/a.png"}]},
+    ],
+    "include": ["reasoning.encrypted_content"],
+    "reasoning": {"effort": "high", "summary": "auto"},
+    "store": False,
+}
+MESSAGES: dict[str, Any] = {
+    "max_tokens": 4000,
+    "thinking": {"type": "enabled", "budget_tokens": 1024},
+    "messages": [
+        {"role": "user", "content": [{"type": "text", "text": "hi", "cache_control": {"type": "ephemeral"}}]},
+        {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm", "signature": "sig"}]},
+        {
+            "role": "user",
+            "content": [{"type": "document", "source": {"type": "url", "url": "https://example.org/a.pdf"}}],
+        },
+    ],
+}
+RESPONSE = {
+    "id": "resp_1",
+    "object": "response",
+    "status": "completed",
+    "model": "m-dated",
+    "output": [{"type": "message", "content": [{"type": "output_text", "text": "hello", "annotations": []}]}],
+    "usage": {"input_tokens": 12, "output_tokens": 3, "total_tokens": 15},
+}
+RESPONSE_EVENTS = [
+    {"type": "response.created", "response": {**RESPONSE, "status": "in_progress", "output": []}},
+    {"type": "response.output_text.delta", "delta": "hello"},
+    {"type": "response.completed", "response": RESPONSE},
+]
+TEXT = {"type": "text", "text": ""}
+CALLS = {
+    "/v1/chat/completions": (
+        CHAT,
+        completion("hello"),
+        Answer(events=chunks({"role": "assistant"}, {"content": "hello"})),
+    ),
+    "/v1/responses": (RESPONSES, RESPONSE, Answer(events=RESPONSE_EVENTS, named=True)),
+    "/v1/messages": (
+        MESSAGES,
+        anthropic({"type": "thinking", "thinking": "hm", "signature": "sig"}, {"type": "text", "text": "hello"}),
+        anthropic_stream((TEXT, [{"type": "text_delta", "text": "hello"}])),
+    ),
+}
+each_api = pytest.mark.parametrize("path", CALLS)
+each_way = pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+
+
+@pytest.fixture
+async def server() -> AsyncGenerator[Endpoint]:
+    async with endpoint() as played:
+        yield played
+
+
+def settings_of(server: Endpoint, path: str) -> ProviderSettings:
+    prices: Any = PRICES
+    if "messages" in path:
+        return ProviderSettings(kind="anthropic", base_url=server.url.removesuffix("/v1"), prices=prices, timeout_s=5.0)
+    return ProviderSettings(base_url=server.url, apis=("chat.completions", "responses"), prices=prices, timeout_s=5.0)
+
+
+def model_of(server: Endpoint, path: str) -> ProviderModel:
+    return provider_model("lab/m", settings_of(server, path))
+
+
+async def post(table: Bench, path: str, body: dict[str, Any], **headers: str) -> httpx.Response:
+    given = {"authorization": f"Bearer {TOKEN}", **headers}
+    async with httpx.AsyncClient(base_url=table.url, headers=given) as client:
+        return await client.post(path, json={"model": "fake", **body})
+
+
+def sent_by(answer: Answer) -> str:
+    """Return the bytes of a stream as text."""
+    named = ((f"event: {e['type']}\n" if answer.named else "", e) for e in answer.events or [])
+    return "".join(f"{name}data: {e if isinstance(e, str) else json.dumps(e)}\n\n" for name, e in named)
+
+
+@each_api
+@each_way
+async def test_body_and_answer_pass_untouched_and_are_metered(server: Endpoint, path: str, streamed: bool) -> None:
+    body, whole, events = CALLS[path]
+    asked = {**body, "stream": True} if streamed else body
+    if streamed and "chat" in path:
+        asked["stream_options"] = {"include_usage": True}
+    server.play(events if streamed else Answer(json.dumps(whole).encode()))
+    async with bench(model_of(server, path)) as table:
+        answer = await post(table, path, asked, **{"anthropic-beta": "b-1"})
+        assert (answer.status_code, answer.text) == (200, sent_by(events) if streamed else json.dumps(whole))
+        assert server.asked[0].path == path
+        assert server.asked[0].body == {**asked, "model": "m"}
+        assert server.asked[0].headers["anthropic-beta"] == "b-1"
+        assert TOKEN not in str(server.asked[0].headers)
+        record = table.records[0]
+        assert (record.usage.input_tokens, record.usage.output_tokens) == (12, 3)
+        assert record.usage.cost_usd == pytest.approx(42e-6)
+        assert record.finish == "stop"
+
+
+async def test_the_usage_that_only_the_meter_asked_for_is_not_passed_back(server: Endpoint) -> None:
+    server.play(Answer(events=chunks({"content": "hello"})))
+    async with bench(model_of(server, "chat")) as table:
+        answer = await post(table, "/v1/chat/completions", {"messages": SAID, "stream": True})
+        assert server.asked[0].body["stream_options"] == {"include_usage": True}
+        assert ('"usage"' in answer.text, "[DONE]" in answer.text) == (False, True)
+        assert table.records[0].usage.tokens == 15
+
+
+@each_api
+async def test_an_answer_that_is_cut_anywhere_is_none(server: Endpoint, path: str) -> None:
+    body, _, answer = CALLS[path]
+    events = answer.events or []
+    async with bench(model_of(server, path)) as table:
+        for end in range(len(events)):
+            server.play(Answer(events=events[:end], named=answer.named))
+            got = await post(table, path, {**body, "stream": True})
+            assert got.status_code == 502 or '"error"' in got.text
+        server.play(answer)
+        await post(table, path, {**body, "stream": True})
+        assert [record.outcome for record in table.records] == ["failed"] * len(events) + ["answered"]
+
+
+@each_api
+@each_way
+async def test_an_equal_request_comes_from_the_cache_as_it_was(
+    server: Endpoint, path: str, streamed: bool, tmp_path: Path
+) -> None:
+    body, whole, events = CALLS[path]
+    server.play(events if streamed else Answer(whole))
+    settings = GatewaySettings(providers={"lab": settings_of(server, path)}, cache=str(tmp_path / "replies"))
+    async with Gateway(settings) as gateway, bench(gateway.model("lab/m")) as table:
+        asked = {**body, "stream": streamed, "temperature": 0}
+        first, again, other = [await post(table, path, {**asked, "x": x}) for x in (1, 1, 2)]
+        assert (first.text, len(server.asked)) == (again.text, 2)
+        assert other.status_code == 200
+        assert table.records[1].usage == Usage(0, 0, 0, 0.0)
+
+
+@each_way
+async def test_a_recording_gives_the_same_answer_back(server: Endpoint, streamed: bool, tmp_path: Path) -> None:
+    path = "/v1/messages"
+    body, whole, events = CALLS[path]
+    server.play(events if streamed else Answer(whole))
+    recording = Recording(model_of(server, path), tmp_path / "calls")
+    answers: list[str] = []
+    for open_model in (lambda: recording, lambda: Replayed(tmp_path / "calls")):
+        async with bench(open_model()) as table:
+            answers.append((await post(table, path, {**body, "stream": streamed})).text)
+    assert answers[0] == answers[1]
+    assert len(server.asked) == 1
+
+
+async def test_a_stream_that_fails_before_its_first_words_is_asked_again(server: Endpoint) -> None:
+    path = "/v1/messages"
+    overloaded = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+    good = CALLS[path][2]
+    server.play(Answer(events=[(good.events or [])[0], overloaded], named=True), good)
+    settings = GatewaySettings(providers={"lab": settings_of(server, path)})
+    async with Gateway(settings) as gateway, bench(gateway.model("lab/m")) as table:
+        answer = await post(table, path, {**MESSAGES, "stream": True})
+        assert (answer.text, len(server.asked)) == (sent_by(good), 2)
+
+
+async def test_what_the_provider_refuses_is_refused_in_the_form_of_the_api(server: Endpoint) -> None:
+    server.play(failure(400, "thinking: not today", kind="invalid_request_error"))
+    async with bench(model_of(server, "messages")) as table:
+        answer = await post(table, "/v1/messages", MESSAGES)
+        assert (answer.status_code, answer.json()["type"]) == (400, "error")
+        assert "thinking: not today" in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "headers", "kind", "transient"),
+    [
+        (400, "Your credit balance is too low", {}, "rate_limit", False),
+        (429, "You exceeded your current quota", {}, "rate_limit", False),
+        (429, "You exceeded your current quota", {"retry-after": "7"}, "rate_limit", True),
+        (402, "Add credits", {}, "rate_limit", False),
+        (429, "Slow down", {"retry-after": "7"}, "rate_limit", True),
+        (400, "prompt is too long: 9 tokens > 8", {}, "context", False),
+        (529, "Overloaded", {}, "server", True),
+    ],
+)
+async def test_failures_mean_the_same_as_without_passing(
+    server: Endpoint, status: int, message: str, headers: dict[str, str], kind: str, transient: bool
+) -> None:
+    server.play(failure(status, message, **headers))
+    model = model_of(server, "messages")
+    for original in (Original("messages", MESSAGES), None):
+        with pytest.raises(ProviderError) as caught:
+            await model.reply(Request((Message("user", "hi"),), original=original))
+        assert (caught.value.kind, caught.value.transient) == (kind, transient)
+        assert caught.value.retry_after_s == (7 if headers else None)
+    await model.close()
+
+
+async def test_a_layer_takes_what_all_of_its_models_take(server: Endpoint) -> None:
+    chat, messages = settings_of(server, "chat"), settings_of(server, "messages")
+    routes: Any = {"both": {"models": ["chat/m", "messages/m"]}}
+    settings = GatewaySettings(providers={"chat": chat, "messages": messages}, routes=routes)
+    async with Gateway(settings) as gateway:
+        taken = {name: apis_of(gateway.model(name)) for name in ("chat/m", "messages/m", "both")}
+    assert taken == {"chat/m": {"chat.completions", "responses"}, "messages/m": {"messages"}, "both": frozenset()}
+
+
+async def test_gemini_passes_too(server: Endpoint) -> None:
+    model = provider_model("lab/m", ProviderSettings(kind="google", base_url=server.url.removesuffix("/v1")))
+    end = {"content": {"role": "model", "parts": [{"text": "hello"}]}, "finishReason": "STOP"}
+    used = {"promptTokenCount": 12, "candidatesTokenCount": 2, "thoughtsTokenCount": 1}
+    answer = {"candidates": [end], "usageMetadata": used}
+    body = {"contents": [{"role": "user", "parts": [{"text": "hi"}]}], "safetySettings": [{"category": "x"}]}
+    for stream in (False, True):
+        server.play(Answer(events=[answer]) if stream else Answer(answer))
+        request = Request((Message("user", "hi"),), original=Original("generate_content", body, stream))
+        received: list[Delta] = [delta async for delta in model.stream(request)]
+        assert received[-1].reply is not None
+        assert (received[-1].reply.text, received[-1].reply.usage.tokens) == ("hello", 15)
+        assert server.asked[-1].body == body
+    assert server.asked[-1].path == "/v1beta/models/m:streamGenerateContent?alt=sse"

@@ -71,9 +71,10 @@ def test_a_broker_of_the_command_line_serves_until_it_is_interrupted(tmp_path: P
 def test_its_text_can_be_pasted_into_a_shell(tmp_path: Path) -> None:
     with running(tmp_path) as process:
         assert process.stdout is not None
-        lines = [process.stdout.readline() for _ in range(8)]
+        lines = [process.stdout.readline() for _ in range(10)]
         exported = dict(line.removeprefix("export ").strip().split("=", 1) for line in lines if "export" in line)
-        assert set(exported) == {"OPENAI_BASE_URL", "OPENAI_API_KEY", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"}
+        vendors = ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY")
+        assert set(exported) == {*vendors, "GOOGLE_GEMINI_BASE_URL", "GEMINI_API_KEY"}
         assert ask(exported["OPENAI_BASE_URL"], exported["OPENAI_API_KEY"]) == "It is scripted."
         process.send_signal(signal.SIGTERM)
         out, _ = process.communicate(timeout=20)

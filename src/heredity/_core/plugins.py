@@ -1,8 +1,8 @@
 """Extension points: one loader for built-in parts and for those of other packages.
 
-Each group is one extension point. Built-in parts are listed in `heredity._core.built_in`; other packages offer theirs as entry points.
-Code behind an entry point runs in the trusted host, with all its rights: it is imported only when a configuration names it, and
-`loaded()` lists the packages it came from.
+Each group is one extension point. Built-in parts are listed in `heredity._core.built_in`; other packages offer theirs as
+entry points. Code behind an entry point runs in the trusted host, with all its rights: it is imported only when a
+configuration names it, and `loaded()` lists the packages it came from.
 
     [project.entry-points."heredity.methods"]
     doubling = "my_package.doubling:Doubling"

@@ -144,12 +144,16 @@ class Sampling:
         }
 
 
+EMBEDDINGS = ("embeddings", "embed_content", "batch_embed_contents")
+"""APIs that answer with vectors, OpenAI's and Google's two."""
+
+
 @dataclass(frozen=True)
 class Original:
     """A request in the words of the API in which a program wrote it.
 
     Attributes:
-        api: `"chat.completions"`, `"responses"`, `"messages"` or `"generate_content"`.
+        api: `"chat.completions"`, `"responses"`, `"messages"`, `"generate_content"`, or one of `EMBEDDINGS`.
         body: the body, without the model's name.
         stream: whether the answer comes as events.
         headers: headers that change the meaning of the body, such as `anthropic-beta`.

@@ -19,7 +19,7 @@ from heredity._core.errors import BudgetError, ConfigError, MissingExtraError, P
 from heredity._core.ids import canonical_json, digest_json, generator
 from heredity._core.spans import span
 from heredity.models.cache import Cached
-from heredity.models.contract import Delta, Model, Original, Reply, Request, Usage, conversation_text
+from heredity.models.contract import EMBEDDINGS, Delta, Model, Original, Reply, Request, Usage, conversation_text
 from heredity.models.conversion import to_messages, to_parameters, to_reply, to_settings, to_usage
 from heredity.models.events import prove_ends
 from heredity.models.failures import GARBLED, translated
@@ -181,11 +181,14 @@ class ProviderModel:
             provider_name=self._model.system,
             provider_url=self._model.base_url,
         )
+        counted = to_usage(told.usage, None)
+        if answer.tokens and request.original is not None and request.original.api in EMBEDDINGS:
+            counted = Usage(answer.tokens["input_tokens"], 0, 0)
         return Reply(
             answer.text,
             answer.tool_calls,
             answer.finish,
-            self._usage(told),
+            self._usage(told, counted),
             self.name,
             time.monotonic() - started,
             reasoning=answer.reasoning,
@@ -233,16 +236,16 @@ class ProviderModel:
         return self._old_limit and request.sampling.max_tokens is not None
 
     def _read(self, response: theirs.ModelResponse, request: Request, started: float) -> Reply:
-        reply = to_reply(response, self.name, self._usage(response), time.monotonic() - started)
+        usage = self._usage(response, to_usage(response.usage, None))
+        reply = to_reply(response, self.name, usage, time.monotonic() - started)
         ignored = self.ignores
         if self._renames_limit(request):
             ignored = ignored - {"max_tokens"}
         return replace(reply, ignored=tuple(name for name in request.sampling.to_json() if name in ignored))
 
-    def _usage(self, response: theirs.ModelResponse) -> Usage:
-        usage = to_usage(response.usage, None)
+    def _usage(self, response: theirs.ModelResponse, usage: Usage) -> Usage:
         cost = self._configured.cost(usage) if self._configured else _listed_cost(response, usage)
-        return to_usage(response.usage, cost)
+        return replace(usage, cost_usd=cost)
 
     def _listed_under(self, provider: str) -> str:
         return provider if self._settings.kind == "openai" else self._settings.kind

@@ -521,6 +521,33 @@ def _content_path(model: str, stream: bool) -> str:
     return f"/v1beta/models/{model}:{'streamGenerateContent?alt=sse' if stream else 'generateContent'}"
 
 
+def _google_key(key: str, original: Original) -> dict[str, str]:
+    return {"x-goog-api-key": key}
+
+
+def _embedding_body(original: Original, model: str) -> dict[str, Any]:
+    """Return a body of Google's in which each request of a batch names its model again."""
+    named = {"model": f"models/{model}"}
+    batch = [{**request, **named} for request in dicts(original.body.get("requests"))]
+    return {**original.body, **({"requests": batch} if batch else named)}
+
+
+def _read_vectors(body: dict[str, Any], field: str) -> Answer:
+    if not dicts(body[field]):
+        raise ValueError("it has no vectors")
+    used = _object(body.get("usage"))
+    tokens = _tokens(input_tokens=used.get("prompt_tokens"), output_tokens=0)
+    return Answer("", (), "stop", "", tokens, str(body.get("model") or ""))
+
+
+_WHOLE_ONLY: tuple[
+    Callable[[Sequence[dict[str, Any]]], dict[str, Any]],
+    Callable[[Mapping[str, Any]], str],
+    Callable[[Mapping[str, Any]], bool],
+] = (lambda events: {}, lambda event: "", lambda event: False)
+"""How the events of an API without streams are read."""
+
+
 _APIS: Mapping[str, _Api] = {
     "chat.completions": _Api(
         lambda model, stream: "/chat/completions",
@@ -552,10 +579,31 @@ _APIS: Mapping[str, _Api] = {
         _message_text,
         lambda event: event.get("type") not in ("message_start", "ping"),
     ),
+    "embeddings": _Api(
+        lambda model, stream: "/embeddings",
+        _named,
+        _bearer,
+        lambda body: _read_vectors(body, "data"),
+        *_WHOLE_ONLY,
+    ),
+    "embed_content": _Api(
+        lambda model, stream: f"/v1beta/models/{model}:embedContent",
+        _embedding_body,
+        _google_key,
+        lambda body: _read_vectors({**body, "embedding": [body["embedding"]]}, "embedding"),
+        *_WHOLE_ONLY,
+    ),
+    "batch_embed_contents": _Api(
+        lambda model, stream: f"/v1beta/models/{model}:batchEmbedContents",
+        _embedding_body,
+        _google_key,
+        lambda body: _read_vectors(body, "embeddings"),
+        *_WHOLE_ONLY,
+    ),
     "generate_content": _Api(
         _content_path,
         lambda original, model: dict(original.body),
-        lambda key, original: {"x-goog-api-key": key},
+        _google_key,
         _read_content,
         _gather_content,
         _content_text,

@@ -40,16 +40,25 @@ Parameter = Literal["temperature", "top_p", "max_tokens", "seed", "stop"]
 """Names of the sampling parameters."""
 
 
-Api = Literal["chat.completions", "responses", "messages", "generate_content"]
+Api = Literal[
+    "chat.completions",
+    "responses",
+    "messages",
+    "generate_content",
+    "embeddings",
+    "embed_content",
+    "batch_embed_contents",
+]
 """APIs of language models that programs speak."""
 
 _APIS: Mapping[str, tuple[Api, ...]] = MappingProxyType(
     {
         **dict.fromkeys(
-            ("openai", "azure", "openrouter", "cerebras", "litellm", "vllm", "ollama"), ("chat.completions",)
+            ("openai", "azure", "openrouter", "cerebras", "litellm", "vllm", "ollama"),
+            ("chat.completions", "embeddings"),
         ),
         "anthropic": ("messages",),
-        "google": ("generate_content",),
+        "google": ("generate_content", "embed_content", "batch_embed_contents"),
     }
 )
 """Kind of provider to its APIs."""
@@ -103,8 +112,8 @@ class ProviderSettings(_Table):
         omit: sampling parameters never sent to it, such as `["seed"]`. What a model refuses by name is left out
             without being listed here.
         apis: the APIs in which it takes a program's requests unchanged (`"chat.completions"`, `"responses"`,
-            `"messages"`, `"generate_content"`); by default those of its kind. `"responses"` is the default only for
-            OpenAI itself: few compatible servers have it.
+            `"embeddings"`, `"messages"`, `"generate_content"`, `"embed_content"`, `"batch_embed_contents"`); by default
+            those of its kind. `"responses"` is the default only for OpenAI itself: few compatible servers have it.
     """
 
     kind: str = "openai"
@@ -133,7 +142,7 @@ class ProviderSettings(_Table):
         if self.apis is not None:
             return frozenset(self.apis)
         if self.kind == "openai" and urlsplit(self.base_url).hostname == "api.openai.com":
-            return frozenset(("chat.completions", "responses"))
+            return frozenset(("chat.completions", "responses", "embeddings"))
         return frozenset(_APIS.get(self.kind, ()))
 
     def prices_of(self, model: str) -> Prices | None:

@@ -98,8 +98,13 @@ def addresses(url: str) -> dict[str, str]:
 
 
 def broker_addresses(url: str) -> dict[str, str]:
-    """Return the environment variables with a broker's address for OpenAI's and Anthropic's clients."""
-    return {"OPENAI_BASE_URL": f"{url}/v1", "ANTHROPIC_BASE_URL": url}
+    """Return the environment variables with a broker's address for OpenAI's, Anthropic's and Google's clients."""
+    return {"OPENAI_BASE_URL": f"{url}/v1", "ANTHROPIC_BASE_URL": url, "GOOGLE_GEMINI_BASE_URL": url}
+
+
+def broker_keys(token: str) -> dict[str, str]:
+    """Return the environment variables in which these clients look for a key, with a broker's token."""
+    return dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"), token)
 
 
 def raise_loopback() -> None:

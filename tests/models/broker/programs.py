@@ -155,3 +155,53 @@ class MessagesProgram:
 
 
 PROGRAMS = (ChatProgram, ResponsesProgram, MessagesProgram)
+
+
+class GeminiProgram:
+    """Google's `generateContent`, by the package `google-genai`."""
+
+    def __init__(self, url: str, token: str | None) -> None:
+        from google import genai
+
+        options = genai.types.HttpOptions(base_url=url, retry_options=genai.types.HttpRetryOptions(attempts=1))
+        self.client = genai.Client(api_key=token, http_options=options)
+
+    def begin(self) -> dict[str, Any]:
+        picture = {"inline_data": {"mime_type": "image/png", "data": PIXEL}}
+        contents = [{"role": "user", "parts": [{"text": "How is the weather?"}, picture]}]
+        declared = {"name": "weather", "parameters_json_schema": PARAMETERS}
+        tools = [{"function_declarations": [declared]}, {"google_search": {}}]
+        limits = {"max_output_tokens": 50, "temperature": 0.5}
+        return {
+            "model": "fake",
+            "contents": contents,
+            "config": {"system_instruction": "Be brief.", "tools": tools, **limits},
+        }
+
+    def go_on(self, asked: dict[str, Any], turn: Turn) -> dict[str, Any]:
+        said: list[Any] = [{"text": turn.text}]
+        said += [{"function_call": {"id": i, "name": name, "args": given}} for i, name, given in turn.calls]
+        results = [
+            {"function_response": {"id": i, "name": name, "response": {"output": FOUND[given["city"]]}}}
+            for i, name, given in turn.calls
+        ]
+        more = [{"role": "model", "parts": said}, {"role": "user", "parts": results}]
+        return {**asked, "contents": [*asked["contents"], *more]}
+
+    def ask(self, asked: dict[str, Any], *, streamed: bool) -> Turn:
+        if streamed:
+            return self._turn(list(self.client.models.generate_content_stream(**asked)))
+        return self._turn([self.client.models.generate_content(**asked)])
+
+    async def ask_async(self, asked: dict[str, Any], *, streamed: bool) -> Turn:
+        if streamed:
+            return self._turn([piece async for piece in await self.client.aio.models.generate_content_stream(**asked)])
+        return self._turn([await self.client.aio.models.generate_content(**asked)])
+
+    def _turn(self, got: list[Any]) -> Turn:
+        parts = [part for piece in got for part in piece.candidates[0].content.parts]
+        calls = [(p.function_call.id, p.function_call.name, p.function_call.args) for p in parts if p.function_call]
+        usage = got[-1].usage_metadata
+        tokens = (usage.prompt_token_count, usage.candidates_token_count)
+        text = "".join(part.text or "" for part in parts if not part.thought)
+        return Turn(text, calls, tokens, got[-1].candidates[0].finish_reason.value)

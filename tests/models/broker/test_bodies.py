@@ -21,7 +21,7 @@ from heredity.models.broker.app import ChatCompletion
 from heredity.models.broker.body import MAX_BODY_BYTES
 from heredity.models.broker.messages import Messages
 from heredity.models.broker.problems import Problem
-from heredity.models.broker.responses import Memory, Responses
+from heredity.models.broker.responses import Kept, Memory, Responses
 
 CHAT, RESPONSES, MESSAGES = "/v1/chat/completions", "/v1/responses", "/v1/messages"
 PATHS = (CHAT, RESPONSES, MESSAGES)
@@ -244,7 +244,7 @@ async def test_no_program_learns_where_a_model_lies_on_the_host() -> None:
 
 @one_loop
 async def test_addresses_that_are_not_there_are_explained(client: httpx.AsyncClient) -> None:
-    for method, path, status in (("GET", CHAT, 405), ("POST", "/v1/embeddings", 404), ("POST", "/v1/models", 405)):
+    for method, path, status in (("GET", CHAT, 405), ("POST", "/v1/audio/speech", 404), ("POST", "/v1/models", 405)):
         answer = await client.request(method, path, json={})
         assert answer.status_code == status, path
         assert "there are: POST" in answer.json()["error"]["message"]
@@ -321,7 +321,7 @@ def test_any_body_is_read_or_refused_and_nothing_else(body: dict[str, Any]) -> N
 def test_remembered_conversations_stay_within_their_bound(sizes: list[int]) -> None:
     memory = Memory(limit=100)
     for i, size in enumerate(sizes):
-        memory.keep(str(i), (), size)
+        memory.keep(Kept({"id": str(i)}, (), (), size))
         kept = [memory.recall(str(j)) for j in range(i + 1)]
-        assert sum(k[1] for k in kept if k) <= 100
+        assert sum(k.size for k in kept if k) <= 100
         assert kept[-1] is not None

@@ -249,3 +249,38 @@ async def test_a_unix_socket_serves_the_same_and_is_removed(tmp_path: Any) -> No
             assert answer.json()["choices"][0]["message"]["content"] == "It is unknown."
         assert table.at.socket == path
     assert not path.exists()
+
+
+async def test_a_response_is_retrieved_with_its_items_by_its_own_account_and_forgotten() -> None:
+    accounts = [Account(name, token=f"{name}-token-0123456789") for name in ("one", "two")]
+    async with bench(None, *accounts) as table:
+        one, two = (ResponsesProgram(table.url, account.token).parallel.responses for account in accounts)
+        given = await one.create(model="fake", input="How is it?")
+        more = await one.create(
+            model="fake", input=[{"role": "user", "content": "And?"}], previous_response_id=given.id
+        )
+        async with one.stream(model="fake", input="How?") as stream:
+            streamed = await stream.get_final_response()
+        for response in (given, more, streamed):
+            again = await one.retrieve(response.id)
+            assert (again.id, again.output_text, again.usage) == (response.id, "It is unknown.", response.usage)
+        listed = [item async for item in await one.input_items.list(more.id)]
+        assert [(item.type, item.role, item.content) for item in listed] == [("message", "user", "And?")]
+        with pytest.raises(openai.NotFoundError, match="no response"):
+            await two.retrieve(given.id)
+        await one.delete(given.id)
+        with pytest.raises(openai.NotFoundError, match="no response"):
+            await one.retrieve(given.id)
+        unstored = await one.create(model="fake", input="a", store=False)
+        with pytest.raises(openai.NotFoundError, match="store: false"):
+            await one.retrieve(unstored.id)
+
+
+async def test_the_input_of_responses_is_counted_free_of_charge() -> None:
+    async with bench() as table:
+        client = ResponsesProgram(table.url, TOKEN).parallel
+        counted = await client.responses.input_tokens.count(model="fake", input="word " * 1000)
+        assert (counted.object, counted.input_tokens) == ("response.input_tokens", 1250)
+        with pytest.raises(openai.NotFoundError, match="/v1/chat/completions"):
+            await client.completions.create(model="fake", prompt="Once")
+    assert table.ledger.total.calls == 0

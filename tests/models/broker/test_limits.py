@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from importlib import import_module
 from typing import Any
 
 import anthropic
@@ -193,3 +194,34 @@ def test_a_token_is_fresh_and_is_not_shown() -> None:
     one, two = Account("run"), Account("run")
     assert one.token != two.token
     assert one.token not in repr(one)
+
+
+async def test_bodies_that_never_end_give_their_slots_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(import_module("heredity.models.broker.body"), "MAX_BODY_S", 0.2)
+    half = f"POST /v1/chat/completions HTTP/1.1\r\nhost: b\r\nauthorization: Bearer {TOKEN}\r\ncontent-length: 9\r\n\r\nhal"
+    async with bench(limits=Limits(concurrent=2)) as table:
+        held = [await asyncio.open_connection("127.0.0.1", int(table.url.rsplit(":", 1)[1])) for _ in range(2)]
+        for _, writer in held:
+            writer.write(half.encode())
+        answers = [(await reader.read(4096)).decode() for reader, _ in held]
+        assert all("408 Request Timeout" in answer and "did not arrive within" in answer for answer in answers)
+        assert table.ledger.in_flight == 0
+        answer: Any = await ChatProgram(table.url, TOKEN).parallel.chat.completions.create(**QUESTION)
+        assert answer.choices[0].message.content == "It is unknown."
+        for _, writer in held:
+            writer.close()
+
+
+async def test_a_broker_answers_beside_hundreds_of_half_open_connections() -> None:
+    halves = (b"", b"POST /v1/chat/comp", b"POST /v1/messages HTTP/1.1\r\nhost: b\r\ncontent-length: 9\r\n\r\nhal")
+    async with bench() as table:
+        port = int(table.url.rsplit(":", 1)[1])
+        held: list[asyncio.StreamWriter] = []
+        for number in range(400):
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(halves[number % 3])
+            held.append(writer)
+        answer: Any = await ChatProgram(table.url, TOKEN).parallel.chat.completions.create(**QUESTION)
+        assert answer.choices[0].message.content == "It is unknown."
+        for writer in held:
+            writer.close()

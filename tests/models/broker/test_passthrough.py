@@ -8,15 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import openai
 import pytest
 
 pytest.importorskip("pydantic_ai", reason="needs the extra llm")
 
-from tests.models.broker.fakes import TOKEN, Bench, bench
+from tests.models.broker.fakes import TOKEN, Bench, FakeModel, bench
+from tests.models.broker.programs import ChatProgram
 from tests.models.endpoint import Answer, Endpoint, anthropic, anthropic_stream, chunks, completion, endpoint, failure
 
 from heredity._core.errors import ProviderError
 from heredity.models import Delta, Message, Request, Usage
+from heredity.models.broker import Account, Limits
 from heredity.models.contract import Original, apis_of
 from heredity.models.gateway import Gateway, ProviderModel, provider_model
 from heredity.models.replay import Recording, Replayed
@@ -72,6 +75,27 @@ RESPONSE_EVENTS = [
     {"type": "response.completed", "response": RESPONSE},
 ]
 TEXT = {"type": "text", "text": ""}
+CONTENT: dict[str, Any] = {
+    "contents": [
+        {"role": "user", "parts": [{"fileData": {"fileUri": "https://example.org/a.pdf"}}]},
+        {"role": "model", "parts": [{"text": "hm", "thought": True}, {"text": "So.", "thoughtSignature": "c2ln"}]},
+        {"role": "user", "parts": [{"text": "hi"}]},
+    ],
+    "tools": [{"googleSearch": {}}],
+    "safetySettings": [{"category": "HARM_CATEGORY_HARASSMENT", "threshold": "OFF"}],
+    "generationConfig": {"thinkingConfig": {"thinkingBudget": 100}, "responseSchema": {"type": "OBJECT"}, "topK": 3},
+}
+CONTENT_ANSWER: dict[str, Any] = {
+    "candidates": [
+        {
+            "content": {"role": "model", "parts": [{"text": "hello", "thoughtSignature": "bW9yZQ=="}]},
+            "finishReason": "STOP",
+            "groundingMetadata": {},
+        }
+    ],
+    "usageMetadata": {"promptTokenCount": 12, "candidatesTokenCount": 3, "totalTokenCount": 15},
+    "modelVersion": "m-dated",
+}
 CALLS = {
     "/v1/chat/completions": (
         CHAT,
@@ -99,7 +123,8 @@ def settings_of(server: Endpoint, path: str) -> ProviderSettings:
     prices: Any = PRICES
     if "messages" in path:
         return ProviderSettings(kind="anthropic", base_url=server.url.removesuffix("/v1"), prices=prices, timeout_s=5.0)
-    return ProviderSettings(base_url=server.url, apis=("chat.completions", "responses"), prices=prices, timeout_s=5.0)
+    apis = ("chat.completions", "responses", "embeddings")
+    return ProviderSettings(base_url=server.url, apis=apis, prices=prices, timeout_s=5.0)
 
 
 def model_of(server: Endpoint, path: str) -> ProviderModel:
@@ -242,7 +267,8 @@ async def test_a_layer_takes_what_all_of_its_models_take(server: Endpoint) -> No
     settings = GatewaySettings(providers={"chat": chat, "messages": messages}, routes=routes)
     async with Gateway(settings) as gateway:
         taken = {name: apis_of(gateway.model(name)) for name in ("chat/m", "messages/m", "both")}
-    assert taken == {"chat/m": {"chat.completions", "responses"}, "messages/m": {"messages"}, "both": frozenset()}
+    chat_apis = {"chat.completions", "responses", "embeddings"}
+    assert taken == {"chat/m": chat_apis, "messages/m": {"messages"}, "both": frozenset()}
 
 
 async def test_gemini_passes_too(server: Endpoint) -> None:
@@ -259,3 +285,92 @@ async def test_gemini_passes_too(server: Endpoint) -> None:
         assert (received[-1].reply.text, received[-1].reply.usage.tokens) == ("hello", 15)
         assert server.asked[-1].body == body
     assert server.asked[-1].path == "/v1beta/models/m:streamGenerateContent?alt=sse"
+
+
+@each_way
+async def test_a_gemini_model_gets_and_gives_gemini_content_as_it_is(server: Endpoint, streamed: bool) -> None:
+    server.play(Answer(events=[CONTENT_ANSWER]) if streamed else Answer(body=CONTENT_ANSWER))
+    settings = ProviderSettings(kind="google", base_url=server.url.removesuffix("/v1"), prices=PRICES, timeout_s=5.0)  # pyright: ignore[reportArgumentType]
+    action = "streamGenerateContent?alt=sse" if streamed else "generateContent"
+    async with bench({"fake": provider_model("lab/m", settings)}) as table:
+        answer = await post(table, f"/v1beta/models/fake:{action}", CONTENT)
+    text = answer.text.removeprefix("data: ") if streamed else answer.text
+    assert json.loads(text) == CONTENT_ANSWER
+    assert server.asked[0].body == CONTENT
+    assert server.asked[0].path.rpartition("/")[2] == f"m:{action}"
+    assert (table.records[0].endpoint, table.records[0].finish) == ("generate_content", "stop")
+    assert table.ledger.total.usage.tokens == 15
+
+
+async def test_an_array_of_a_gemini_models_pieces_is_refused_by_name(server: Endpoint) -> None:
+    settings = ProviderSettings(kind="google", base_url=server.url.removesuffix("/v1"))
+    async with bench({"fake": provider_model("lab/m", settings)}) as table:
+        answer = await post(table, "/v1beta/models/fake:streamGenerateContent", CONTENT)
+    assert (answer.status_code, "alt=sse" in answer.json()["error"]["message"]) == (400, True)
+    assert not server.asked
+
+
+@each_way
+async def test_a_response_that_its_provider_made_is_retrieved(server: Endpoint, streamed: bool) -> None:
+    body, whole, events = CALLS["/v1/responses"]
+    server.play(events if streamed else Answer(body=whole))
+    async with bench({"fake": model_of(server, "/v1/responses")}) as table:
+        for store, status in ((True, 200), (False, 404)):
+            await post(table, "/v1/responses", {**body, "model": "fake", "stream": streamed, "store": store})
+            async with httpx.AsyncClient(base_url=f"{table.url}/t/{TOKEN}") as client:
+                again = await client.get("/v1/responses/resp_1")
+                items = await client.get("/v1/responses/resp_1/input_items?order=asc")
+                await client.delete("/v1/responses/resp_1")
+            assert (again.status_code, items.status_code) == (status, status)
+            if store:
+                assert again.json() == RESPONSE
+                assert [item["type"] for item in items.json()["data"]] == ["reasoning", "message"]
+
+
+VECTORS: dict[str, Any] = {
+    "object": "list",
+    "data": [{"object": "embedding", "index": 0, "embedding": "AACAPwAAAEA="}],
+    "model": "m-dated",
+    "usage": {"prompt_tokens": 4, "total_tokens": 4},
+}
+
+
+async def test_embeddings_of_openais_package_are_passed_and_charged(server: Endpoint) -> None:
+    server.play(Answer(body=VECTORS))
+    accounts = [Account("run", limits=Limits(calls=1), token=TOKEN)]
+    async with bench({"fake": model_of(server, "")}, *accounts) as table:
+        client = ChatProgram(table.url, TOKEN).parallel.embeddings
+        got = await client.create(model="fake", input=["a", "b"], dimensions=2)
+        assert got.data[0].embedding == [1.0, 2.0]
+        assert table.ledger.total.usage == Usage(4, 0, 0, 4e-6)
+        with pytest.raises(openai.RateLimitError, match="budget"):
+            await client.create(model="fake", input="a")
+    assert server.asked[0].path == "/v1/embeddings"
+    assert server.asked[0].body == {"model": "m", "input": ["a", "b"], "dimensions": 2, "encoding_format": "base64"}
+
+
+@pytest.mark.parametrize("batch", [False, True])
+async def test_embeddings_of_gemini_are_passed(server: Endpoint, batch: bool) -> None:
+    one: dict[str, Any] = {"content": {"parts": [{"text": "a"}]}, "outputDimensionality": 2}
+    vector = {"values": [1.0, 2.0]}
+    answer: dict[str, Any] = {"embeddings": [vector]} if batch else {"embedding": vector}
+    server.play(Answer(body=answer))
+    action = "batchEmbedContents" if batch else "embedContent"
+    settings = ProviderSettings(kind="google", base_url=server.url.removesuffix("/v1"))
+    async with bench({"fake": provider_model("lab/m", settings)}) as table:
+        asked = {"requests": [{"model": "models/fake", **one}]} if batch else {"model": "models/fake", **one}
+        assert (await post(table, f"/v1beta/models/fake:{action}", asked)).json() == answer
+    named = {"model": "models/m", **one}
+    assert server.asked[0].body == ({"requests": [named]} if batch else named)
+    assert server.asked[0].path == f"/v1beta/models/m:{action}"
+    assert table.ledger.total.usage.tokens is None
+    assert table.ledger.charged["tokens"] > 0
+
+
+@pytest.mark.parametrize("path", ["/v1/embeddings", "/v1beta/models/fake:embedContent"])
+async def test_a_model_without_embeddings_says_so_and_is_not_called(path: str) -> None:
+    model = FakeModel()
+    async with bench(model) as table:
+        answer = await post(table, path, {"input": "a", "content": {}})
+    assert (answer.status_code, "no embeddings" in answer.json()["error"]["message"]) == (400, True)
+    assert not model.requests

@@ -22,7 +22,7 @@ from heredity.results.text import clean
 from heredity.sandbox.agent_bubblewrap import READ_ONLY, Confinement, available, folder_variables, open_descriptors
 from heredity.sandbox.isolation import ALLOWED_PACKAGES
 from heredity.sandbox.memory import machine_memory
-from heredity.sandbox.relay import addresses, broker_addresses
+from heredity.sandbox.relay import addresses, broker_addresses, broker_keys
 from heredity.sandbox.watch import FAR, Bounds, Watch
 
 _CHUNK = 1 << 16
@@ -208,8 +208,8 @@ class BrokerDoor:
 
     @property
     def keys(self) -> dict[str, str]:
-        """The variables with the token for OpenAI's and Anthropic's clients."""
-        return {"OPENAI_API_KEY": self.token, "ANTHROPIC_API_KEY": self.token}
+        """The variables with the token for OpenAI's, Anthropic's and Google's clients."""
+        return broker_keys(self.token)
 
 
 @dataclass(frozen=True, slots=True)

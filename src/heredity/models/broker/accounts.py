@@ -85,7 +85,8 @@ class CallRecord:
 
     Attributes:
         run: the account's run.
-        endpoint: `"chat.completions"`, `"responses"` or `"messages"`.
+        endpoint: `"chat.completions"`, `"responses"`, `"messages"`, `"generate_content"`, `"embeddings"`, `"embed_content"` or
+            `"batch_embed_contents"`.
         asked: the model's name as the program gave it.
         model: the model that answered, or was to answer.
         digest: digest of the request.

@@ -46,10 +46,11 @@ from heredity.models.broker.conversation import (
     rest_of,
 )
 from heredity.models.broker.fields import Wish, dropped_of, fit, thinking
+from heredity.models.broker.gemini import GenerateContent, counted_request
 from heredity.models.broker.messages import Messages
 from heredity.models.broker.passthrough import PassedThrough
-from heredity.models.broker.problems import Problem, Shape, anthropic_shape, openai_shape, short
-from heredity.models.broker.responses import Responses
+from heredity.models.broker.problems import Problem, Shape, anthropic_shape, google_shape, openai_shape, short
+from heredity.models.broker.responses import Kept, Responses
 from heredity.models.contract import apis_of
 
 _FINISH = {"stop": "stop", "length": "length", "tool_calls": "tool_calls", "refusal": "content_filter"}
@@ -161,6 +162,7 @@ class ChatCompletion:
     name.
     """
 
+    media_type = "text/event-stream"
     ping = b": ping\n\n"
 
     def __init__(self, body: Mapping[str, Any]) -> None:
@@ -269,9 +271,9 @@ _Doing = Callable[[HttpRequest, Ledger, Send], Awaitable[None]]
 class BrokerApp:
     """Serves language models to programs that hold a token and no key.
 
-    `POST /v1/chat/completions` and `/v1/responses` follow OpenAI's API, `POST /v1/messages` and
-    `/v1/messages/count_tokens` Anthropic's, `GET /v1/models` both. The token is in the header `Authorization` or
-    `x-api-key`, or in the path: `/t/TOKEN/v1/…`.
+    It follows OpenAI's API (`/v1/chat/completions`, `/v1/responses`, …), Anthropic's (`/v1/messages`, …) and Gemini's
+    (`/v1beta/models/MODEL:generateContent`, …). The token is in the header `Authorization`, `x-api-key` or
+    `x-goog-api-key`, in the parameter `key`, or in the path: `/t/TOKEN/v1/…`.
 
     Attributes:
         asgi: the application to serve.
@@ -342,19 +344,32 @@ class BrokerApp:
         chat = self._answering("chat.completions", lambda body, size, ledger: ChatCompletion(body))
         responses = self._answering("responses", lambda body, size, ledger: Responses(body, size, ledger.memory))
         messages = self._answering("messages", lambda body, size, ledger: Messages(body))
-        posts: dict[str, _Doing] = {
-            "/v1/chat/completions": chat,
-            "/v1/responses": responses,
-            "/v1/messages": messages,
-            "/v1/messages/count_tokens": self._count,
-        }
+        count = self._counting(lambda body, size, ledger: Messages(body, counting=True), "input_tokens")
+        count_input = self._counting(
+            lambda body, size, ledger: Responses(body, size, ledger.memory),
+            "input_tokens",
+            object="response.input_tokens",
+        )
+        endpoints: list[tuple[str, str, _Doing]] = [
+            ("POST", "/v1/chat/completions", chat),
+            ("POST", "/v1/responses", responses),
+            ("POST", "/v1/responses/input_tokens", count_input),
+            ("GET", "/v1/responses/{response}", self._retrieve),
+            ("DELETE", "/v1/responses/{response}", self._forget),
+            ("GET", "/v1/responses/{response}/input_items", self._list_items),
+            ("POST", "/v1/messages", messages),
+            ("POST", "/v1/messages/count_tokens", count),
+            ("POST", "/v1/embeddings", self._answering("embeddings", _refuse_vectors)),
+            ("POST", "/v1/completions", _refuse_completions),
+            ("GET", "/v1/models", self._list),
+            ("GET", "/v1/models/{model:path}", self._list),
+            ("GET", "/v1beta/models", self._list_gemini),
+            ("GET", "/v1beta/models/{model:path}", self._list_gemini),
+            ("POST", "/v1beta/models/{model:path}", self._gemini),
+        ]
         routes = [Route("/", _health), Route("/t/{token}", _health)]
         for base in ("", "/t/{token}"):
-            routes += [Route(base + path, _Endpoint(self, doing), methods=["POST"]) for path, doing in posts.items()]
-            routes += [
-                Route(f"{base}/v1/models{rest}", _Endpoint(self, self._list), methods=["GET"])
-                for rest in ("", "/{model:path}")
-            ]
+            routes += [Route(base + path, _Endpoint(self, doing), methods=[verb]) for verb, path, doing in endpoints]
         return routes
 
     def ledger_of(self, request: HttpRequest) -> Ledger:
@@ -362,7 +377,8 @@ class BrokerApp:
         scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
         path = request.path_params.get("token", "")
         bearer = bearer.strip() if scheme.lower() == "bearer" else ""
-        given = (path,) if path else (request.headers.get("x-api-key", ""), bearer)
+        headers = (request.headers.get(name, "") for name in ("x-api-key", "x-goog-api-key"))
+        given = (path,) if path else (*headers, bearer, request.query_params.get("key", ""))
         matching: Ledger | None = None
         for token in given:
             for ledger in self._ledgers:
@@ -372,23 +388,23 @@ class BrokerApp:
             raise Problem("token", "no account has this token; use the one that the run gave")
         return matching
 
-    def _answering(self, endpoint: str, read: _Reading, model: str = "", streams: bool | None = None) -> _Doing:
-        """Return the work of an endpoint; `model` and `streams` are given where they stand in the address."""
+    def _answering(self, endpoint: str, read: _Reading, addressed: Mapping[str, Any] | None = None) -> _Doing:
+        """Return the work of an endpoint that calls a model; `addressed` are fields that stand in the address instead."""
 
         async def answer(request: HttpRequest, ledger: Ledger, send: Send) -> None:
             with ledger.slot():
                 try:
                     body, size = await read_body(request)
-                    exchange = self._passed(endpoint, body, request, ledger, read, model, streams) or read(
+                    exchange = self._passed(endpoint, body, addressed or body, request, ledger, read) or read(
                         body, size, ledger
                     )
-                    answering = self._model(ledger.account, exchange.asked)
-                    fit(exchange, answering)
+                    model = self._model(ledger.account, exchange.asked)
+                    fit(exchange, model)
                     ledger.begin()
                 except Problem:
                     ledger.refused += 1
                     raise
-                call = Call(endpoint, exchange, answering, ledger, self._on_call)
+                call = Call(endpoint, exchange, model, ledger, self._on_call)
                 await call.run(request.scope, request.receive, send, self._patience)
 
         return answer
@@ -397,18 +413,17 @@ class BrokerApp:
         self,
         api: str,
         body: Mapping[str, Any],
+        fields: Mapping[str, Any],
         request: HttpRequest,
         ledger: Ledger,
         read: _Reading,
-        model: str,
-        streams: bool | None,
     ) -> PassedThrough | None:
         """Return the exchange of a request that its model takes as it is; None if the model has another API."""
-        asked = model or body.get("model")
+        asked = fields.get("model")
         if not isinstance(asked, str) or api not in apis_of(self._model(ledger.account, asked)):
             return None
-        wants = body.get("stream") is True if streams is None else streams
-        return PassedThrough(api, asked, body, request.headers, wants, lambda: read(body, 0, ledger).request)
+        streams = fields.get("stream") is True
+        return PassedThrough(api, asked, body, request.headers, streams, lambda: read(body, 0, ledger).request)
 
     def _model(self, account: Account, asked: str) -> Model:
         name = account.model_for(asked)
@@ -430,12 +445,70 @@ class BrokerApp:
             return sorted({short(target) if name == "*" else name for name, target in account.models.items()})
         return sorted(self._models) if isinstance(self._models, Mapping) else []
 
-    async def _count(self, request: HttpRequest, ledger: Ledger, send: Send) -> None:
-        with ledger.slot():
-            body, _ = await read_body(request)
-            exchange = Messages(body, counting=True)
-            self._model(ledger.account, exchange.asked)
-            await _json({"input_tokens": estimated_tokens(exchange.request)})(request.scope, request.receive, send)
+    def _counting(self, read: _Reading, field: str, **fixed: str) -> _Doing:
+        """Return the work of an endpoint that counts a request's tokens, and answers with them in a field."""
+
+        async def count(request: HttpRequest, ledger: Ledger, send: Send) -> None:
+            with ledger.slot():
+                exchange = read(*await read_body(request), ledger)
+                self._model(ledger.account, exchange.asked)
+                counted = {**fixed, field: estimated_tokens(exchange.request)}
+                await _json(counted)(request.scope, request.receive, send)
+
+        return count
+
+    async def _retrieve(self, request: HttpRequest, ledger: Ledger, send: Send) -> None:
+        if request.query_params.get("stream") == "true":
+            raise Problem("request", "a response is kept whole; ask for it without stream", field="stream")
+        await _json(_kept(request, ledger).response)(request.scope, request.receive, send)
+
+    async def _forget(self, request: HttpRequest, ledger: Ledger, send: Send) -> None:
+        name = _kept(request, ledger).response["id"]
+        ledger.memory.forget(name)
+        await _json({"id": name, "object": "response", "deleted": True})(request.scope, request.receive, send)
+
+    async def _list_items(self, request: HttpRequest, ledger: Ledger, send: Send) -> None:
+        items = _kept(request, ledger).items
+        if request.query_params.get("order", "desc") == "desc":
+            items = items[::-1]
+        ends = {"first_id": items[0]["id"] if items else None, "last_id": items[-1]["id"] if items else None}
+        listed = {"object": "list", "data": list(items), "has_more": False, **ends}
+        await _json(listed)(request.scope, request.receive, send)
+
+    async def _gemini(self, request: HttpRequest, ledger: Ledger, send: Send) -> None:
+        asked, _, action = request.path_params["model"].rpartition(":")
+        if action in ("generateContent", "streamGenerateContent"):
+            streams = action != "generateContent"
+            as_array = streams and request.query_params.get("alt") != "sse"
+            if as_array and "generate_content" in apis_of(self._model(ledger.account, asked)):
+                raise Problem("request", "this model's streams are events; ask with alt=sse", field="alt")
+
+            def read(body: Mapping[str, Any], size: int, ledger: Ledger) -> GenerateContent:
+                return GenerateContent(body, asked, streams=streams, as_array=as_array)
+
+            answering = self._answering("generate_content", read, {"model": asked, "stream": streams})
+            await answering(request, ledger, send)
+        elif action in _VECTORS:
+            await self._answering(_VECTORS[action], _refuse_vectors, {"model": asked})(request, ledger, send)
+        elif action == "countTokens":
+            counting = self._counting(
+                lambda body, size, ledger: GenerateContent(counted_request(body), asked), "totalTokens"
+            )
+            await counting(request, ledger, send)
+        else:
+            actions = "generateContent, streamGenerateContent, countTokens, embedContent, batchEmbedContents"
+            raise Problem(
+                "unknown_path", f"there is no {action[:80] or 'action'} of a model here; there are: {actions}"
+            )
+
+    async def _list_gemini(self, request: HttpRequest, ledger: Ledger, send: Send) -> None:
+        asked = request.path_params.get("model")
+        if asked is None:
+            answer: dict[str, Any] = {"models": [_described_gemini(name) for name in self._names(ledger.account)]}
+        else:
+            self._model(ledger.account, asked)
+            answer = _described_gemini(asked)
+        await _json(answer)(request.scope, request.receive, send)
 
     async def _list(self, request: HttpRequest, ledger: Ledger, send: Send) -> None:
         asked, names = request.path_params.get("model"), self._names(ledger.account)
@@ -468,7 +541,36 @@ def _described(name: str) -> dict[str, Any]:
     return {**openai, "type": "model", "display_name": name, "created_at": "1970-01-01T00:00:00Z"}
 
 
+def _described_gemini(name: str) -> dict[str, Any]:
+    methods = ["generateContent", "countTokens"]
+    return {"name": f"models/{name}", "displayName": name, "version": "1", "supportedGenerationMethods": methods}
+
+
+def _kept(request: HttpRequest, ledger: Ledger) -> Kept:
+    name = request.path_params["response"]
+    kept = ledger.memory.recall(name)
+    if kept is None:
+        why = "it was stored with store: false, belongs to another account, or is too old"
+        raise Problem("unknown_response", f"there is no response {name[:80]!r}: {why}", field="response_id")
+    return kept
+
+
+_VECTORS = {"embedContent": "embed_content", "batchEmbedContents": "batch_embed_contents"}
+
+
+def _refuse_vectors(body: Mapping[str, Any], size: int, ledger: Ledger) -> Exchange:
+    message = "this model gives no embeddings by this API; ask for one of a provider that has it"
+    raise Problem("request", message, field="model")
+
+
+async def _refuse_completions(request: HttpRequest, ledger: Ledger, send: Send) -> None:
+    message = "completions of a bare prompt are not served; send it as a user's message to /v1/chat/completions"
+    raise Problem("unknown_path", message)
+
+
 def _shape_of(request: HttpRequest) -> Shape:
+    if "/v1beta/" in request.scope["path"] or "x-goog-api-key" in request.headers:
+        return google_shape
     anthropic = "anthropic-version" in request.headers or "/v1/messages" in request.scope["path"]
     return anthropic_shape if anthropic else openai_shape
 
@@ -490,7 +592,10 @@ async def _bug(request: HttpRequest, error: Exception) -> Response:
 
 
 async def _unknown_path(request: HttpRequest, error: Exception) -> Response:
-    routes = "POST /v1/chat/completions, /v1/responses, /v1/messages, /v1/messages/count_tokens; GET /v1/models"
+    routes = (
+        "POST /v1/chat/completions, /v1/responses, /v1/responses/input_tokens, /v1/embeddings, /v1/messages, "
+        "/v1/messages/count_tokens, /v1beta/models/MODEL:generateContent; GET /v1/models, /v1/responses/ID, /v1beta/models"
+    )
     problem = Problem("unknown_path", f"there is no {request.method} {request.scope['path']}; there are: {routes}")
     if isinstance(error, HTTPException):
         problem.status = error.status_code

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 import json
@@ -30,6 +31,8 @@ from heredity.models.broker.fields import Wish
 from heredity.models.broker.problems import Problem
 
 MAX_BODY_BYTES = 32 << 20
+MAX_BODY_S = 60.0
+"""Seconds in which a body has to arrive: it holds one of the account's slots."""
 IMAGE_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 _DATA_URL = re.compile(r"data:([\w/+.-]+);base64,(.*)", re.DOTALL)
@@ -67,19 +70,9 @@ class Part(BaseModel):
             return value
         return {name: inner for name, inner in cast("dict[str, Any]", value).items() if inner is not None}
 
-
-class Body(Part):
-    """A whole body."""
-
-    model: str
-    stream: bool = False
-    temperature: float | None = None
-    top_p: float | None = None
-    seed: int | None = None
-
     @classmethod
     def read(cls, value: Any) -> Self:
-        """Return a body that was parsed from JSON.
+        """Return a whole body that was parsed from JSON.
 
         Raises:
             Problem: if it is wrong; the message names the field by its path, as in `messages[0].content`.
@@ -89,12 +82,29 @@ class Body(Part):
         except ValidationError as error:
             raise _problem(error.errors(include_url=False)[0], value) from error
 
+
+class Body(Part):
+    """A whole body that names its model."""
+
+    model: str
+    stream: bool = False
+    temperature: float | None = None
+    top_p: float | None = None
+    seed: int | None = None
+
     def sampling(self, max_tokens: int | None, stop: Sequence[str]) -> Sampling:
         """Return the sampling parameters; raises `Problem`."""
-        try:
-            return Sampling(self.temperature, self.top_p, max_tokens, self.seed, tuple(filter(None, stop)))
-        except ConfigError as error:
-            raise Problem("request", str(error), field=str(error).split()[0]) from error
+        return checked_sampling(self.temperature, self.top_p, max_tokens, self.seed, stop)
+
+
+def checked_sampling(
+    temperature: float | None, top_p: float | None, max_tokens: int | None, seed: int | None, stop: Sequence[str]
+) -> Sampling:
+    """Return sampling parameters; raises `Problem` if one is out of range."""
+    try:
+        return Sampling(temperature, top_p, max_tokens, seed, tuple(filter(None, stop)))
+    except ConfigError as error:
+        raise Problem("request", str(error), field=str(error).split()[0]) from error
 
 
 def only(*allowed: Any, why: str) -> AfterValidator:
@@ -201,13 +211,19 @@ async def read_body(request: HttpRequest) -> tuple[Mapping[str, Any], int]:
     """Return a request's body and its size in bytes.
 
     Raises:
-        Problem: if it is longer than `MAX_BODY_BYTES`, or not a JSON object.
+        Problem: if it is longer than `MAX_BODY_BYTES`, not here after `MAX_BODY_S`, or not a JSON object.
     """
     data = bytearray()
-    async for chunk in request.stream():
-        data += chunk
-        if len(data) > MAX_BODY_BYTES:
-            raise Problem("too_large", f"the body exceeds {MAX_BODY_BYTES} bytes; send a shorter one")
+    try:
+        async with asyncio.timeout(MAX_BODY_S):
+            async for chunk in request.stream():
+                data += chunk
+                if len(data) > MAX_BODY_BYTES:
+                    raise Problem("too_large", f"the body exceeds {MAX_BODY_BYTES} bytes; send a shorter one")
+    except TimeoutError as error:
+        raise Problem(
+            "stalled", f"the body did not arrive within {MAX_BODY_S:g} s; send it whole", retry=True
+        ) from error
     try:
         value = strict_json(data)
     except (ValueError, RecursionError) as error:

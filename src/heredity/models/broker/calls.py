@@ -75,7 +75,8 @@ class Call:
 
     async def _stream(self, send: Send, patience: Patience) -> None:
         exchange = self._exchange
-        stream = EventStream(send, lambda: exchange.piece(""), exchange.ping, header(exchange.dropped))
+        headers = {"content-type": f"{exchange.media_type}; charset=utf-8", **header(exchange.dropped)}
+        stream = EventStream(send, lambda: exchange.piece(""), lambda: exchange.ping, headers)
         async with stream.kept_alive(patience.first_s, patience.every_s):
             with self._cancellation_entered():
                 try:
@@ -136,6 +137,8 @@ class Call:
             dropped=tuple(self._exchange.dropped),
             error=f"{type(error).__name__}: {error}" if error else "",
         )
+        if reply is not None and reply.original and self._endpoint == "responses":
+            self._ledger.memory.keep_passed(request, reply)
         self._ledger.settle(record)
         if self._on_call:
             self._on_call(record)

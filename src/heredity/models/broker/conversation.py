@@ -7,10 +7,11 @@ import math
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from heredity._core.errors import ConfigError
 from heredity.models import Image, Message, Reply, Request, Sampling, ToolCall, ToolSpec
+from heredity.models.broker.body import strict_json
 from heredity.models.broker.fields import Wish
 from heredity.models.broker.problems import Problem
 
@@ -27,6 +28,7 @@ class Exchange(Protocol):
         streams: whether it wants events.
         wishes: options that only some models take.
         dropped: paths of fields that have no counterpart and cannot change what the answer says.
+        media_type: type of a streamed answer.
         ping: an event without content, to keep a connection alive.
     """
 
@@ -35,7 +37,12 @@ class Exchange(Protocol):
     streams: bool
     wishes: Sequence[Wish]
     dropped: list[str]
-    ping: bytes
+
+    @property
+    def media_type(self) -> str: ...  # noqa: D102 - see the class
+
+    @property
+    def ping(self) -> bytes: ...  # noqa: D102 - see the class
 
     def answer(self, reply: Reply) -> dict[str, Any]:
         """Return the body of an answer in one piece."""
@@ -146,6 +153,18 @@ def encode(value: Mapping[str, Any]) -> bytes:
 def event(value: Mapping[str, Any], name: str = "") -> bytes:
     """Return a server-sent event."""
     return (f"event: {name}\n".encode() if name else b"") + b"data: " + encode(value) + b"\n\n"
+
+
+def arguments_of(call: ToolCall) -> dict[str, Any]:
+    """Return a call's arguments as an object.
+
+    Text that is not an object is passed on as `invalid_arguments`, for the program's own check to refuse.
+    """
+    try:
+        value = strict_json(call.arguments or "{}")
+    except (ValueError, RecursionError):
+        value = None
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {"invalid_arguments": call.arguments}
 
 
 def estimated_tokens(request: Request) -> int:

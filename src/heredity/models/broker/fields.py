@@ -71,7 +71,8 @@ def unread(part: BaseModel, path: str = "") -> Iterator[tuple[str, str]]:
         (prefix + name, name) for name, value in (part.model_extra or {}).items() if value and name not in _IMPLIED
     )
     for name in type(part).model_fields:
-        yield from _unread_in(getattr(part, name), prefix + name)
+        spelled = type(part).model_fields[name].alias or name
+        yield from _unread_in(getattr(part, name), prefix + spelled)
 
 
 def _unread_in(value: Any, path: str) -> Iterator[tuple[str, str]]:

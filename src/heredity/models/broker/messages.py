@@ -21,10 +21,10 @@ from heredity.models.broker.body import (
     Texts,
     only,
     parts,
-    strict_json,
 )
 from heredity.models.broker.conversation import (
     Conversation,
+    arguments_of,
     encode,
     estimated_text_tokens,
     estimated_tokens,
@@ -189,6 +189,7 @@ class Messages:
     the accurate state.
     """
 
+    media_type = "text/event-stream"
     ping = event({"type": "ping"}, "ping")
 
     def __init__(self, body: Mapping[str, Any], *, counting: bool = False) -> None:
@@ -217,7 +218,7 @@ class Messages:
     def answer(self, reply: Reply) -> dict[str, Any]:
         """Return a `message`."""
         content: list[dict[str, Any]] = [{"type": "text", "text": reply.text, "citations": None}] if reply.text else []
-        content += [_tool_use(call, _input(call)) for call in reply.tool_calls]
+        content += [_tool_use(call, arguments_of(call)) for call in reply.tool_calls]
         return self._message(content, _FINISH[finish_of(reply)], self._usage(reply.usage, reply.text))
 
     def piece(self, text: str) -> bytes:
@@ -242,7 +243,7 @@ class Messages:
             events += _event("content_block_stop", index=0)
             index = 1
         for index, call in enumerate(reply.tool_calls, index):  # noqa: B020 - the count goes on
-            delta = {"type": "input_json_delta", "partial_json": encode(_input(call)).decode()}
+            delta = {"type": "input_json_delta", "partial_json": encode(arguments_of(call)).decode()}
             events += _event("content_block_start", index=index, content_block=_tool_use(call, {}))
             events += _event("content_block_delta", index=index, delta=delta)
             events += _event("content_block_stop", index=index)
@@ -348,16 +349,6 @@ def _choice(wanted: _Choice) -> str:
     if isinstance(wanted, _ToolChoice):
         return wanted.name
     return "required" if wanted.type == "any" else wanted.type
-
-
-def _input(call: ToolCall) -> dict[str, Any]:
-    # This API has objects where a model wrote text; text that is not an object is passed on for the program's check to
-    # refuse.
-    try:
-        value = strict_json(call.arguments or "{}")
-    except (ValueError, RecursionError):
-        value = None
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {"invalid_arguments": call.arguments}
 
 
 def _tool_use(call: ToolCall, given: dict[str, Any]) -> dict[str, Any]:

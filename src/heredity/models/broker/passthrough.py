@@ -10,9 +10,15 @@ from heredity._core.errors import ConfigError
 from heredity.models import Message, Reply, Request, Sampling
 from heredity.models.broker.conversation import encode, event
 from heredity.models.broker.fields import Wish
-from heredity.models.broker.problems import Problem, anthropic_shape, openai_shape
+from heredity.models.broker.problems import Problem, anthropic_shape, google_shape, openai_shape
 from heredity.models.contract import Original
 from heredity.models.passthrough import PASSED_HEADERS
+
+_PINGS = {
+    "messages": event({"type": "ping"}, "ping"),
+    # Not every client of Google's passes over comments.
+    "generate_content": event({"candidates": [{"content": {"role": "model", "parts": [{"text": ""}]}, "index": 0}]}),
+}
 
 
 class PassedThrough:
@@ -50,7 +56,7 @@ class PassedThrough:
         self.asked, self.streams, self._api = asked, streams, api
         self.wishes: Sequence[Wish] = ()
         self.dropped = list[str]()
-        self.ping = event({"type": "ping"}, "ping") if api == "messages" else b": ping\n\n"
+        self.ping = _PINGS.get(api, b": ping\n\n")
         passed = {name: headers[name] for name in PASSED_HEADERS if name in headers}
         original = Original(api, {name: value for name, value in body.items() if name != "model"}, streams, passed)
         try:
@@ -82,15 +88,20 @@ class PassedThrough:
         """Return the error event of the API."""
         if self._api == "messages":
             return event(anthropic_shape(problem), "error")
+        if self._api == "generate_content":
+            return event(google_shape(problem))
         error = openai_shape(problem)
         if self._api == "responses":
             return event({**error["error"], "error": error["error"], "type": "error"}, "error")
         return b"data: " + encode(error) + b"\n\n"
 
 
+_SAID = ("messages", "input", "contents", "content", "requests")
+
+
 def _described(body: Mapping[str, Any]) -> Request:
     """Describe a request that only its own API can express: its conversation as JSON text."""
-    said = next((body[name] for name in ("messages", "input", "contents") if name in body), "")
+    said = next((body[name] for name in _SAID if name in body), "")
     text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
     return Request((Message("user", text),), sampling=_sampling(body))
 

@@ -16,8 +16,8 @@ class Problem(Exception):  # noqa: N818 - an answer, not a failure of ours
     """A request that is answered with an error.
 
     Attributes:
-        kind: `"request"`, `"token"`, `"unknown_model"`, `"unknown_path"`, `"too_large"`, `"budget"`, `"busy"`,
-            `"rate_limit"`, `"context"`, `"provider"`, `"timeout"` or `"host"`.
+        kind: `"request"`, `"token"`, `"unknown_model"`, `"unknown_path"`, `"unknown_response"`, `"stalled"`, `"too_large"`,
+            `"budget"`, `"busy"`, `"rate_limit"`, `"context"`, `"provider"`, `"timeout"` or `"host"`.
         status: HTTP status.
         field: path of the invalid field, `"messages[0].content"`; `""` for none.
         retry: whether a retry may help.
@@ -46,6 +46,8 @@ _STATUS = {
     "token": 401,
     "unknown_model": 404,
     "unknown_path": 404,
+    "unknown_response": 404,
+    "stalled": 408,
     "too_large": 413,
     "budget": 429,
     "busy": 429,
@@ -71,6 +73,7 @@ _OPENAI = {
 
 _ANTHROPIC = {
     "token": "authentication_error",
+    "unknown_response": "not_found_error",
     "unknown_model": "not_found_error",
     "unknown_path": "not_found_error",
     "too_large": "request_too_large",
@@ -99,6 +102,33 @@ def anthropic_shape(problem: Problem) -> dict[str, Any]:
         "type": "error",
         "error": {"type": _ANTHROPIC.get(problem.kind, "invalid_request_error"), "message": message},
     }
+
+
+_GOOGLE = {
+    400: "INVALID_ARGUMENT",
+    401: "UNAUTHENTICATED",
+    404: "NOT_FOUND",
+    408: "DEADLINE_EXCEEDED",
+    413: "INVALID_ARGUMENT",
+    429: "RESOURCE_EXHAUSTED",
+    500: "INTERNAL",
+    502: "UNAVAILABLE",
+    504: "DEADLINE_EXCEEDED",
+}
+
+
+def google_shape(problem: Problem) -> dict[str, Any]:
+    """Return a problem in Google's format."""
+    details: list[dict[str, Any]] = []
+    if problem.field:
+        violations = [{"field": problem.field, "description": _printable(problem)}]
+        details.append({"@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": violations})
+    if problem.retry_after_s is not None:
+        delay = f"{math.ceil(problem.retry_after_s)}s"
+        details.append({"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay})
+    status = _GOOGLE.get(problem.status, "UNKNOWN")
+    error = {"code": problem.status, "message": _printable(problem), "status": status}
+    return {"error": {**error, **({"details": details} if details else {})}}
 
 
 def short(model: str) -> str:

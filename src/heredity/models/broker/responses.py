@@ -6,11 +6,12 @@ import json
 import time
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import BeforeValidator, Field
 
-from heredity.models import Image, Message, Reply, Usage
+from heredity.models import Image, Message, Reply, Request, Usage
 from heredity.models.broker.body import (
     AtLeastOne,
     Body,
@@ -24,7 +25,7 @@ from heredity.models.broker.body import (
     only,
     parts,
 )
-from heredity.models.broker.conversation import Conversation, event, finish_of, new_id, rest_of
+from heredity.models.broker.conversation import Conversation, encode, event, finish_of, new_id, rest_of
 from heredity.models.broker.fields import Wish, dropped_of, thinking
 from heredity.models.broker.problems import Problem, openai_shape
 from heredity.models.broker.responses_tools import SEARCH, Offer, Tool, called, events_of, tools_named
@@ -238,24 +239,58 @@ class _ResponsesBody(Body):
     prompt: Annotated[Any, only(why="send the text")] = None
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A response that was given.
+
+    Attributes:
+        response: the response.
+        messages: the conversation, its answer included and without the call's instructions.
+        items: the items that this call added.
+        size: bytes of the conversation.
+    """
+
+    response: dict[str, Any]
+    messages: tuple[Message, ...]
+    items: tuple[dict[str, Any], ...]
+    size: int
+
+
 class Memory:
     """The conversations that `previous_response_id` can continue; drops the oldest when they grow too large."""
 
     def __init__(self, limit: int = MAX_REMEMBERED_BYTES) -> None:
         """Remember up to `limit` bytes of requests."""
         self._limit, self._total = limit, 0
-        self._kept: OrderedDict[str, tuple[tuple[Message, ...], int]] = OrderedDict()
+        self._kept: OrderedDict[str, Kept] = OrderedDict()
 
-    def recall(self, name: str) -> tuple[tuple[Message, ...], int] | None:
-        """Return a response's conversation and size, its answer included; None if unknown."""
+    def recall(self, name: str) -> Kept | None:
+        """Return a response; None if it is not known (any more)."""
         return self._kept.get(name)
 
-    def keep(self, name: str, messages: tuple[Message, ...], size: int) -> None:
-        """Remember a conversation of `size` bytes under its last response's id."""
-        self._kept[name] = (messages, size)
-        self._total += size
+    def keep(self, kept: Kept) -> None:
+        """Remember a conversation under its last response's id."""
+        self._kept[kept.response["id"]] = kept
+        self._total += kept.size
         while self._total > self._limit:
-            self._total -= self._kept.popitem(last=False)[1][1]
+            self._total -= self._kept.popitem(last=False)[1].size
+
+    def keep_passed(self, request: Request, reply: Reply) -> None:
+        """Remember a response that its provider made, unless the request has `store: false`."""
+        body = request.original.body if request.original else {}
+        if body.get("store") is False:
+            return
+        # The last event of a stream has the whole response.
+        text = reply.original.rstrip().rpartition("\ndata:")[2]
+        value = json.loads(text)
+        response = value.get("response", value)
+        messages = (*request.messages, reply.message)
+        items = _items(body.get("input", ""), response["id"])
+        self.keep(Kept(response, messages, items, len(reply.original) + len(encode(body))))
+
+    def forget(self, name: str) -> None:
+        """Forget a response."""
+        self._total -= self._kept.pop(name).size
 
 
 class Responses:
@@ -269,12 +304,13 @@ class Responses:
     `previous_response_id` works within one account, unless that response had `store: false`.
     """
 
+    media_type = "text/event-stream"
     ping = b": ping\n\n"
 
     def __init__(self, body: Mapping[str, Any], size: int, memory: Memory) -> None:
         """Read a body of `size` bytes; raises `Problem`."""
         asked = _ResponsesBody.read(body)
-        self._store, self._memory, self._size = asked.store, memory, size
+        self._store, self._memory, self._size, self._id = asked.store, memory, size, new_id("resp")
         self.asked, self.streams = asked.model, asked.stream
         conversation = Conversation()
         conversation.system(asked.instructions)
@@ -285,6 +321,7 @@ class Responses:
         choice = asked.tool_choice if isinstance(asked.tool_choice, str) else asked.tool_choice.name
         sampling = asked.sampling(asked.max_output_tokens, asked.stop)
         self.request = conversation.request(self._offer.specs, sampling, choice, "input")
+        self._items = _items(body["input"], self._id)
         self.dropped = dropped_of(asked)
         self.wishes: Sequence[Wish] = [
             *thinking(asked.reasoning.effort, "reasoning.effort"),
@@ -299,7 +336,7 @@ class Responses:
             "tool_choice": body.get("tool_choice") or "auto",
             "tools": [tool for tool in body.get("tools") or () if tool["type"] in ("function", "custom")],
         }
-        self._id, self._item, self._created = new_id("resp"), new_id("msg"), int(time.time())
+        self._item, self._created = new_id("msg"), int(time.time())
         self._sent, self._open, self._began, self._number = "", False, False, 0
 
     def answer(self, reply: Reply) -> dict[str, Any]:
@@ -352,25 +389,26 @@ class Responses:
     def _recall(self, conversation: Conversation, name: str) -> None:
         if not name:
             return
-        remembered = self._memory.recall(name)
-        if remembered is None:
+        kept = self._memory.recall(name)
+        if kept is None:
             field = "previous_response_id"
             message = f"{field}: this response is not known; send the whole conversation"
             raise Problem("request", message, field=field)
-        messages, size = remembered
-        conversation.earlier(messages)
-        self._size += size
+        conversation.earlier(kept.messages)
+        self._size += kept.size
 
     def _finished(self, reply: Reply, output: list[dict[str, Any]]) -> dict[str, Any]:
-        if self._store:
-            self._memory.keep(self._id, (*self._lasting, reply.message), self._size + len(reply.text))
         status, reason = _status(reply), _CUT_SHORT.get(finish_of(reply))
-        return {
+        response = {
             **self._response(status),
             "output": output,
             "usage": _usage(reply.usage),
             "incomplete_details": {"reason": reason} if reason else None,
         }
+        if self._store:
+            messages = (*self._lasting, reply.message)
+            self._memory.keep(Kept(response, messages, self._items, self._size + len(reply.text)))
+        return response
 
     def _response(self, status: str) -> dict[str, Any]:
         return {
@@ -398,6 +436,13 @@ class Responses:
         encoded = event({"sequence_number": self._number, **values, "type": name}, name)
         self._number += 1
         return encoded
+
+
+def _items(given: Any, response: str) -> tuple[dict[str, Any], ...]:
+    """Return the items of a body as `input_items` lists them: each with a type and an id."""
+    texts = given if isinstance(given, list) else [{"role": "user", "content": [{"type": "input_text", "text": given}]}]
+    items = (dict(_with_type(item)) for item in cast("list[Any]", texts))
+    return tuple({"id": f"{item['type']}_{response}_{i}", **item} for i, item in enumerate(items))
 
 
 def _status(reply: Reply) -> str:

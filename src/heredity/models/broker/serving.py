@@ -9,7 +9,7 @@ from pathlib import Path
 
 from heredity._core.http import listening, tcp_socket, unix_socket
 from heredity.models.broker.app import BrokerApp
-from heredity.sandbox.relay import broker_addresses
+from heredity.sandbox.relay import broker_addresses, broker_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +27,13 @@ class Broker:
 
 
 def environment(url: str, token: str) -> dict[str, str]:
-    """Return the environment variables by which OpenAI's and Anthropic's clients find a broker.
+    """Return the environment variables by which OpenAI's, Anthropic's and Google's clients find a broker.
 
     Args:
         url: the broker's base URL as the program sees it: inside of a sandbox that is its relay's.
         token: the account's token.
     """
-    return {**broker_addresses(url), "OPENAI_API_KEY": token, "ANTHROPIC_API_KEY": token}
+    return {**broker_addresses(url), **broker_keys(token)}
 
 
 @contextlib.asynccontextmanager

@@ -47,18 +47,21 @@ async def _until_gone(receive: Receive) -> None:
 class EventStream:
     """A stream of events to one client; its headers go out with the first event, so that an earlier error still has a status."""
 
-    def __init__(self, send: Send, opening: Callable[[], bytes], ping: bytes, headers: Mapping[str, str]) -> None:
+    def __init__(
+        self, send: Send, opening: Callable[[], bytes], ping: Callable[[], bytes], headers: Mapping[str, str]
+    ) -> None:
         """Prepare a stream.
 
         Args:
             send: the ASGI send function.
             opening: returns the bytes that open the stream when nothing else did in time.
-            ping: an event without content.
-            headers: further headers.
+            ping: returns an event without content.
+            headers: further headers, the type among them.
         """
         self.started = False
         self._send, self._opening, self._ping = send, opening, ping
-        self._headers = [*EVENT_HEADERS, *((name.encode(), value.encode()) for name, value in headers.items())]
+        given = {name.encode(): value.encode() for name, value in headers.items()}
+        self._headers = [*(dict(EVENT_HEADERS) | given).items()]
         self._last = asyncio.get_running_loop().time()
         self._one_at_a_time = asyncio.Lock()
 
@@ -88,4 +91,4 @@ class EventStream:
             if not self.started:
                 await self.write(self._opening())
             elif loop.time() >= self._last + every_s:
-                await self.write(self._ping)
+                await self.write(self._ping())

@@ -230,7 +230,7 @@ def as_task(messages: tuple[Message, ...]) -> str:
 OPEN = ("/", "/page.css", "/page.js")
 """Paths served without a token: the page, which contains no task data and asks for the token."""
 
-_OWN = ("/v1/",)
+_OWN = ("/v1/", "/v1beta/")
 """Paths that check the token themselves, with errors in the format of their API."""
 
 

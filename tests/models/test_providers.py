@@ -19,7 +19,7 @@ from heredity._core.errors import ConfigError, MissingExtraError, ProviderError,
 from heredity.models import Delta, Image, Message, Reply, Request, Sampling, ToolCall, ToolSpec, Usage
 from heredity.models.gateway import ProviderModel, provider_model
 from heredity.models.prices import Prices
-from heredity.models.settings import WELL_KNOWN, ProviderSettings
+from heredity.models.settings import ProviderSettings
 
 from .endpoint import (
     Answer,
@@ -441,18 +441,6 @@ def test_without_the_packages_the_error_names_the_extra(server: Endpoint, monkey
     monkeypatch.setitem(sys.modules, "pydantic_ai", None)
     with pytest.raises(MissingExtraError, match=r"heredity\[llm\]"):
         openai(server)
-
-
-@pytest.mark.parametrize("name", sorted(WELL_KNOWN))
-def test_a_well_known_provider_opens_or_says_what_to_install(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if variable := WELL_KNOWN[name].api_key_env:
-        monkeypatch.setenv(variable, KEY)
-    installed = name in ("openai", "deepseek", "ollama")
-    try:
-        assert provider_model(f"{name}/some/model", WELL_KNOWN[name]).name == f"{name}/some/model"
-    except MissingExtraError as error:
-        if installed or error.extra != "llm":
-            raise
 
 
 def _refused(text: str) -> Answer:

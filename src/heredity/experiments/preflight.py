@@ -35,6 +35,7 @@ from heredity.experiments.measured import remember_measured
 from heredity.experiments.outside_agents import agent_model, program_folders
 from heredity.methods.registry import METHODS
 from heredity.models.failures import unconnected
+from heredity.models.gateway import provider_model
 from heredity.models.settings import CLIENTS, MODELS, GatewaySettings, ProviderSettings
 from heredity.protocols.contract import Setting, SuiteContext
 from heredity.protocols.registry import PROTOCOLS
@@ -298,17 +299,20 @@ def _model(name: str, gateway: GatewaySettings) -> Iterator[Check]:
 
 def _provider(name: str, provider: ProviderSettings) -> Iterator[Check]:
     client = CLIENTS.get(provider.kind)
-    ours = () if client is None or client.own else (client.module,)
-    yield from _modules(f"model {name}", {"llm": ("pydantic_ai", *ours)})
-    if client is not None and client.own:
+    ours = (client.module,) if client is not None and client.extra == "llm" else ()
+    checks = [*_modules(f"model {name}", {"llm": ("pydantic_ai", *ours)})]
+    if client is not None and not ours:
         here = _is_installed(client.module)
         detail = f"{client.module} {'installed' if here else 'not installed'}"
-        yield Check(f"model {name}: {provider.kind}", here, True, detail, f"pip install {client.install}")
+        checks.append(Check(f"model {name}: {provider.kind}", here, True, detail, f"pip install {client.install}"))
     variable = provider.api_key_env
     if variable:
         set_here = bool(os.environ.get(variable))
         detail = f"{variable} is {'set' if set_here else 'not set'}"
-        yield Check(f"key of {name.partition('/')[0]}", set_here, True, detail, f"export {variable}=…")
+        checks.append(Check(f"key of {name.partition('/')[0]}", set_here, True, detail, f"export {variable}=…"))
+    yield from checks
+    if all(check.ok for check in checks):
+        yield _try(f"model {name}", lambda: provider_model(name, provider))[1]
 
 
 def _endpoint(name: str, provider: ProviderSettings | None) -> Check | None:
@@ -349,7 +353,7 @@ _CONNECT_S = 5.0
 _AT_ONCE = 8
 _MOST_BYTES = 4096
 _LISTS = {
-    "openai": ("/models", "Authorization", "Bearer "),
+    **dict.fromkeys(("openai", "litellm", "vllm", "ollama"), ("/models", "Authorization", "Bearer ")),
     "anthropic": ("/v1/models", "x-api-key", ""),
 }
 """Kind of provider to the path of its list of models and the header that carries the key."""

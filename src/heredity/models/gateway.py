@@ -9,7 +9,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
@@ -18,7 +18,8 @@ from heredity._core.errors import BudgetError, ConfigError, MissingExtraError, P
 from heredity._core.ids import canonical_json, digest_json, generator
 from heredity._core.spans import span
 from heredity.models.cache import Cached
-from heredity.models.contract import Delta, Model, Reply, Request, Usage, conversation_text
+from heredity.models.clouds import azure_address, open_bedrock, open_google_cloud, open_other
+from heredity.models.contract import Delta, Model, Reply, Request, Sampling, Usage, conversation_text
 from heredity.models.conversion import to_messages, to_parameters, to_reply, to_settings, to_usage
 from heredity.models.failures import GARBLED, translated
 from heredity.models.layers import Ask, Layer, close
@@ -32,6 +33,7 @@ from heredity.models.settings import (
     ROLES,
     TIMEOUT_S,
     WELL_KNOWN,
+    Client,
     GatewaySettings,
     ProviderSettings,
     stand_in,
@@ -41,9 +43,6 @@ from heredity.models.waiting import credit, notice
 if TYPE_CHECKING:
     from pydantic_ai import messages as theirs
     from pydantic_ai.models import Model as TheirModel
-
-_KINDS = ("openai", "anthropic", "google", "mistral", "groq", "openrouter", "cohere", "cerebras", "huggingface", "xai")
-"""Kinds suggested by error messages; any other kind known to pydantic-ai works too."""
 
 
 class ProviderModel:
@@ -61,7 +60,7 @@ class ProviderModel:
         self._key = _key(name, settings)
         self._model = _opened(name, settings, self._key)
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._omitted: set[str] = set(settings.omit)
+        self._omitted: set[str] = set(settings.omit) | _never_sent(self._model)
         self._old_limit = False
         self._configured = settings.prices_of(self._model_name)
         self.prices: Prices | None = self._configured or listed_prices(self._model_name, self._listed_under(provider))
@@ -165,9 +164,7 @@ class ProviderModel:
         usage = to_usage(response.usage, None)
         cost = self._configured.cost(usage) if self._configured else _listed_cost(response, usage)
         reply = to_reply(response, self.name, to_usage(response.usage, cost), time.monotonic() - started)
-        ignored = self._omitted | _never_sent(self._settings.kind, self._model)
-        if self._renames_limit(request):
-            ignored = ignored - {"max_tokens"}
+        ignored = self._omitted - ({"max_tokens"} if self._renames_limit(request) else set[str]())
         return replace(reply, ignored=tuple(name for name in request.sampling.to_json() if name in ignored))
 
     def _listed_under(self, provider: str) -> str:
@@ -195,13 +192,15 @@ def _text_of(event: Any) -> str:
     return ""
 
 
-def _never_sent(kind: str, model: TheirModel) -> set[str]:
-    """Return the sampling parameters that pydantic-ai leaves out because the model does not take them."""
+def _never_sent(model: TheirModel) -> set[str]:
+    """Return the sampling parameters that pydantic-ai leaves out because the API or the model does not take them."""
     profile: Any = model.profile
-    if kind == "anthropic":
-        return {"seed", *(("temperature", "top_p") if profile.get("anthropic_disallows_sampling_settings") else ())}
-    reasons = profile.get("openai_supports_reasoning") and not profile.get("openai_supports_reasoning_effort_none")
-    return {"temperature", "top_p"} if reasons else set()
+    names = {"stop" if name == "stop_sequences" else str(name) for name in model.unsupported_settings}
+    if profile.get("anthropic_disallows_sampling_settings"):
+        names |= {"temperature", "top_p"}
+    if profile.get("openai_supports_reasoning") and not profile.get("openai_supports_reasoning_effort_none"):
+        names |= {"temperature", "top_p"}
+    return names & {field.name for field in fields(Sampling)}
 
 
 def provider_model(name: str, settings: ProviderSettings) -> ProviderModel:
@@ -234,13 +233,16 @@ def _opened(name: str, settings: ProviderSettings, key: str) -> TheirModel:
         import pydantic_ai  # noqa: F401  # pyright: ignore[reportUnusedImport]
     except ImportError as error:
         raise MissingExtraError(f"the model {name}", "llm") from error
-    opening = _BY_KIND.get(settings.kind, _other)
+    opening = _BY_KIND.get(settings.kind, open_other)
     try:
-        return opening(model, provider, settings, key)
+        opened = opening(model, provider, settings, key)
     except ImportError as error:
+        client = CLIENTS.get(settings.kind, Client("pydantic_ai"))
         what = f"the provider {provider} (kind {settings.kind})"
-        client = CLIENTS.get(settings.kind)
-        raise MissingExtraError(what, "llm", install=client.install if client else "") from error
+        raise MissingExtraError(what, client.extra, install=client.install) from error
+    if settings.extra_body and "extra_body" in opened.unsupported_settings:
+        raise ConfigError(f"providers of the kind {settings.kind!r} take no extra_body; leave it out for {provider!r}")
+    return opened
 
 
 def _openai(model: str, provider: str, settings: ProviderSettings, key: str) -> TheirModel:
@@ -282,27 +284,17 @@ def _google(model: str, provider: str, settings: ProviderSettings, key: str) -> 
     return GoogleModel(model, provider=endpoint)
 
 
-def _other(model: str, provider: str, settings: ProviderSettings, key: str) -> TheirModel:
-    from pydantic_ai.exceptions import UserError
-    from pydantic_ai.models import infer_model
-    from pydantic_ai.providers import infer_provider_class
-
-    try:
-        made: Any = infer_provider_class(settings.kind)
-    except ValueError as error:
-        raise UnknownNameError("kind of provider", settings.kind, _KINDS) from error
-    given = {"api_key": key or None, "base_url": settings.base_url or None}
-    try:
-        endpoint = made(**{name: value for name, value in given.items() if value})
-        return infer_model(f"{settings.kind}:{model}", provider_factory=lambda _: endpoint)
-    except (TypeError, UserError) as error:
-        raise ConfigError(f"the provider {provider!r} of kind {settings.kind!r} cannot be opened: {error}") from error
+def _azure(model: str, provider: str, settings: ProviderSettings, key: str) -> TheirModel:
+    return _openai(model, provider, settings.model_copy(update={"base_url": azure_address(provider, settings)}), key)
 
 
 _BY_KIND: dict[str, Callable[[str, str, ProviderSettings, str], TheirModel]] = {
-    "openai": _openai,
+    **dict.fromkeys(("openai", "litellm", "vllm", "ollama"), _openai),
     "anthropic": _anthropic,
     "google": _google,
+    "azure": _azure,
+    "bedrock": open_bedrock,
+    "google-cloud": open_google_cloud,
 }
 
 

@@ -205,14 +205,26 @@ def test_a_provider_with_an_openai_compatible_interface_needs_no_client_of_its_o
     assert CLIENTS[WELL_KNOWN[name].kind].extra == "llm"
 
 
-def lacking(model: str, folder: Path) -> list[str]:
+@pytest.mark.parametrize("priced", [False, True])
+def test_the_preflight_refuses_a_limit_on_cost_for_a_model_without_a_price(
+    priced: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pydantic_ai", reason="needs the extra llm")
+    monkeypatch.setenv("LAB_KEY", "sk-test")
+    prices = {"m": {"input": 1.0, "output": 2.0}} if priced else {}
+    lab = {"base_url": "http://127.0.0.1:1/v1", "api_key_env": "LAB_KEY", "prices": prices}
+    remedies = lacking("lab/m", tmp_path, max_cost_usd=1.0, providers={"lab": lab})
+    assert any('set gateway.providers.lab.prices."m" =' in remedy for remedy in remedies) != priced
+
+
+def lacking(model: str, folder: Path, **gateway: Any) -> list[str]:
     data = {
         "run": {"protocol": "resource-evolution", "tasksets": ["questions/local-web"]},
         "evolver": {"method": "static"},
         "budget": {"train_cases": 2},
         "views": {"heldout": 2},
         "suite": {"baselines": False},
-        "gateway": {"execution": model},
+        "gateway": {"execution": model, **gateway},
     }
     return [check.remedy for check in preflight(resolve(data), folder / "suite") if not check.ok and check.needed]
 

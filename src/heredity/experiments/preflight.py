@@ -36,6 +36,7 @@ from heredity.experiments.outside_agents import agent_model, program_folders
 from heredity.methods.registry import METHODS
 from heredity.models.failures import unconnected
 from heredity.models.gateway import provider_model
+from heredity.models.prices import pricing
 from heredity.models.settings import CLIENTS, MODELS, GatewaySettings, ProviderSettings
 from heredity.protocols.contract import Setting, SuiteContext
 from heredity.protocols.registry import PROTOCOLS
@@ -278,7 +279,7 @@ def _model(name: str, gateway: GatewaySettings) -> Iterator[Check]:
     first = name.partition("/")[0]
     provider = gateway.provider(name)
     if provider is not None:
-        yield from _provider(name, provider)
+        yield from _provider(name, provider, priced=gateway.max_cost_usd is not None)
     elif first in MODELS:
         opener, check = _try(f"model {name}", lambda: MODELS.load(first))
         yield check
@@ -297,7 +298,7 @@ def _model(name: str, gateway: GatewaySettings) -> Iterator[Check]:
         )
 
 
-def _provider(name: str, provider: ProviderSettings) -> Iterator[Check]:
+def _provider(name: str, provider: ProviderSettings, *, priced: bool) -> Iterator[Check]:
     client = CLIENTS.get(provider.kind)
     ours = (client.module,) if client is not None and client.extra == "llm" else ()
     checks = [*_modules(f"model {name}", {"llm": ("pydantic_ai", *ours)})]
@@ -312,7 +313,12 @@ def _provider(name: str, provider: ProviderSettings) -> Iterator[Check]:
         checks.append(Check(f"key of {name.partition('/')[0]}", set_here, True, detail, f"export {variable}=…"))
     yield from checks
     if all(check.ok for check in checks):
-        yield _try(f"model {name}", lambda: provider_model(name, provider))[1]
+        model, check = _try(f"model {name}", lambda: provider_model(name, provider))
+        yield check
+        if priced and model is not None and model.prices is None:
+            yield Check(
+                f"price of {name}", False, True, "gateway.max_cost_usd limits costs that are not known", pricing(name)
+            )
 
 
 def _endpoint(name: str, provider: ProviderSettings | None) -> Check | None:

@@ -24,7 +24,7 @@ from heredity.models.conversion import to_messages, to_parameters, to_reply, to_
 from heredity.models.failures import GARBLED, translated
 from heredity.models.layers import Ask, Layer, close
 from heredity.models.meter import Meter, Metered, SpendLimits
-from heredity.models.prices import Prices, listed_prices
+from heredity.models.prices import Prices, listed_cost, listed_prices
 from heredity.models.reply_store import ReplyStore
 from heredity.models.routing import Routed
 from heredity.models.settings import (
@@ -55,7 +55,7 @@ class ProviderModel:
 
     def __init__(self, name: str, settings: ProviderSettings) -> None:
         self.name = name
-        provider, _, self._model_name = name.partition("/")
+        self._model_name = name.partition("/")[2]
         self._settings = settings
         self._key = _key(name, settings)
         self._model = _opened(name, settings, self._key)
@@ -63,7 +63,7 @@ class ProviderModel:
         self._omitted: set[str] = set(settings.omit) | _never_sent(self._model)
         self._old_limit = False
         self._configured = settings.prices_of(self._model_name)
-        self.prices: Prices | None = self._configured or listed_prices(self._model_name, self._listed_under(provider))
+        self.prices: Prices | None = self._configured or listed_prices(self._model_name, self._listed_under)
 
     def __repr__(self) -> str:
         return f"ProviderModel({self.name!r}, {self._settings!r})"
@@ -162,13 +162,27 @@ class ProviderModel:
 
     def _read(self, response: theirs.ModelResponse, request: Request, started: float) -> Reply:
         usage = to_usage(response.usage, None)
-        cost = self._configured.cost(usage) if self._configured else _listed_cost(response, usage)
-        reply = to_reply(response, self.name, to_usage(response.usage, cost), time.monotonic() - started)
+        usage = replace(usage, cost_usd=self._cost(response, usage))
+        reply = to_reply(response, self.name, usage, time.monotonic() - started)
         ignored = self._omitted - ({"max_tokens"} if self._renames_limit(request) else set[str]())
         return replace(reply, ignored=tuple(name for name in request.sampling.to_json() if name in ignored))
 
-    def _listed_under(self, provider: str) -> str:
-        return provider if self._settings.kind == "openai" else self._settings.kind
+    def _cost(self, response: theirs.ModelResponse, usage: Usage) -> float | None:
+        """Return the cost at configured prices, else as reported, else at list prices; None if none is known."""
+        used = response.usage
+        if self._configured:
+            return self._configured.cost(usage, used.cache_write_tokens, used.cache_write_1h_tokens)
+        if used.cost is not None:
+            return float(used.cost)
+        if usage.tokens is None:
+            return None
+        # A reply may name a snapshot that is not listed yet; it costs as much as the model that was asked for.
+        names = (response.model_name or "", self._model_name)
+        return listed_cost(used, names, self._listed_under, response.provider_details)
+
+    @property
+    def _listed_under(self) -> str:
+        return self.name.partition("/")[0] if self._settings.kind == "openai" else self._settings.kind
 
 
 _PATTERNS = {"max_tokens": "max_(completion_|output_)?tokens", "stop": "stop_sequences|(?<=['\"`])stop(?=['\"`])"}
@@ -296,18 +310,6 @@ _BY_KIND: dict[str, Callable[[str, str, ProviderSettings, str], TheirModel]] = {
     "bedrock": open_bedrock,
     "google-cloud": open_google_cloud,
 }
-
-
-def _listed_cost(response: theirs.ModelResponse, usage: Usage) -> float | None:
-    """Return the cost reported by the provider, or computed from its price list; None if neither is known."""
-    if response.usage.cost is not None:
-        return float(response.usage.cost)
-    if usage.tokens is None or not response.model_name:
-        return None
-    try:
-        return float(response.cost().total_price)
-    except (LookupError, ValueError):
-        return None
 
 
 class Retrying(Layer):

@@ -13,6 +13,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
+from urllib.parse import urlsplit
 
 from heredity._core.errors import BudgetError, ConfigError, MissingExtraError, ProviderError, UnknownNameError
 from heredity._core.ids import canonical_json, digest_json, generator
@@ -61,9 +62,15 @@ class ProviderModel:
         self._model = _opened(name, settings, self._key)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._omitted: set[str] = set(settings.omit) | _never_sent(self._model)
-        self._old_limit = False
+        self._limits = _limit_names(settings.kind, self._model)
+        self._own_limit = self._limits[0]
         self._configured = settings.prices_of(self._model_name)
         self.prices: Prices | None = self._configured or listed_prices(self._model_name, self._listed_under)
+
+    @property
+    def ignored(self) -> frozenset[str]:
+        """Names of the sampling parameters that it is known not to take; they are not sent."""
+        return frozenset(self._omitted)
 
     def __repr__(self) -> str:
         return f"ProviderModel({self.name!r}, {self._settings!r})"
@@ -80,7 +87,8 @@ class ProviderModel:
 
         started = time.monotonic()
         while True:
-            messages, parameters, settings = self._converted(request)
+            sent = self._sent(request)
+            messages, parameters, settings = self._converted(request, sent)
             failure: ProviderError | None = None
             response: Any = None
             try:
@@ -91,8 +99,8 @@ class ProviderModel:
                 failure = translated(error, self.name, self._key, self._settings.base_url)
             # Raised here, because inside the handler Python would attach the original error, which may contain the key.
             if failure is None:
-                return self._read(response, request, started)
-            if not self._omits_refused(failure, request):
+                return self._read(response, request, sent, started)
+            if not self._omits_refused(failure, sent):
                 raise failure
 
     async def stream(self, request: Request) -> AsyncGenerator[Delta]:
@@ -102,7 +110,8 @@ class ProviderModel:
 
         started = time.monotonic()
         while True:
-            messages, parameters, settings = self._converted(request)
+            sent = self._sent(request)
+            messages, parameters, settings = self._converted(request, sent)
             failure: ProviderError | None = None
             try:
                 opening = model_request_stream(
@@ -112,13 +121,13 @@ class ProviderModel:
                     async for event in events:
                         if text := _text_of(event):
                             yield Delta(text)
-                    reply = self._read(events.get(), request, started)
+                    reply = self._read(events.get(), request, sent, started)
             except (AgentRunError, UserError, OSError, NotImplementedError, *GARBLED) as error:
                 failure = translated(error, self.name, self._key, self._settings.base_url)
             else:
                 yield Delta(reply=reply)
                 return
-            if not self._omits_refused(failure, request):
+            if not self._omits_refused(failure, sent):
                 raise failure
 
     async def close(self) -> None:
@@ -135,37 +144,42 @@ class ProviderModel:
         self._loop = loop
         return self._model
 
-    def _converted(self, request: Request) -> tuple[Any, Any, Any]:
+    def _sent(self, request: Request) -> dict[str, str]:
+        """Return the sampling parameters that a request is sent with, each with its name in the API."""
+        names = request.sampling.without(self._omitted).to_json()
+        return {name: self._limits[0] if name == "max_tokens" else name for name in names}
+
+    def _converted(self, request: Request, sent: dict[str, str]) -> tuple[Any, Any, Any]:
         timeout_s = self._settings.timeout_s or TIMEOUT_S
-        limit = {"max_tokens": request.sampling.max_tokens} if self._renames_limit(request) else {}
-        settings = to_settings(request, timeout_s, {**self._settings.extra_body, **limit}, self._omitted)
+        extra, omitted = self._settings.extra_body, {name for name in request.sampling.to_json() if name not in sent}
+        limit = sent.get("max_tokens", self._own_limit)
+        if limit != self._own_limit:
+            extra, omitted = {**extra, limit: request.sampling.max_tokens}, omitted | {"max_tokens"}
+        settings = to_settings(request, timeout_s, extra, omitted)
         return to_messages(request.messages), to_parameters(request), settings
 
-    def _omits_refused(self, failure: ProviderError, request: Request) -> bool:
+    def _omits_refused(self, failure: ProviderError, sent: dict[str, str]) -> bool:
         """Leave out from now on the sampling parameters that a provider says it does not take; True if there are any."""
         # The model's name and the address, which come first, are ours.
         text = str(failure).partition(" failed (")[2]
         if failure.kind != "request" or not _NOT_TAKEN.search(text):
             return False
-        if self._old_limit and re.search(r"\bmax_tokens\b", text):
-            self._old_limit = False
-            return True
-        sent = request.sampling.without(self._omitted).to_json()
-        refused = {name for name in sent if re.search(rf"\b(?:{_PATTERNS.get(name, name)})\b", text)}
-        # Older servers know the limit by its older name.
-        self._old_limit = self._old_limit or ("max_tokens" in refused and "max_completion_tokens" in text)
-        self._omitted |= refused
+        refused = {n for n, api in sent.items() if re.search(rf"\b(?:{_PATTERNS.get(api, api)})\b", text)}
+        for name in refused:
+            if name == "max_tokens" and len(self._limits) > 1:
+                # Servers know the limit by its older or by its newer name.
+                self._limits = [other for other in self._limits if other != sent[name]]
+            elif name != "max_tokens" or sent[name] == self._limits[0]:
+                self._omitted.add(name)
         return bool(refused)
 
-    def _renames_limit(self, request: Request) -> bool:
-        return self._old_limit and request.sampling.max_tokens is not None
+    def _read(self, response: theirs.ModelResponse, request: Request, sent: dict[str, str], started: float) -> Reply:
+        reply = to_reply(response, self.name, self._usage(response), time.monotonic() - started)
+        return replace(reply, ignored=tuple(name for name in request.sampling.to_json() if name not in sent))
 
-    def _read(self, response: theirs.ModelResponse, request: Request, started: float) -> Reply:
+    def _usage(self, response: theirs.ModelResponse) -> Usage:
         usage = to_usage(response.usage, None)
-        usage = replace(usage, cost_usd=self._cost(response, usage))
-        reply = to_reply(response, self.name, usage, time.monotonic() - started)
-        ignored = self._omitted - ({"max_tokens"} if self._renames_limit(request) else set[str]())
-        return replace(reply, ignored=tuple(name for name in request.sampling.to_json() if name in ignored))
+        return replace(usage, cost_usd=self._cost(response, usage))
 
     def _cost(self, response: theirs.ModelResponse, usage: Usage) -> float | None:
         """Return the cost at configured prices, else as reported, else at list prices; None if none is known."""
@@ -185,8 +199,18 @@ class ProviderModel:
         return self.name.partition("/")[0] if self._settings.kind == "openai" else self._settings.kind
 
 
-_PATTERNS = {"max_tokens": "max_(completion_|output_)?tokens", "stop": "stop_sequences|(?<=['\"`])stop(?=['\"`])"}
+_PATTERNS = {"stop": "stop_sequences|(?<=['\"`])stop(?=['\"`])"}
 """How providers call a sampling parameter in an error, where not as we do."""
+
+
+def _limit_names(kind: str, model: TheirModel) -> list[str]:
+    """Return the names of the limit on tokens in an API, the one that is sent first."""
+    if CLIENTS.get(kind, Client("openai")).module != "openai":
+        return ["max_tokens"]
+    profile: Any = model.profile
+    names = ["max_completion_tokens", "max_tokens"]
+    return names if profile.get("openai_chat_supports_max_completion_tokens", True) else names[::-1]
+
 
 _NOT_TAKEN = re.compile(
     "not support|unsupported|unknown|unrecogni[sz]ed|unexpected|not permitted|not allowed|not available|deprecated",
@@ -268,8 +292,12 @@ def _openai(model: str, provider: str, settings: ProviderSettings, key: str) -> 
         raise ConfigError(
             f"the provider {provider!r} has no base_url; give the address of its API, ending in /v1 mostly"
         )
-    # A stream that ends without a finish reason was cut off, and half an answer is not an answer.
-    profile = OpenAIModelProfile(openai_chat_streaming_requires_finish_reason=True)
+    profile = OpenAIModelProfile(
+        # A stream that ends without a finish reason was cut off, and half an answer is not an answer.
+        openai_chat_streaming_requires_finish_reason=True,
+        # Some servers ignore the newer name of the limit, and would answer without one.
+        openai_chat_supports_max_completion_tokens=_is_openai(settings.base_url),
+    )
     endpoint = OpenAICompatibleProvider(provider, base_url=settings.base_url, api_key=key or None, profile=profile)
 
     class ChatModel(OpenAIChatModel):
@@ -280,6 +308,11 @@ def _openai(model: str, provider: str, settings: ProviderSettings, key: str) -> 
             return super()._validate_completion(response)
 
     return ChatModel(model, provider=endpoint)
+
+
+def _is_openai(address: str) -> bool:
+    host = urlsplit(address).hostname or ""
+    return host.endswith(("openai.com", ".azure.com"))
 
 
 def _anthropic(model: str, provider: str, settings: ProviderSettings, key: str) -> TheirModel:

@@ -8,7 +8,7 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
 from types import TracebackType
@@ -21,11 +21,11 @@ from heredity._core.spans import span
 from heredity.models.cache import Cached
 from heredity.models.clouds import azure_address, open_bedrock, open_google_cloud, open_other
 from heredity.models.contract import Delta, Model, Reply, Request, Sampling, Usage, conversation_text
-from heredity.models.conversion import to_messages, to_parameters, to_reply, to_settings, to_usage
+from heredity.models.conversion import to_messages, to_parameters, to_reply, to_settings, to_usage, with_schema
 from heredity.models.failures import GARBLED, translated
 from heredity.models.layers import Ask, Layer, close
 from heredity.models.meter import Meter, Metered, SpendLimits
-from heredity.models.prices import Prices, listed_cost, listed_prices
+from heredity.models.prices import Prices, listed_context, listed_cost, listed_prices
 from heredity.models.reply_store import ReplyStore
 from heredity.models.routing import Routed
 from heredity.models.settings import (
@@ -75,8 +75,17 @@ class ProviderModel:
     def __repr__(self) -> str:
         return f"ProviderModel({self.name!r}, {self._settings!r})"
 
-    async def reply(self, request: Request) -> Reply:
+    @property
+    def listed_context(self) -> int | None:
+        """Tokens of its context as `genai-prices` lists them; None if it does not."""
+        return listed_context(self._model_name, self._listed_under)
+
+    async def reply(self, request: Request, schema: Mapping[str, Any] | None = None) -> Reply:
         """Answer a request.
+
+        Args:
+            request: the request.
+            schema: JSON schema of an object that the provider makes the text fit; None for free text.
 
         Raises:
             ProviderError: if the call fails.
@@ -89,6 +98,8 @@ class ProviderModel:
         while True:
             sent = self._sent(request)
             messages, parameters, settings = self._converted(request, sent)
+            if schema is not None:
+                parameters = with_schema(parameters, schema)
             failure: ProviderError | None = None
             response: Any = None
             try:

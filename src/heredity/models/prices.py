@@ -111,6 +111,20 @@ def listed_prices(model: str, provider: str) -> Prices | None:
     )
 
 
+def listed_context(model: str, provider: str) -> int | None:
+    """Return the context of a model in tokens as `genai-prices` lists it; None if it does not."""
+    from genai_prices import Usage as Tokens
+    from genai_prices import calc_price
+
+    for name in _with_bases((model,)):
+        try:
+            found = calc_price(Tokens(input_tokens=1), name, provider_id=_LISTED_AS.get(provider, provider))
+        except (LookupError, ValueError):
+            continue
+        return found.model.context_window
+    return None
+
+
 def listed_cost(
     usage: AbstractUsage, models: Sequence[str], provider: str, context: Mapping[str, Any] | None = None
 ) -> float | None:

@@ -1,10 +1,9 @@
 """Requirements of a suite on this machine, checked before anything starts; missing items are listed with remedies.
 
-Optional packages are looked up, not imported. The module behind an entry point may declare the ones it needs in a
-constant:
+Optional packages are looked up, not imported, except for models that need an account or a price. The module behind an
+entry point may declare the ones it needs in a constant:
 `EXTRAS = {"local": ("torch", "transformers")}`, extra of Heredity to modules. The module of a kind of model may define
-a
-function `check_model(rest)` that raises if the model `rest` is not available.
+a function `check_model(rest)` that raises if the model `rest` is not available.
 """
 
 from __future__ import annotations
@@ -312,7 +311,9 @@ def _provider(name: str, provider: ProviderSettings, *, priced: bool) -> Iterato
         detail = f"{variable} is {'set' if set_here else 'not set'}"
         checks.append(Check(f"key of {name.partition('/')[0]}", set_here, True, detail, f"export {variable}=…"))
     yield from checks
-    if all(check.ok for check in checks):
+    # With an address and a key any other model opens; those without are opened here, which finds out about accounts.
+    certain = provider.base_url or provider.kind in ("anthropic", "google")
+    if all(check.ok for check in checks) and (priced or not certain):
         model, check = _try(f"model {name}", lambda: provider_model(name, provider))
         yield check
         if priced and model is not None and model.prices is None:

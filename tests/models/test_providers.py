@@ -20,6 +20,7 @@ from heredity.models import Delta, Image, Message, Reply, Request, Sampling, Too
 from heredity.models.gateway import ProviderModel, provider_model
 from heredity.models.prices import Prices
 from heredity.models.settings import ProviderSettings
+from heredity.models.waiting import noticing
 
 from .endpoint import (
     Answer,
@@ -557,3 +558,18 @@ async def test_a_stream_of_google_without_a_reason_for_its_end_is_no_answer(serv
     with pytest.raises(ProviderError, match="without a reason"):
         await deltas(model, ASK)
     await model.close()
+
+
+@pytest.mark.parametrize(("words", "counted", "told"), [(9000, 4096, 1), (5000, 4096, 0), (9000, 20, 0)])
+async def test_a_prompt_that_a_local_server_cut_is_noticed_once(
+    server: Endpoint, words: int, counted: int, told: int
+) -> None:
+    used = {"prompt_tokens": counted, "completion_tokens": 3, "total_tokens": counted + 3}
+    server.play(Answer(completion("42", usage=used)))
+    notes: list[str] = []
+    model = openai(server, api_key_env="")
+    with noticing(lambda text, _: notes.append(text)):
+        for _ in range(2):
+            await model.reply(Request.of("tick " * words))
+    assert len(notes) == told
+    assert all("OLLAMA_CONTEXT_LENGTH" in note for note in notes)

@@ -64,6 +64,7 @@ class ProviderModel:
         self._omitted: set[str] = set(settings.omit) | _never_sent(self._model)
         self._limits = _limit_names(settings.kind, self._model)
         self._own_limit = self._limits[0]
+        self._told_cut = False
         self._configured = settings.prices_of(self._model_name)
         self.prices: Prices | None = self._configured or listed_prices(self._model_name, self._listed_under)
 
@@ -186,6 +187,8 @@ class ProviderModel:
 
     def _read(self, response: theirs.ModelResponse, request: Request, sent: dict[str, str], started: float) -> Reply:
         reply = to_reply(response, self.name, self._usage(response), time.monotonic() - started)
+        if not self._settings.api_key_env and not self._told_cut:
+            self._told_cut = _tell_cut(self.name, request, reply.usage.input_tokens)
         return replace(reply, ignored=tuple(name for name in request.sampling.to_json() if name not in sent))
 
     def _usage(self, response: theirs.ModelResponse) -> Usage:
@@ -228,6 +231,20 @@ _NOT_TAKEN = re.compile(
     re.IGNORECASE,
 )
 """What an error says of a parameter that a model does not take, as opposed to a value that is out of range."""
+
+
+def _tell_cut(name: str, request: Request, counted: int | None) -> bool:
+    """Notice a prompt that a local server cut to its context, which some do without an error; True if it was."""
+    words = sum(len(message.content.split()) for message in request.messages)
+    if counted is None or counted < _LEAST_CUT or words < 2 * counted:
+        return False
+    advice = "raise the context of its server (Ollama: OLLAMA_CONTEXT_LENGTH=32768 ollama serve)"
+    notice(f"{name} counted {counted} tokens in a prompt of {words} words, so it was probably cut; {advice}", 0.0)
+    return True
+
+
+_LEAST_CUT = 1000
+"""Tokens below which a count may be of a prompt that the server had mostly cached."""
 
 
 def _text_of(event: Any) -> str:

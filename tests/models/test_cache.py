@@ -372,7 +372,7 @@ async def test_equal_requests_at_the_same_time_share_no_answer_of_a_model_that_d
 async def test_a_model_that_is_known_not_to_take_the_seed_is_not_cached_from_the_start(store: ReplyStore) -> None:
     @dataclass
     class Seedless(Fake):
-        ignored: frozenset[str] = frozenset({"seed"})
+        ignores: frozenset[str] = frozenset({"seed"})
 
     fake = Seedless([said("a"), said("b"), said("c"), said("d")], takes_s=0.01)
     model = Cached(fake, store)

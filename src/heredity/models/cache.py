@@ -165,9 +165,9 @@ class Cached(Layer):
 
 def _ignored_by(model: object) -> Collection[str]:
     """Return the sampling parameters that a model is known not to take, found through the layers around it."""
-    while not hasattr(model, "ignored") and hasattr(model, "model"):
+    while not hasattr(model, "ignores") and hasattr(model, "model"):
         model = getattr(model, "model", None)
-    return getattr(model, "ignored", ())
+    return getattr(model, "ignores", ())
 
 
 def _not_taken(request: Request, ignored: Collection[str]) -> str:

@@ -18,7 +18,7 @@ _NO_KEY = "none"
 """Sent in place of a key that is not configured, so that clients do not take one from the environment."""
 
 
-def azure_address(provider: str, settings: ProviderSettings) -> str:
+def azure_address(name: str, settings: ProviderSettings) -> str:
     """Return the address of the OpenAI-compatible API of an Azure resource.
 
     Raises:
@@ -26,7 +26,7 @@ def azure_address(provider: str, settings: ProviderSettings) -> str:
     """
     if not settings.base_url:
         raise ConfigError(
-            f"every Azure resource has its own address; set gateway.providers.{provider}.base_url, "
+            f"every Azure resource has its own address; set gateway.providers.{name.partition('/')[0]}.base_url, "
             'such as "https://RESOURCE.openai.azure.com"'
         )
     address = settings.base_url.rstrip("/")

@@ -57,8 +57,10 @@ class ProviderModel:
     def __init__(self, name: str, settings: ProviderSettings) -> None:
         self.name = name
         self._model_name = name.partition("/")[2]
-        self._settings = settings
         self._key = _key(name, settings)
+        if settings.kind == "azure":
+            settings = settings.model_copy(update={"base_url": azure_address(name, settings)})
+        self._settings = settings
         self._model = _opened(name, settings, self._key)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._omitted: set[str] = set(settings.omit) | _never_sent(self._model)
@@ -69,8 +71,8 @@ class ProviderModel:
         self.prices: Prices | None = self._configured or listed_prices(self._model_name, self._listed_under)
 
     @property
-    def ignored(self) -> frozenset[str]:
-        """Names of the sampling parameters that it is known not to take; they are not sent."""
+    def ignores(self) -> frozenset[str]:
+        """The sampling parameters that it does not take, as far as is known; they are not sent."""
         return frozenset(self._omitted)
 
     def __repr__(self) -> str:
@@ -359,15 +361,10 @@ def _google(model: str, provider: str, settings: ProviderSettings, key: str) -> 
     return GoogleModel(model, provider=endpoint)
 
 
-def _azure(model: str, provider: str, settings: ProviderSettings, key: str) -> TheirModel:
-    return _openai(model, provider, settings.model_copy(update={"base_url": azure_address(provider, settings)}), key)
-
-
 _BY_KIND: dict[str, Callable[[str, str, ProviderSettings, str], TheirModel]] = {
-    **dict.fromkeys(("openai", "litellm", "vllm", "ollama"), _openai),
+    **dict.fromkeys(("openai", "azure", "litellm", "vllm", "ollama"), _openai),
     "anthropic": _anthropic,
     "google": _google,
-    "azure": _azure,
     "bedrock": open_bedrock,
     "google-cloud": open_google_cloud,
 }

@@ -122,7 +122,7 @@ class _Probing:
         self._model, self._provider = model, provider
         self._calls, self._usage = 0, NOTHING_USED
         self._findings: dict[str, Finding] = {}
-        self._known = frozenset[str](getattr(model, "ignored", ()))
+        self._known = frozenset[str](getattr(model, "ignores", ()))
 
     async def run(self) -> Probe:
         try:

@@ -145,7 +145,7 @@ def of_pydantic_ai(extra: str) -> set[str]:
 
 MODULES = {
     **{f"environments of {spec.family}": (spec.extra, spec.requires) for spec in environment_specs() if spec.extra},
-    "clients of models": ("llm", tuple(c.module for c in CLIENTS.values() if not c.own)),
+    **{f"clients of {c.module}": (c.extra, (c.module,)) for c in CLIENTS.values() if c.extra},
     "local models": ("local", (*local_weights.NEEDED, *local_weights.NEEDED_FOR_GGUF)),
     "post-training": ("posttrain", ("torch", "transformers", "safetensors", "gguf")),
     "gepa": ("gepa", ("gepa",)),
@@ -184,32 +184,47 @@ def test_an_extra_brings_the_modules_whose_lack_names_it(what: str) -> None:
 def test_a_client_that_no_extra_of_ours_brings_is_brought_by_what_is_said(kind: str) -> None:
     client = CLIENTS[kind]
     names = of_pydantic_ai(client.own)
-    expected = {"groq": "groq", "mistralai": "mistralai", "boto3": "boto3", "cohere": "cohere", "xai_sdk": "xai-sdk"}
+    expected = {"groq": "groq", "cohere": "cohere", "xai_sdk": "xai-sdk"}
     assert expected.get(client.module, client.module.replace("_", "-")) in names
     assert client.install == f"'pydantic-ai-slim[{client.own}]'"
 
 
-@pytest.mark.parametrize("name", ["groq", "mistral"])
+@pytest.mark.parametrize(("name", "module"), [("mistral", "mistralai"), ("bedrock", "boto3")])
 def test_the_preflight_says_what_brings_a_providers_client(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "heredity.experiments.preflight._is_installed", lambda module: module not in ("groq", "mistralai")
-    )
+    monkeypatch.setattr("heredity.experiments.preflight._is_installed", lambda wanted: wanted != module)
     assert name in WELL_KNOWN
     remedies = lacking(f"{name}/some-model", tmp_path)
-    assert f"pip install 'pydantic-ai-slim[{name}]'" in remedies
+    assert f"pip install 'heredity[{name}]'" in remedies
     assert "pip install 'heredity[llm]'" not in remedies
 
 
-def lacking(model: str, folder: Path) -> list[str]:
+@pytest.mark.parametrize("name", ["groq", "xai"])
+def test_a_provider_with_an_openai_compatible_interface_needs_no_client_of_its_own(name: str) -> None:
+    assert CLIENTS[WELL_KNOWN[name].kind].extra == "llm"
+
+
+@pytest.mark.parametrize("priced", [False, True])
+def test_the_preflight_refuses_a_limit_on_cost_for_a_model_without_a_price(
+    priced: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pydantic_ai", reason="needs the extra llm")
+    monkeypatch.setenv("LAB_KEY", "sk-test")
+    prices = {"m": {"input": 1.0, "output": 2.0}} if priced else {}
+    lab = {"base_url": "http://127.0.0.1:1/v1", "api_key_env": "LAB_KEY", "prices": prices}
+    remedies = lacking("lab/m", tmp_path, max_cost_usd=1.0, providers={"lab": lab})
+    assert any('set gateway.providers.lab.prices."m" =' in remedy for remedy in remedies) != priced
+
+
+def lacking(model: str, folder: Path, **gateway: Any) -> list[str]:
     data = {
         "run": {"protocol": "resource-evolution", "tasksets": ["questions/local-web"]},
         "evolver": {"method": "static"},
         "budget": {"train_cases": 2},
         "views": {"heldout": 2},
         "suite": {"baselines": False},
-        "gateway": {"execution": model},
+        "gateway": {"execution": model, **gateway},
     }
     return [check.remedy for check in preflight(resolve(data), folder / "suite") if not check.ok and check.needed]
 

@@ -12,10 +12,12 @@ import typer
 from typer.testing import CliRunner
 
 from heredity import attacks
+from heredity._core.errors import ProviderError
 from heredity.agents.launchers import programs as agent_programs
 from heredity.cli import doctor as module
 from heredity.cli.bars import columns
 from heredity.cli.doctor import Check, doctor
+from heredity.models.probe import Finding, Probe
 from heredity.models.settings import WELL_KNOWN
 from heredity.sandbox.bubblewrap_root import available
 
@@ -206,3 +208,48 @@ def test_what_is_missing_is_read_at_80_columns(app: typer.Typer, monkeypatch: py
     assert name.endswith("leg_counting")  # the id is whole
     assert [line for line in lines if len(line) > 80 and "questions/mix" not in line] == []
     assert "  pip install 'heredity[reasoning]'" in lines
+
+
+@pytest.fixture
+def probed(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The settings that models are probed with, and what is found."""
+    pytest.importorskip("pydantic_ai", reason="needs the extra llm")
+    asked: list[Any] = []
+
+    async def find(name: str, settings: Any) -> Probe:
+        asked.append((name, settings))
+        if name == "lab/lost":
+            error = ProviderError("unknown_model", "lab/lost failed (unknown_model)", transient=False)
+            return Probe(name, calls=1, failure=error, near=("lab-last",), advice="its server lists 2 models")
+        return Probe(name, {"tools": Finding(True, "it called add"), "context_tokens": Finding(None, "silent")}, 6)
+
+    monkeypatch.setattr("heredity.models.probe.probe", find)
+    return asked
+
+
+def test_what_a_model_can_do_is_shown_with_its_evidence(app: typer.Typer, probed: list[Any], tmp_path: Path) -> None:
+    (tmp_path / "lab.toml").write_text('[gateway.providers.lab]\nbase_url = "http://127.0.0.1:1/v1"\n')
+    result = CliRunner().invoke(app, ["--model", "lab/m", "--config", str(tmp_path / "lab.toml")])
+    assert result.exit_code == 0
+    assert "lab/m answers (6 calls" in result.stdout
+    assert [line.split() for line in result.stdout.splitlines() if "tools" in line or "context" in line] == [
+        ["tools", "yes", "it", "called", "add"],
+        ["context", "tokens", "unknown", "silent"],
+    ]
+    assert probed[0][1].providers["lab"].base_url == "http://127.0.0.1:1/v1"
+    whole = json.loads(CliRunner().invoke(app, ["--model", "lab/m", "--json"]).stdout)
+    assert (whole["reachable"], whole["findings"]["tools"]["answer"]) == (True, True)
+
+
+def test_a_model_that_does_not_answer_ends_the_command_with_1(app: typer.Typer, probed: list[Any]) -> None:
+    result = CliRunner().invoke(app, ["--model", "lab/lost"])
+    assert (result.exit_code, "did you mean lab-last?" in result.stdout) == (1, True)
+    assert "its server lists 2 models" in result.stdout
+    result = CliRunner().invoke(app, ["--model", "lab/lost", "--json"])
+    assert (result.exit_code, json.loads(result.stdout)["failure"]["near"]) == (1, ["lab-last"])
+
+
+@pytest.mark.parametrize("other", [["--attack"], ["--for", "core16"]])
+def test_a_model_is_probed_alone(app: typer.Typer, other: list[str]) -> None:
+    assert CliRunner().invoke(app, ["--model", "lab/m", *other]).exit_code == 2
+    assert CliRunner().invoke(app, ["--config", "x.toml"]).exit_code == 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,9 +32,10 @@ class Asked:
 
 @dataclass
 class Endpoint:
-    """Gives its answers in order, the last one again and again."""
+    """Gives its answers in order, the last one again and again, or what `decide` gives for a request."""
 
     url: str = ""
+    decide: Callable[[Asked], Answer] | None = None
     answers: list[Answer] = field(default_factory=list)
     asked: list[Asked] = field(default_factory=list)
     open_now: int = 0
@@ -55,7 +56,10 @@ class Endpoint:
                 self.asked.append(asked)
                 self.open_now += 1
                 self.most_open = max(self.most_open, self.open_now)
-                answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+                if self.decide is not None:
+                    answer = self.decide(asked)
+                else:
+                    answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
                 try:
                     await asyncio.sleep(answer.hang_s)
                     await _write(writer, answer)

@@ -7,7 +7,7 @@ import os
 import sqlite3
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -347,3 +347,39 @@ def test_a_key_ignores_the_purpose_and_the_order_of_a_schema_and_nothing_else(re
     assert cache_key("a/x", request) != cache_key("a/x", request, salt="s")
     longer = replace(request, messages=(*request.messages, Message("user", "more")))
     assert cache_key("a/x", request) != cache_key("a/x", longer)
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+async def test_equal_requests_at_the_same_time_share_no_answer_of_a_model_that_does_not_take_the_seed(
+    store: ReplyStore, streaming: bool
+) -> None:
+    fake = Fake([said(str(n), ignored=("seed",)) for n in range(9)], takes_s=0.01)
+    model = Cached(fake, store)
+    request = Request.of("hi", sampling=Sampling(seed=1))
+
+    async def ask() -> Reply:
+        if not streaming:
+            return await model.reply(request)
+        reply = [delta.reply async for delta in model.stream(request)][-1]
+        assert reply is not None
+        return reply
+
+    replies = await asyncio.gather(*(ask() for _ in range(4)))
+    assert len({reply.text for reply in replies}) == len(fake.asked) == 4
+    assert not [reply for reply in replies if reply.cache.startswith("hit")]
+
+
+async def test_a_model_that_is_known_not_to_take_the_seed_is_not_cached_from_the_start(store: ReplyStore) -> None:
+    @dataclass
+    class Seedless(Fake):
+        ignores: frozenset[str] = frozenset({"seed"})
+
+    fake = Seedless([said("a"), said("b"), said("c"), said("d")], takes_s=0.01)
+    model = Cached(fake, store)
+    request = Request.of("hi", sampling=Sampling(seed=1))
+    assert model.explain(request) == "miss: sampled (the model does not take seed)"
+    replies = await asyncio.gather(*(model.reply(request) for _ in range(3)))
+    assert sorted(reply.text for reply in replies) == ["a", "b", "c"]
+    assert {reply.cache for reply in replies} == {"miss: sampled (the model does not take seed)"}
+    greedy = Request.of("hi", sampling=Sampling(seed=1, temperature=0))
+    assert [(await model.reply(greedy)).cache for _ in range(2)] == ["miss: first time", "hit"]

@@ -368,7 +368,7 @@ def test_caching_never_makes_a_request_dearer_at_a_lower_price(
     assert plain is not None
     assert some is not None
     assert some <= plain * (1 + 1e-9)
-    assert prices.cost(Usage(None, out)) is None
+    assert (prices.cost(Usage(None, out)) is None) == (price > 0 or out_price > 0)
 
 
 def test_prices_are_found_through_the_layers_around_a_model() -> None:

@@ -20,7 +20,8 @@ from heredity.models import Delta, Image, Message, Reply, Request, Sampling, Too
 from heredity.models.events import is_end, read_events
 from heredity.models.gateway import ProviderModel, provider_model
 from heredity.models.prices import Prices
-from heredity.models.settings import WELL_KNOWN, ProviderSettings
+from heredity.models.settings import ProviderSettings
+from heredity.models.waiting import noticing
 
 from .endpoint import (
     Answer,
@@ -444,18 +445,6 @@ def test_without_the_packages_the_error_names_the_extra(server: Endpoint, monkey
         openai(server)
 
 
-@pytest.mark.parametrize("name", sorted(WELL_KNOWN))
-def test_a_well_known_provider_opens_or_says_what_to_install(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if variable := WELL_KNOWN[name].api_key_env:
-        monkeypatch.setenv(variable, KEY)
-    installed = name in ("openai", "deepseek", "ollama")
-    try:
-        assert provider_model(f"{name}/some/model", WELL_KNOWN[name]).name == f"{name}/some/model"
-    except MissingExtraError as error:
-        if installed or error.extra != "llm":
-            raise
-
-
 def _refused(text: str) -> Answer:
     return Answer({"error": {"message": text, "type": "invalid_request_error"}}, 400)
 
@@ -489,10 +478,10 @@ async def test_a_value_out_of_range_and_other_complaints_stay_failures(server: E
     assert len(server.asked) == 1
 
 
-async def test_the_older_name_is_kept_after_another_failure_and_given_up_when_refused_too(server: Endpoint) -> None:
+async def test_the_newer_name_is_kept_after_another_failure_and_given_up_when_refused_too(server: Endpoint) -> None:
     newer, older = (_refused(f"Unknown parameter: '{name}'.") for name in ("max_completion_tokens", "max_tokens"))
     server.play(
-        newer, Answer(completion("a")), _refused("bad prompt"), Answer(completion("b")), older, Answer(completion("c"))
+        older, Answer(completion("a")), _refused("bad prompt"), Answer(completion("b")), newer, Answer(completion("c"))
     )
     model, request = openai(server), Request.of("hi", sampling=Sampling(max_tokens=9))
     assert (await model.reply(request)).ignored == ()
@@ -500,14 +489,26 @@ async def test_the_older_name_is_kept_after_another_failure_and_given_up_when_re
         await model.reply(request)
     assert (await model.reply(request)).ignored == ()
     assert (await model.reply(request)).ignored == ("max_tokens",)
-    assert ["max_tokens" in asked.body for asked in server.asked] == [False, True, True, True, True, False]
+    names = [[n for n in ("max_tokens", "max_completion_tokens") if n in asked.body] for asked in server.asked]
+    assert names == [["max_tokens"], *[["max_completion_tokens"]] * 4, []]
 
 
-async def test_the_limit_is_sent_by_its_older_name_where_the_newer_one_is_refused(server: Endpoint) -> None:
-    server.play(_refused("Unknown parameter: 'max_completion_tokens'."), Answer(completion("42")))
-    reply = await openai(server).reply(Request.of("hi", sampling=Sampling(max_tokens=9)))
-    body = server.asked[-1].body
-    assert (body["max_tokens"], "max_completion_tokens" in body, reply.ignored) == (9, False, ())
+@pytest.mark.parametrize(("kind", "host"), [("openai", "api.openai.com"), ("azure", "r.openai.azure.com")])
+def test_openai_itself_is_sent_the_newer_name_of_the_limit(kind: str, host: str) -> None:
+    model: Any = provider_model(
+        "lab/m", ProviderSettings(kind=kind, base_url=f"https://{host}/openai/v1", api_key_env="LAB_KEY")
+    )
+    assert model._limits == ["max_completion_tokens", "max_tokens"]
+
+
+async def test_requests_at_the_same_time_all_learn_of_what_is_refused(server: Endpoint) -> None:
+    refusal = _refused("Unsupported parameters: 'max_tokens', 'seed' are not supported with this model.")
+    refusal.hang_s = 0.05
+    server.play(*[refusal] * 6, Answer(completion("42")))
+    model, request = openai(server), Request.of("hi", sampling=Sampling(seed=7, max_tokens=9))
+    replies = await asyncio.gather(*(model.reply(request) for _ in range(6)))
+    assert {(reply.text, reply.ignored) for reply in replies} == {("42", ("seed",))}
+    assert [asked.body.get("max_completion_tokens") for asked in server.asked] == [None] * 6 + [9] * 6
 
 
 async def test_what_is_configured_to_be_omitted_is_never_sent(server: Endpoint) -> None:
@@ -608,3 +609,18 @@ async def test_a_stream_cut_inside_its_last_event_is_no_answer(end: str) -> None
         events = [event async for event in read_events(pieces(whole[:cut]))]
         assert b"".join(event.raw for event in events) == whole[: len(b"".join(event.raw for event in events))]
         assert any(is_end("chat.completions", event) for event in events) == (cut == len(whole))
+
+
+@pytest.mark.parametrize(("words", "counted", "told"), [(9000, 4096, 1), (5000, 4096, 0), (9000, 20, 0)])
+async def test_a_prompt_that_a_local_server_cut_is_noticed_once(
+    server: Endpoint, words: int, counted: int, told: int
+) -> None:
+    used = {"prompt_tokens": counted, "completion_tokens": 3, "total_tokens": counted + 3}
+    server.play(Answer(completion("42", usage=used)))
+    notes: list[str] = []
+    model = openai(server, api_key_env="")
+    with noticing(lambda text, _: notes.append(text)):
+        for _ in range(2):
+            await model.reply(Request.of("tick " * words))
+    assert len(notes) == told
+    assert all("OLLAMA_CONTEXT_LENGTH" in note for note in notes)

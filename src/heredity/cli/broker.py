@@ -41,7 +41,7 @@ def broker(
     from heredity.models.gateway import Gateway
     from heredity.models.settings import GatewaySettings
 
-    gateway = Gateway(_settings(config) if config else GatewaySettings())
+    gateway = Gateway(gateway_settings(config) if config else GatewaySettings())
     served = {name: gateway.model(name) for name in models}
     account = Account("broker", {**{name: name for name in served}, "*": models[0]}, Limits(tokens, cost, calls))
     app = BrokerApp(served, [account])
@@ -53,7 +53,8 @@ def broker(
         typer.echo(json.dumps(used) if as_json else usage_table(used))
 
 
-def _settings(path: Path) -> GatewaySettings:
+def gateway_settings(path: Path) -> GatewaySettings:
+    """Read the `[gateway]` section of a TOML file."""
     from heredity.experiments.config import read_toml
     from heredity.models.settings import GatewaySettings
 

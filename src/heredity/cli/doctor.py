@@ -1,7 +1,8 @@
-"""`heredity doctor`: check what this machine can isolate and run, what to install, and whether the sandbox holds."""
+"""`heredity doctor`: check this machine (isolation, missing packages), attack its sandbox, or find out what a model can do."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import platform
@@ -20,7 +21,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from heredity.cli.bars import columns
+from heredity.cli.bars import activity, columns
 from heredity.pages.report.fitted import FittedTable
 from heredity.results.text import clean
 from heredity.sandbox.check import LEAST_DISK, Check
@@ -64,6 +65,15 @@ def doctor(
             show_default=False,
         ),
     ] = "",
+    model: Annotated[
+        str,
+        typer.Option(
+            "--model", help="Call this model, such as openai/gpt-5, and say what it can do.", show_default=False
+        ),
+    ] = "",
+    config: Annotated[
+        Path | None, typer.Option("--config", help="With --model: TOML file with a [gateway] section.")
+    ] = None,
     json_output: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
     install: Annotated[
         bool, typer.Option("--install", help="With --for code: install missing compilers that need no root.")
@@ -71,11 +81,20 @@ def doctor(
 ) -> None:
     """Check what this machine can isolate and run, and what to install; with --attack, try to escape from the sandbox.
 
+    With --model, make up to seven short calls of a model, and show what they found: whether it answers, streams, calls
+    tools, keeps to a JSON schema, takes a seed and a temperature, its context, its price and its speed.
+
     Example: heredity doctor --for core16
     """
     if install and purpose != CODE:
         raise typer.BadParameter("--install goes with --for code")
-    if attack:
+    if model and (attack or purpose):
+        raise typer.BadParameter("--model goes with neither --attack nor --for")
+    if config and not model:
+        raise typer.BadParameter("--config goes with --model")
+    if model:
+        _probe(model, config, json_output)
+    elif attack:
         _attack(json_output)
     elif purpose == CODE:
         from heredity.engine.kind import KINDS
@@ -130,6 +149,32 @@ def _show(checks: list[Check], purpose: str, *, json_output: bool) -> None:
 
 def _state(check: Check) -> str:
     return "ok" if check.ok else "missing" if check.needed else "not here"
+
+
+def _probe(name: str, config: Path | None, json_output: bool) -> None:
+    from heredity.cli.broker import gateway_settings
+    from heredity.models.probe import probe
+
+    with activity():
+        result = asyncio.run(probe(name, gateway_settings(config) if config else None))
+    if json_output:
+        typer.echo(json.dumps(result.to_json(), indent=2))
+    elif result.failure is None:
+        rows = [(n.replace("_", " "), _answer(f.answer), clean(f.evidence)) for n, f in result.findings.items()]
+        cost = "" if result.usage.cost_usd is None else f", {result.usage.cost_usd:.6f} USD"
+        typer.echo(f"{result.model} answers ({result.calls} calls, {result.usage.tokens or 'unknown'} tokens{cost})\n")
+        typer.echo(columns(("", "", "evidence"), rows))
+    else:
+        near = f"\n  did you mean {', '.join(result.near)}?" if result.near else ""
+        typer.echo(f"{result.model} does not answer: {clean(str(result.failure))}{near}\n  {result.advice}".rstrip())
+    if result.failure is not None:
+        raise typer.Exit(1)
+
+
+def _answer(value: bool | float | None) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "unknown" if value is None else str(value)
 
 
 def _attack(json_output: bool) -> None:

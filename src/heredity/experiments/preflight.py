@@ -1,10 +1,9 @@
 """Requirements of a suite on this machine, checked before anything starts; missing items are listed with remedies.
 
-Optional packages are looked up, not imported. The module behind an entry point may declare the ones it needs in a
-constant:
+Optional packages are looked up, not imported, except for models that need an account or a price. The module behind an
+entry point may declare the ones it needs in a constant:
 `EXTRAS = {"local": ("torch", "transformers")}`, extra of Heredity to modules. The module of a kind of model may define
-a
-function `check_model(rest)` that raises if the model `rest` is not available.
+a function `check_model(rest)` that raises if the model `rest` is not available.
 """
 
 from __future__ import annotations
@@ -35,6 +34,8 @@ from heredity.experiments.measured import remember_measured
 from heredity.experiments.outside_agents import agent_model, program_folders
 from heredity.methods.registry import METHODS
 from heredity.models.failures import unconnected
+from heredity.models.gateway import provider_model
+from heredity.models.prices import pricing
 from heredity.models.settings import CLIENTS, MODELS, GatewaySettings, ProviderSettings
 from heredity.protocols.contract import Setting, SuiteContext
 from heredity.protocols.registry import PROTOCOLS
@@ -277,7 +278,7 @@ def _model(name: str, gateway: GatewaySettings) -> Iterator[Check]:
     first = name.partition("/")[0]
     provider = gateway.provider(name)
     if provider is not None:
-        yield from _provider(name, provider)
+        yield from _provider(name, provider, priced=gateway.max_cost_usd is not None)
     elif first in MODELS:
         opener, check = _try(f"model {name}", lambda: MODELS.load(first))
         yield check
@@ -296,19 +297,29 @@ def _model(name: str, gateway: GatewaySettings) -> Iterator[Check]:
         )
 
 
-def _provider(name: str, provider: ProviderSettings) -> Iterator[Check]:
+def _provider(name: str, provider: ProviderSettings, *, priced: bool) -> Iterator[Check]:
     client = CLIENTS.get(provider.kind)
-    ours = () if client is None or client.own else (client.module,)
-    yield from _modules(f"model {name}", {"llm": ("pydantic_ai", *ours)})
-    if client is not None and client.own:
+    ours = (client.module,) if client is not None and client.extra == "llm" else ()
+    checks = [*_modules(f"model {name}", {"llm": ("pydantic_ai", *ours)})]
+    if client is not None and not ours:
         here = _is_installed(client.module)
         detail = f"{client.module} {'installed' if here else 'not installed'}"
-        yield Check(f"model {name}: {provider.kind}", here, True, detail, f"pip install {client.install}")
+        checks.append(Check(f"model {name}: {provider.kind}", here, True, detail, f"pip install {client.install}"))
     variable = provider.api_key_env
     if variable:
         set_here = bool(os.environ.get(variable))
         detail = f"{variable} is {'set' if set_here else 'not set'}"
-        yield Check(f"key of {name.partition('/')[0]}", set_here, True, detail, f"export {variable}=…")
+        checks.append(Check(f"key of {name.partition('/')[0]}", set_here, True, detail, f"export {variable}=…"))
+    yield from checks
+    # With an address and a key any other model opens; those without are opened here, which finds out about accounts.
+    certain = provider.base_url or provider.kind in ("anthropic", "google")
+    if all(check.ok for check in checks) and (priced or not certain):
+        model, check = _try(f"model {name}", lambda: provider_model(name, provider))
+        yield check
+        if priced and model is not None and model.prices is None:
+            yield Check(
+                f"price of {name}", False, True, "gateway.max_cost_usd limits costs that are not known", pricing(name)
+            )
 
 
 def _endpoint(name: str, provider: ProviderSettings | None) -> Check | None:
@@ -349,7 +360,7 @@ _CONNECT_S = 5.0
 _AT_ONCE = 8
 _MOST_BYTES = 4096
 _LISTS = {
-    "openai": ("/models", "Authorization", "Bearer "),
+    **dict.fromkeys(("openai", "litellm", "vllm", "ollama"), ("/models", "Authorization", "Bearer ")),
     "anthropic": ("/v1/models", "x-api-key", ""),
 }
 """Kind of provider to the path of its list of models and the header that carries the key."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Collection, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -40,10 +40,10 @@ def cache_key(model: str, request: Request, salt: str = "") -> str:
 class Cached(Layer):
     """Answers a repeated request without calling the model.
 
-    A request is cacheable if it is deterministic: its temperature is 0, or it has a seed. Any other request is a
-    fresh draw. Only good answers are stored: not refusals, not answers cut off at the limit, not empty ones. A hit
-    has no usage (`usage` zero, `attempts` 0), and `Reply.cache` says why a reply is a hit or not. Equal requests at
-    the same time share one call, and its failure.
+    A request is cacheable if it is deterministic: its temperature is 0, or it has a seed, and the model takes that
+    parameter. Any other request is a fresh draw. Only good answers are stored: not refusals, not answers cut off at
+    the limit, not empty ones. A hit has no usage (`usage` zero, `attempts` 0), and `Reply.cache` says why a reply is
+    a hit or not. Equal requests at the same time share one call, and its failure.
 
     Args:
         model: the model to cache.
@@ -77,8 +77,11 @@ class Cached(Layer):
     def _not_cacheable(self, request: Request) -> str:
         if _BYPASSED.get():
             return "bypassed"
-        if self._sampled or request.sampling.deterministic:
+        ignored = _ignored_by(self.model)
+        if self._sampled or request.sampling.without(ignored).deterministic:
             return ""
+        if request.sampling.deterministic:
+            return f"miss: {_not_taken(request, ignored)}"
         return "miss: sampled (temperature is not 0, and no seed)"
 
     def _miss(self, request: Request) -> str:
@@ -87,18 +90,18 @@ class Cached(Layer):
         return "miss: first time"
 
     async def _answer(self, request: Request, ask: Ask) -> AsyncGenerator[Delta]:
-        refusal = self._not_cacheable(request)
-        if refusal:
-            async with ask(self.model, request) as deltas:
-                async for delta in deltas:
-                    yield _noted(delta, refusal)
-            return
         started = time.monotonic()
         key = cache_key(self.name, request, self._salt)
-        hit = await self._stored(key)
+        hit = None if self._not_cacheable(request) else await self._stored(key, request)
         if hit is not None:
             for delta in _hit(hit, time.monotonic() - started):
                 yield delta
+            return
+        # Another call may have found out meanwhile that the model does not take the seed.
+        if refusal := self._not_cacheable(request):
+            async with ask(self.model, request) as deltas:
+                async for delta in deltas:
+                    yield _noted(delta, refusal)
             return
         mine: asyncio.Future[Reply | None] = asyncio.get_running_loop().create_future()
         self._under_way[key] = mine
@@ -109,7 +112,8 @@ class Cached(Layer):
                         yield delta
                         continue
                     noted = _noted(delta, await self._keep(key, request, delta.reply))
-                    mine.set_result(delta.reply)
+                    if self._repeatable(request, delta.reply):
+                        mine.set_result(delta.reply)
                     yield noted
         except Exception as error:
             _fail(mine, error)
@@ -119,7 +123,10 @@ class Cached(Layer):
             if not mine.done():
                 mine.set_result(None)
 
-    async def _stored(self, key: str) -> tuple[Reply, str] | None:
+    def _repeatable(self, request: Request, reply: Reply) -> bool:
+        return self._sampled or request.sampling.without(reply.ignored).deterministic
+
+    async def _stored(self, key: str, request: Request) -> tuple[Reply, str] | None:
         """Return the stored reply, or that of an equal call in flight; None if the caller has to make the call."""
         while True:
             call = self._under_way.get(key)
@@ -131,16 +138,18 @@ class Cached(Layer):
                     return None
                 continue
             reply = await asyncio.shield(call)
-            # None: the caller that made the call was cancelled, so another has to make it.
+            # None: the caller that made the call was cancelled or got a fresh draw, so another has to make it.
             if reply is not None:
                 return reply, "hit: shared an equal call under way"
+            if self._not_cacheable(request):
+                return None
 
     async def _keep(self, key: str, request: Request, reply: Reply) -> str:
         why = await asyncio.to_thread(self._miss, request)
         if reply.finish in ("refusal", "length") or not (reply.text.strip() or reply.tool_calls):
             return f"{why}; not stored: {reply.finish if reply.finish != 'stop' else 'empty'}"
-        if not (self._sampled or request.sampling.without(reply.ignored).deterministic):
-            return f"{why}; not stored: sampled (the model does not take {' and '.join(reply.ignored)})"
+        if not self._repeatable(request, reply):
+            return f"{why}; not stored: {_not_taken(request, reply.ignored)}"
         try:
             await asyncio.to_thread(self.store.put, key, self.name, self._messages_digest(request), reply)
         except DamagedRecordError:
@@ -152,6 +161,18 @@ class Cached(Layer):
 
     def _messages_digest(self, request: Request) -> str:
         return digest_json([self._salt, *(message.to_json() for message in request.messages)])
+
+
+def _ignored_by(model: object) -> Collection[str]:
+    """Return the sampling parameters that a model is known not to take, found through the layers around it."""
+    while not hasattr(model, "ignores") and hasattr(model, "model"):
+        model = getattr(model, "model", None)
+    return getattr(model, "ignores", ())
+
+
+def _not_taken(request: Request, ignored: Collection[str]) -> str:
+    names = (name for name in request.sampling.to_json() if name in ignored)
+    return f"sampled (the model does not take {' and '.join(names)})"
 
 
 def _hit(hit: tuple[Reply, str], seconds: float) -> list[Delta]:

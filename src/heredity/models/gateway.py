@@ -8,25 +8,37 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
+from urllib.parse import urlsplit
 
 from heredity._core.errors import BudgetError, ConfigError, MissingExtraError, ProviderError, UnknownNameError
 from heredity._core.ids import canonical_json, digest_json, generator
 from heredity._core.spans import span
 from heredity.models.cache import Cached
-from heredity.models.contract import EMBEDDINGS, Delta, Model, Original, Reply, Request, Usage, conversation_text
-from heredity.models.conversion import to_messages, to_parameters, to_reply, to_settings, to_usage
+from heredity.models.clouds import azure_address, open_bedrock, open_google_cloud, open_other
+from heredity.models.contract import (
+    EMBEDDINGS,
+    Delta,
+    Model,
+    Original,
+    Reply,
+    Request,
+    Sampling,
+    Usage,
+    conversation_text,
+)
+from heredity.models.conversion import to_messages, to_parameters, to_reply, to_settings, to_usage, with_schema
 from heredity.models.events import prove_ends
 from heredity.models.failures import GARBLED, translated
 from heredity.models.layers import Ask, Layer, close, last
 from heredity.models.meter import Meter, Metered, SpendLimits
 from heredity.models.passthrough import Answer, pass_through, without_sampling
-from heredity.models.prices import Prices, listed_prices
+from heredity.models.prices import Prices, listed_context, listed_cost, listed_prices
 from heredity.models.reply_store import ReplyStore
 from heredity.models.routing import Routed
 from heredity.models.settings import (
@@ -35,6 +47,7 @@ from heredity.models.settings import (
     ROLES,
     TIMEOUT_S,
     WELL_KNOWN,
+    Client,
     GatewaySettings,
     ProviderSettings,
     stand_in,
@@ -44,9 +57,6 @@ from heredity.models.waiting import credit, notice
 if TYPE_CHECKING:
     from pydantic_ai import messages as theirs
     from pydantic_ai.models import Model as TheirModel
-
-_KINDS = ("openai", "anthropic", "google", "mistral", "groq", "openrouter", "cohere", "cerebras", "huggingface", "xai")
-"""Kinds suggested by error messages; any other kind known to pydantic-ai works too."""
 
 
 class ProviderModel:
@@ -62,27 +72,40 @@ class ProviderModel:
     def __init__(self, name: str, settings: ProviderSettings) -> None:
         self.name = name
         self.apis = settings.takes()
-        provider, _, self._model_name = name.partition("/")
-        self._settings = settings
+        self._model_name = name.partition("/")[2]
         self._key = _key(name, settings)
+        if settings.kind == "azure":
+            settings = settings.model_copy(update={"base_url": azure_address(name, settings)})
+        self._settings = settings
         self._model = _opened(name, settings, self._key)
         self.options = _options_of(self._model)
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._omitted: set[str] = set(settings.omit)
-        self._old_limit = False
+        self._omitted: set[str] = set(settings.omit) | _never_sent(self._model)
+        self._limits = _limit_names(settings.kind, self._model)
+        self._own_limit = self._limits[0]
+        self._told_cut = False
         self._configured = settings.prices_of(self._model_name)
-        self.prices: Prices | None = self._configured or listed_prices(self._model_name, self._listed_under(provider))
+        self.prices: Prices | None = self._configured or listed_prices(self._model_name, self._listed_under)
+
+    @property
+    def ignores(self) -> frozenset[str]:
+        """The sampling parameters that it does not take, as far as is known; they are not sent."""
+        return frozenset(self._omitted)
 
     def __repr__(self) -> str:
         return f"ProviderModel({self.name!r}, {self._settings!r})"
 
     @property
-    def ignores(self) -> frozenset[str]:
-        """The sampling parameters that it does not take, as far as is known."""
-        return frozenset(self._omitted | _never_sent(self._settings.kind, self._model))
+    def listed_context(self) -> int | None:
+        """Tokens of its context as `genai-prices` lists them; None if it does not."""
+        return listed_context(self._model_name, self._listed_under)
 
-    async def reply(self, request: Request) -> Reply:
+    async def reply(self, request: Request, schema: Mapping[str, Any] | None = None) -> Reply:
         """Answer a request.
+
+        Args:
+            request: the request.
+            schema: JSON schema of an object that the provider makes the text fit; None for free text.
 
         Raises:
             ProviderError: if the call fails.
@@ -95,7 +118,10 @@ class ProviderModel:
             return await last(self._passed(request), self.name)
         started = time.monotonic()
         while True:
-            messages, parameters, settings = self._converted(request)
+            sent = self._sent(request)
+            messages, parameters, settings = self._converted(request, sent)
+            if schema is not None:
+                parameters = with_schema(parameters, schema)
             failure: ProviderError | None = None
             response: Any = None
             try:
@@ -106,8 +132,8 @@ class ProviderModel:
                 failure = translated(error, self.name, self._key, self._settings.base_url)
             # Raised here, because inside the handler Python would attach the original error, which may contain the key.
             if failure is None:
-                return self._read(response, request, started)
-            if not self._omits_refused(failure, request):
+                return self._read(response, request, sent, started)
+            if not self._omits_refused(failure, sent):
                 raise failure
 
     async def stream(self, request: Request) -> AsyncGenerator[Delta]:
@@ -122,7 +148,8 @@ class ProviderModel:
             return
         started = time.monotonic()
         while True:
-            messages, parameters, settings = self._converted(request)
+            sent = self._sent(request)
+            messages, parameters, settings = self._converted(request, sent)
             failure: ProviderError | None = None
             try:
                 opening = model_request_stream(
@@ -132,13 +159,13 @@ class ProviderModel:
                     async for event in events:
                         if text := _text_of(event):
                             yield Delta(text)
-                    reply = self._read(events.get(), request, started)
+                    reply = self._read(events.get(), request, sent, started)
             except (AgentRunError, UserError, OSError, NotImplementedError, *GARBLED) as error:
                 failure = translated(error, self.name, self._key, self._settings.base_url)
             else:
                 yield Delta(reply=reply)
                 return
-            if not self._omits_refused(failure, request):
+            if not self._omits_refused(failure, sent):
                 raise failure
 
     async def _passed(self, request: Request) -> AsyncGenerator[Delta]:
@@ -210,55 +237,95 @@ class ProviderModel:
         self._loop = loop
         return self._model
 
-    def _converted(self, request: Request) -> tuple[Any, Any, Any]:
+    def _sent(self, request: Request) -> dict[str, str]:
+        """Return the sampling parameters that a request is sent with, each with its name in the API."""
+        names = request.sampling.without(self._omitted).to_json()
+        return {name: self._limits[0] if name == "max_tokens" else name for name in names}
+
+    def _converted(self, request: Request, sent: dict[str, str]) -> tuple[Any, Any, Any]:
         timeout_s = self._settings.timeout_s or TIMEOUT_S
-        limit = {"max_tokens": request.sampling.max_tokens} if self._renames_limit(request) else {}
-        settings = to_settings(request, timeout_s, {**self._settings.extra_body, **limit}, self._omitted)
+        extra, omitted = self._settings.extra_body, {name for name in request.sampling.to_json() if name not in sent}
+        limit = sent.get("max_tokens", self._own_limit)
+        if limit != self._own_limit:
+            extra, omitted = {**extra, limit: request.sampling.max_tokens}, omitted | {"max_tokens"}
+        settings = to_settings(request, timeout_s, extra, omitted)
         return to_messages(request.messages), to_parameters(request), settings
 
-    def _omits_refused(self, failure: ProviderError, request: Request) -> bool:
+    def _omits_refused(self, failure: ProviderError, sent: dict[str, str]) -> bool:
         """Leave out from now on the sampling parameters that a provider says it does not take; True if there are any."""
         # The model's name and the address, which come first, are ours.
         text = str(failure).partition(" failed (")[2]
         if failure.kind != "request" or not _NOT_TAKEN.search(text):
             return False
-        if self._old_limit and re.search(r"\bmax_tokens\b", text):
-            self._old_limit = False
-            return True
-        sent = request.sampling.without(self._omitted).to_json()
-        refused = {name for name in sent if re.search(rf"\b(?:{_PATTERNS.get(name, name)})\b", text)}
-        # Older servers know the limit by its older name.
-        self._old_limit = self._old_limit or ("max_tokens" in refused and "max_completion_tokens" in text)
-        self._omitted |= refused
+        refused = {n for n, api in sent.items() if re.search(rf"\b(?:{_PATTERNS.get(api, api)})\b", text)}
+        for name in refused:
+            if name == "max_tokens" and len(self._limits) > 1:
+                # Servers know the limit by its older or by its newer name.
+                self._limits = [other for other in self._limits if other != sent[name]]
+            elif name != "max_tokens" or sent[name] == self._limits[0]:
+                self._omitted.add(name)
         return bool(refused)
 
-    def _renames_limit(self, request: Request) -> bool:
-        return self._old_limit and request.sampling.max_tokens is not None
-
-    def _read(self, response: theirs.ModelResponse, request: Request, started: float) -> Reply:
+    def _read(self, response: theirs.ModelResponse, request: Request, sent: dict[str, str], started: float) -> Reply:
         usage = self._usage(response, to_usage(response.usage, None))
         reply = to_reply(response, self.name, usage, time.monotonic() - started)
-        ignored = self.ignores
-        if self._renames_limit(request):
-            ignored = ignored - {"max_tokens"}
-        return replace(reply, ignored=tuple(name for name in request.sampling.to_json() if name in ignored))
+        if not self._settings.api_key_env and not self._told_cut:
+            self._told_cut = _tell_cut(self.name, request, reply.usage.input_tokens)
+        return replace(reply, ignored=tuple(name for name in request.sampling.to_json() if name not in sent))
 
     def _usage(self, response: theirs.ModelResponse, usage: Usage) -> Usage:
-        cost = self._configured.cost(usage) if self._configured else _listed_cost(response, usage)
-        return replace(usage, cost_usd=cost)
+        return replace(usage, cost_usd=self._cost(response, usage))
 
-    def _listed_under(self, provider: str) -> str:
-        return provider if self._settings.kind == "openai" else self._settings.kind
+    def _cost(self, response: theirs.ModelResponse, usage: Usage) -> float | None:
+        """Return the cost at configured prices, else as reported, else at list prices; None if none is known."""
+        used = response.usage
+        if self._configured:
+            return self._configured.cost(usage, used.cache_write_tokens, used.cache_write_1h_tokens)
+        if used.cost is not None:
+            return float(used.cost)
+        if usage.tokens is None:
+            return None
+        # A reply may name a snapshot that is not listed yet; it costs as much as the model that was asked for.
+        names = (response.model_name or "", self._model_name)
+        return listed_cost(used, names, self._listed_under, response.provider_details)
+
+    @property
+    def _listed_under(self) -> str:
+        return self.name.partition("/")[0] if self._settings.kind == "openai" else self._settings.kind
 
 
-_PATTERNS = {"max_tokens": "max_(completion_|output_)?tokens", "stop": "stop_sequences|(?<=['\"`])stop(?=['\"`])"}
+_PATTERNS = {"stop": "stop_sequences|(?<=['\"`])stop(?=['\"`])"}
 """How providers call a sampling parameter in an error, where not as we do."""
+
+
+def _limit_names(kind: str, model: TheirModel) -> list[str]:
+    """Return the names of the limit on tokens in an API, the one that is sent first."""
+    if CLIENTS.get(kind, Client("openai")).module != "openai":
+        return ["max_tokens"]
+    profile: Any = model.profile
+    names = ["max_completion_tokens", "max_tokens"]
+    return names if profile.get("openai_chat_supports_max_completion_tokens", True) else names[::-1]
+
 
 _NOT_TAKEN = re.compile(
     "not support|unsupported|unknown|unrecogni[sz]ed|unexpected|not permitted|not allowed|not available|deprecated",
     re.IGNORECASE,
 )
 """What an error says of a parameter that a model does not take, as opposed to a value that is out of range."""
+
+
+def _tell_cut(name: str, request: Request, counted: int | None) -> bool:
+    """Notice a prompt that a local server cut to its context, which some do without an error; True if it was."""
+    words = sum(len(message.content.split()) for message in request.messages)
+    if counted is None or counted < _LEAST_CUT or words < 2 * counted:
+        return False
+    advice = "raise the context of its server (Ollama: OLLAMA_CONTEXT_LENGTH=32768 ollama serve)"
+    notice(f"{name} counted {counted} tokens in a prompt of {words} words, so it was probably cut; {advice}", 0.0)
+    return True
+
+
+_LEAST_CUT = 1000
+"""Tokens below which a count may be of a prompt that the server had mostly cached."""
 
 
 def _text_of(event: Any) -> str:
@@ -281,13 +348,15 @@ def _options_of(model: TheirModel) -> frozenset[str]:
     return frozenset(plain | {name for name, taken in named.items() if taken})
 
 
-def _never_sent(kind: str, model: TheirModel) -> set[str]:
-    """Return the sampling parameters that pydantic-ai leaves out because the model does not take them."""
+def _never_sent(model: TheirModel) -> set[str]:
+    """Return the sampling parameters that pydantic-ai leaves out because the API or the model does not take them."""
     profile: Any = model.profile
-    if kind == "anthropic":
-        return {"seed", *(("temperature", "top_p") if profile.get("anthropic_disallows_sampling_settings") else ())}
-    reasons = profile.get("openai_supports_reasoning") and not profile.get("openai_supports_reasoning_effort_none")
-    return {"temperature", "top_p"} if reasons else set()
+    names = {"stop" if name == "stop_sequences" else str(name) for name in model.unsupported_settings}
+    if profile.get("anthropic_disallows_sampling_settings"):
+        names |= {"temperature", "top_p"}
+    if profile.get("openai_supports_reasoning") and not profile.get("openai_supports_reasoning_effort_none"):
+        names |= {"temperature", "top_p"}
+    return names & {field.name for field in fields(Sampling)}
 
 
 def provider_model(name: str, settings: ProviderSettings) -> ProviderModel:
@@ -320,15 +389,17 @@ def _opened(name: str, settings: ProviderSettings, key: str) -> TheirModel:
         import pydantic_ai  # noqa: F401  # pyright: ignore[reportUnusedImport]
     except ImportError as error:
         raise MissingExtraError(f"the model {name}", "llm") from error
-    opening = _BY_KIND.get(settings.kind, _other)
+    opening = _BY_KIND.get(settings.kind, open_other)
     try:
         opened = opening(model, provider, settings, key)
     except ImportError as error:
+        client = CLIENTS.get(settings.kind, Client("pydantic_ai"))
         what = f"the provider {provider} (kind {settings.kind})"
-        client = CLIENTS.get(settings.kind)
-        raise MissingExtraError(what, "llm", install=client.install if client else "") from error
-    if (client := _http_client(opened)) is not None:
-        prove_ends(client)
+        raise MissingExtraError(what, client.extra, install=client.install) from error
+    if settings.extra_body and "extra_body" in opened.unsupported_settings:
+        raise ConfigError(f"providers of the kind {settings.kind!r} take no extra_body; leave it out for {provider!r}")
+    if (http := _http_client(opened)) is not None:
+        prove_ends(http)
     return opened
 
 
@@ -347,8 +418,12 @@ def _openai(model: str, provider: str, settings: ProviderSettings, key: str) -> 
         raise ConfigError(
             f"the provider {provider!r} has no base_url; give the address of its API, ending in /v1 mostly"
         )
-    # A stream that ends without a finish reason was cut off, and half an answer is not an answer.
-    profile = OpenAIModelProfile(openai_chat_streaming_requires_finish_reason=True)
+    profile = OpenAIModelProfile(
+        # A stream that ends without a finish reason was cut off, and half an answer is not an answer.
+        openai_chat_streaming_requires_finish_reason=True,
+        # Some servers ignore the newer name of the limit, and would answer without one.
+        openai_chat_supports_max_completion_tokens=_is_openai(settings.base_url),
+    )
     endpoint = OpenAICompatibleProvider(provider, base_url=settings.base_url, api_key=key or None, profile=profile)
 
     class ChatModel(OpenAIChatModel):
@@ -359,6 +434,11 @@ def _openai(model: str, provider: str, settings: ProviderSettings, key: str) -> 
             return super()._validate_completion(response)
 
     return ChatModel(model, provider=endpoint)
+
+
+def _is_openai(address: str) -> bool:
+    host = urlsplit(address).hostname or ""
+    return host.endswith(("openai.com", ".azure.com"))
 
 
 def _anthropic(model: str, provider: str, settings: ProviderSettings, key: str) -> TheirModel:
@@ -377,40 +457,13 @@ def _google(model: str, provider: str, settings: ProviderSettings, key: str) -> 
     return GoogleModel(model, provider=endpoint)
 
 
-def _other(model: str, provider: str, settings: ProviderSettings, key: str) -> TheirModel:
-    from pydantic_ai.exceptions import UserError
-    from pydantic_ai.models import infer_model
-    from pydantic_ai.providers import infer_provider_class
-
-    try:
-        made: Any = infer_provider_class(settings.kind)
-    except ValueError as error:
-        raise UnknownNameError("kind of provider", settings.kind, _KINDS) from error
-    given = {"api_key": key or None, "base_url": settings.base_url or None}
-    try:
-        endpoint = made(**{name: value for name, value in given.items() if value})
-        return infer_model(f"{settings.kind}:{model}", provider_factory=lambda _: endpoint)
-    except (TypeError, UserError) as error:
-        raise ConfigError(f"the provider {provider!r} of kind {settings.kind!r} cannot be opened: {error}") from error
-
-
 _BY_KIND: dict[str, Callable[[str, str, ProviderSettings, str], TheirModel]] = {
-    "openai": _openai,
+    **dict.fromkeys(("openai", "azure", "litellm", "vllm", "ollama"), _openai),
     "anthropic": _anthropic,
     "google": _google,
+    "bedrock": open_bedrock,
+    "google-cloud": open_google_cloud,
 }
-
-
-def _listed_cost(response: theirs.ModelResponse, usage: Usage) -> float | None:
-    """Return the cost reported by the provider, or computed from its price list; None if neither is known."""
-    if response.usage.cost is not None:
-        return float(response.usage.cost)
-    if usage.tokens is None or not response.model_name:
-        return None
-    try:
-        return float(response.cost().total_price)
-    except (LookupError, ValueError):
-        return None
 
 
 class Retrying(Layer):

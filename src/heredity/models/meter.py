@@ -9,7 +9,7 @@ from typing import Any
 from heredity._core.errors import BudgetError, ConfigError, ProviderError
 from heredity.models.contract import NOTHING_USED, Delta, Model, Request, Usage
 from heredity.models.layers import Ask, Layer
-from heredity.models.prices import prices_of
+from heredity.models.prices import prices_of, pricing
 
 _UNBILLED = frozenset({"rate_limit", "server", "auth", "unknown_model", "request", "context", "unscripted"})
 """Failures in which the provider did no work. After any other failure (a timeout, say) the charge is unknown."""
@@ -114,7 +114,7 @@ class Meter:
             if limit is not None and name in self._silent:
                 raise BudgetError(
                     f"a model answered without reporting its {name}, so the limit of {limit:g} cannot be enforced; "
-                    "limit calls instead, or configure prices"
+                    "limit calls instead"
                 )
         self._under_way += 1
 
@@ -157,7 +157,7 @@ class Metered(Layer):
         if self._limits.cost_usd is not None and prices_of(model) is None:
             raise ConfigError(
                 f"cost is limited to {self._limits.cost_usd:g} USD, but the prices of {model.name} are not known; "
-                "give them in [gateway.providers.NAME.prices], or limit tokens or calls"
+                f"{pricing(model.name)}, or limit tokens or calls"
             )
 
     async def _answer(self, request: Request, ask: Ask) -> AsyncGenerator[Delta]:

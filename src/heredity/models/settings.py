@@ -13,7 +13,7 @@ from heredity._core.bounds import Count, Parallel, Seconds
 from heredity._core.ids import NAME_PATTERN, digest_json
 from heredity._core.plugins import Group
 from heredity._core.refusals import reading
-from heredity.models.prices import Prices
+from heredity.models.prices import FREE, Prices
 from heredity.models.routing import Policy
 
 Role = Literal["execution", "optimisation", "judge"]
@@ -101,11 +101,11 @@ class ProviderSettings(_Table):
     """A provider: its address and its interface.
 
     Attributes:
-        kind: `"openai"` (chat completions, also of any compatible server), `"anthropic"`, `"google"`, or another that
-            pydantic-ai knows (`"mistral"`, `"groq"`, `"openrouter"`, …).
+        kind: `"openai"` (chat completions, also of any compatible server), `"anthropic"`, `"google"`, `"azure"`,
+            `"bedrock"`, `"google-cloud"`, `"litellm"`, or another that pydantic-ai knows (`"mistral"`, `"openrouter"`, …).
         base_url: address; empty for the kind's default.
         api_key_env: the environment variable that holds the key; empty if the server needs none. The key itself is
-            never configured, recorded or shown.
+            never configured, recorded or shown. Without one, Bedrock and Google Cloud use the account of this machine.
         timeout_s: seconds for one attempt, to the end of its stream; `gateway.timeout_s` by default.
         prices: by model; `"*"` for all others. They take precedence over those of `genai-prices`.
         extra_body: fields added to every request, for servers with extra options.
@@ -161,32 +161,39 @@ class Client(NamedTuple):
 
     Attributes:
         module: the module imported from it.
-        own: pydantic-ai's extra that installs it, where the extra `llm` does not.
+        extra: Heredity's extra that installs it; empty if none does.
+        own: pydantic-ai's extra that installs it, where none of Heredity's does.
     """
 
     module: str
+    extra: str = "llm"
     own: str = ""
 
     @property
     def install(self) -> str:
-        """Argument of `pip install`; empty where the extra `llm` suffices."""
-        return self.own and f"'pydantic-ai-slim[{self.own}]'"
+        """Argument of `pip install`."""
+        return f"'heredity[{self.extra}]'" if self.extra else f"'pydantic-ai-slim[{self.own}]'"
 
 
 CLIENTS: Mapping[str, Client] = MappingProxyType(
     {
-        **dict.fromkeys(("openai", "openrouter", "cerebras"), Client("openai")),
+        **dict.fromkeys(("openai", "azure", "litellm", "ollama", "openrouter", "vllm", "cerebras"), Client("openai")),
         "anthropic": Client("anthropic"),
-        "google": Client("google.genai"),
-        "groq": Client("groq", "groq"),
+        **dict.fromkeys(("google", "google-cloud"), Client("google.genai")),
         "mistral": Client("mistralai", "mistral"),
         "bedrock": Client("boto3", "bedrock"),
-        "cohere": Client("cohere", "cohere"),
-        "huggingface": Client("huggingface_hub", "huggingface"),
-        "xai": Client("xai_sdk", "xai"),
+        "groq": Client("groq", "", "groq"),
+        "cohere": Client("cohere", "", "cohere"),
+        "huggingface": Client("huggingface_hub", "", "huggingface"),
+        "xai": Client("xai_sdk", "", "xai"),
     }
 )
 """Kind of provider to its package."""
+
+
+def _local(port: int) -> ProviderSettings:
+    return ProviderSettings(base_url=f"http://127.0.0.1:{port}/v1", prices={"*": FREE})
+
 
 WELL_KNOWN: Mapping[str, ProviderSettings] = MappingProxyType(
     {
@@ -195,14 +202,22 @@ WELL_KNOWN: Mapping[str, ProviderSettings] = MappingProxyType(
             kind="anthropic", base_url="https://api.anthropic.com", api_key_env="ANTHROPIC_API_KEY"
         ),
         "google": ProviderSettings(kind="google", api_key_env="GOOGLE_API_KEY"),
-        "groq": ProviderSettings(kind="groq", api_key_env="GROQ_API_KEY"),
+        "xai": ProviderSettings(base_url="https://api.x.ai/v1", api_key_env="XAI_API_KEY"),
         "mistral": ProviderSettings(kind="mistral", api_key_env="MISTRAL_API_KEY"),
-        "openrouter": ProviderSettings(kind="openrouter", api_key_env="OPENROUTER_API_KEY"),
+        "groq": ProviderSettings(base_url="https://api.groq.com/openai/v1", api_key_env="GROQ_API_KEY"),
         "deepseek": ProviderSettings(base_url="https://api.deepseek.com", api_key_env="DEEPSEEK_API_KEY"),
-        "ollama": ProviderSettings(base_url="http://127.0.0.1:11434/v1"),
+        "openrouter": ProviderSettings(kind="openrouter", api_key_env="OPENROUTER_API_KEY"),
+        "azure": ProviderSettings(kind="azure", api_key_env="AZURE_OPENAI_API_KEY"),
+        "bedrock": ProviderSettings(kind="bedrock"),
+        "vertex": ProviderSettings(kind="google-cloud"),
+        "litellm": ProviderSettings(kind="litellm", base_url="http://127.0.0.1:4000", api_key_env="LITELLM_API_KEY"),
+        "ollama": _local(11434),
+        "vllm": _local(8000),
+        "lmstudio": _local(1234),
+        "llamacpp": _local(8080),
     }
 )
-"""Providers that need no configuration but a key."""
+"""Providers that need no configuration but a key or an account. Models of local servers cost nothing."""
 
 
 class RouteSettings(_Table):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,8 @@ said = [{"role": "user", "content": "What is six times seven?"}]
 openai = {"Authorization": "Bearer " + os.environ["OPENAI_API_KEY"], "Content-Type": "application/json"}
 print(ask(os.environ["OPENAI_BASE_URL"] + "/chat/completions", {"messages": said}, openai))
 anthropic = {"x-api-key": os.environ["ANTHROPIC_API_KEY"], "anthropic-version": "2023-06-01"}
-print(ask(os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages", {"messages": said, "max_tokens": 9}, anthropic))
+body = {"messages": said, "max_tokens": 9, "metadata": {"user_id": "u"}}
+print(ask(os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages", body, anthropic))
 print(ask(os.environ["OPENAI_BASE_URL"] + "/chat/completions", {"messages": said}, {"Authorization": "Bearer no"}))
 print(urllib.request.urlopen(os.environ["HEREDITY_URL"] + "/health").read())
 """
@@ -53,9 +54,11 @@ class Run:
         self.session = FakeSession(make_terms())
         self.workspace = Workspace(folder / "workspace", self.session.terms, BRIEFING)
         self.recorded: list[tuple[str, Mapping[str, Any]]] = []
+        self.dropped: list[Sequence[str]] = []
 
-    async def record(self, source: str, usage: Mapping[str, Any]) -> None:
+    async def record(self, source: str, usage: Mapping[str, Any], dropped: Sequence[str]) -> None:
         self.recorded.append((source, usage))
+        self.dropped.append(dropped)
 
     async def agent(self, agent: CommandAgent, limits: Limits | None = None) -> AgentExit:
         model = Scripted([Rule("Forty-two.")])
@@ -87,6 +90,7 @@ async def test_an_agent_reaches_its_model_and_its_session(run: Run, unsafe: bool
     assert "401" in run.log
     assert '{"status":"ok"}' in run.log.replace(": ", ":")
     assert [source for source, _ in run.recorded] == ["broker", "broker"]
+    assert run.dropped == [[], ["metadata"]]
     assert run.recorded[0][1] == {"input_tokens": 6, "cache_tokens": 0, "output_tokens": 4, "cost_usd": 0.0}
 
 
@@ -122,7 +126,7 @@ async def test_a_spent_budget_refuses_calls(run: Run) -> None:
 
 
 async def test_a_call_that_cannot_be_recorded_is_an_error_of_the_run(run: Run) -> None:
-    async def fail(source: str, usage: Mapping[str, Any]) -> None:
+    async def fail(source: str, usage: Mapping[str, Any], dropped: Sequence[str]) -> None:
         raise RecordError("the disk is full")
 
     run.record = fail  # type: ignore[method-assign]
@@ -131,7 +135,7 @@ async def test_a_call_that_cannot_be_recorded_is_an_error_of_the_run(run: Run) -
 
 
 async def test_every_call_is_recorded_before_the_block_ends(run: Run) -> None:
-    async def slowly(source: str, usage: Mapping[str, Any]) -> None:
+    async def slowly(source: str, usage: Mapping[str, Any], dropped: Sequence[str]) -> None:
         await asyncio.sleep(0.2)
         run.recorded.append((source, usage))
 

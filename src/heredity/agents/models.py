@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Awaitable, Callable
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
 from heredity._core.engine_folder import EngineFolder
 from heredity.agents.launchers import BrokerDoor
@@ -13,8 +14,8 @@ from heredity.models import Model, Usage
 from heredity.models.broker import Account, BrokerApp, CallRecord, Limits, serve_broker
 from heredity.records.events import TokenUsageData
 
-RecordUsage = Callable[[str, TokenUsageData], Awaitable[None]]
-"""Journals an agent's usage: its source, and the usage (`Session.record_usage`)."""
+RecordUsage = Callable[[str, TokenUsageData, Sequence[str]], Awaitable[None]]
+"""Journals an agent's usage: its source, the usage, and dropped fields of the request (`Session.record_usage`)."""
 
 
 @contextlib.asynccontextmanager
@@ -54,7 +55,12 @@ async def models_for_agent(
 
 async def _write(ended: asyncio.Queue[CallRecord | None], record: RecordUsage) -> None:
     while (call := await ended.get()) is not None:
-        await record(BROKER, agent_usage(call.usage).to_json())
+        # A conversation repeats its fields with every turn.
+        dropped = sorted({_INDEX.sub("[]", path) for path in call.dropped})
+        await record(BROKER, agent_usage(call.usage).to_json(), dropped)
+
+
+_INDEX = re.compile(r"\[\d+\]")
 
 
 def agent_usage(usage: Usage) -> TokenUsage:

@@ -111,6 +111,7 @@ class RunRecord:
         evolver_failure: message and traceback of an evolver that failed; None if it did not.
         status: of `run.finished`, or `"unfinished"`.
         usage: by source, one entry for each `agent.usage`.
+        dropped: fields of the agent's requests that its model's API has no place for.
         decisions: the data of each `candidate.decided`, in order.
         calls: the data of each `model.called`.
         unused: the data of each `reply.unused`.
@@ -130,6 +131,7 @@ class RunRecord:
     evolver_failure: EvolverFailed | None = None
     status: str = "unfinished"
     usage: dict[str, list[TokenUsage]] = field(default_factory=dict[str, list[TokenUsage]])
+    dropped: set[str] = field(default_factory=set[str])
     decisions: list[CandidateDecided] = field(default_factory=list[CandidateDecided])
     calls: list[ModelCalled] = field(default_factory=list[ModelCalled])
     unused: list[ReplyUnused] = field(default_factory=list[ReplyUnused])
@@ -191,6 +193,7 @@ class _Reader:
             record.references[data["name"], data["view"]] = data
         elif data := AGENT_USAGE.of(event):
             record.usage.setdefault(data["source"], []).append(TokenUsage.from_json(data))
+            record.dropped.update(data.get("dropped", ()))
         elif data := CANDIDATE_DECIDED.of(event):
             record.decisions.append(data)
         elif data := MODEL_CALLED.of(event):

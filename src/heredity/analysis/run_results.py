@@ -339,6 +339,14 @@ def gap(validation: Sequence[float], heldout: Sequence[float]) -> tuple[float, I
 _COMMON = CommonMetrics()
 
 
+def _dropped(record: RunRecord) -> list[str]:
+    if not record.dropped:
+        return []
+    return [
+        f"dropped from the agent's requests, since its model's API has no place for them: {', '.join(sorted(record.dropped))}"
+    ]
+
+
 def run_results(evidence: RunEvidence, metrics: Metrics | None = None) -> RunResults:
     """Compute a run's results.
 
@@ -361,7 +369,7 @@ def run_results(evidence: RunEvidence, metrics: Metrics | None = None) -> RunRes
         family=started.get("family"),
         group=started.get("group"),
         labels=dict(started.get("labels") or {}),
-        notes=list(started.get("notes") or []),
+        notes=[*(started.get("notes") or []), *_dropped(record)],
         evolver=_evolver(record),
         seed=started.get("seed"),
         status=RunStatus(record.status),

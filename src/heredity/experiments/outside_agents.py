@@ -152,9 +152,9 @@ async def model_door(
         yield None
         return
 
-    async def record(source: str, usage: TokenUsageData) -> None:
+    async def record(source: str, usage: TokenUsageData, dropped: Sequence[str]) -> None:
         if session.broken is None:
-            await session.record_usage(source, usage)
+            await session.record_usage(source, usage, dropped)
 
     budget = cell.config.budget
     used = await asyncio.to_thread(_earlier_usage, folder / "journal.jsonl")

@@ -61,9 +61,10 @@ class TokenUsageData(TypedDict):
 
 
 class AgentUsage(TokenUsageData):
-    """Usage of an outside agent, according to `source`."""
+    """Usage of an outside agent, according to `source`; fields of its request that the model's API has no place for."""
 
     source: str
+    dropped: NotRequired[Sequence[str]]
 
 
 Data = TypeVar("Data", bound=Mapping[str, object])

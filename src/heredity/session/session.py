@@ -40,6 +40,7 @@ from heredity.records.events import (
     SESSION_CLOSED,
     SUBMISSION_COMPLETED,
     SUBMISSION_REJECTED,
+    AgentUsage,
     BatchStarted,
     ModelCalled,
     ReplyUnused,
@@ -690,9 +691,12 @@ class Session:
             raise DamagedRecordError(f"blob {blob} does not hold candidate {digest}; restore it from a copy")
         return candidate
 
-    async def record_usage(self, source: str, usage: TokenUsageData) -> None:
-        """Journal an outside agent's usage and its source."""
-        await self.note(AGENT_USAGE.line({"source": source, **usage}))
+    async def record_usage(self, source: str, usage: TokenUsageData, dropped: Sequence[str] = ()) -> None:
+        """Journal an outside agent's usage, its source, and the fields of its request that were dropped."""
+        data: AgentUsage = {"source": source, **usage}
+        if dropped:
+            data["dropped"] = list(dropped)
+        await self.note(AGENT_USAGE.line(data))
 
     async def note(self, line: Line, blobs: Sequence[Blob] = ()) -> None:
         """Journal an event of the run that is not one of the session's."""

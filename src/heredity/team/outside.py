@@ -279,7 +279,7 @@ class _Counted:
     def __init__(
         self, model: Model, section: AgentSection, context: Context, start: int, earlier: list[tuple[str, Any]]
     ) -> None:
-        self.name = model.name
+        self.name, self.models = model.name, (model,)
         self._model, self._section, self._context, self._start = model, section, context, start
         before = [Reply.from_json(value).usage for name, value in earlier if name.startswith("model-")]
         self.used = sum(before, NOTHING_USED)
@@ -321,7 +321,7 @@ def _answering(value: dict[str, Any]) -> Any:
     return answer
 
 
-async def _unrecorded(_: str, __: Any) -> None:
+async def _unrecorded(_: str, __: Any, ___: Any) -> None:
     """Record nothing: `_Counted` has done so."""
 
 

@@ -71,8 +71,8 @@ def _with_bearer(key: str) -> Any:
     from botocore.session import Session  # pyright: ignore[reportMissingImports]
     from botocore.tokens import FrozenAuthToken  # pyright: ignore[reportMissingImports]
 
-    class Bearer(Session):
-        def get_auth_token(self, **_: Any) -> FrozenAuthToken:
+    class Bearer(Session):  # pyright: ignore[reportUntypedBaseClass]
+        def get_auth_token(self, **_: Any) -> Any:
             return FrozenAuthToken(key)
 
         def get_credentials(self) -> None:

@@ -131,15 +131,15 @@ async def test_calls_without_ids_are_answered_in_their_order() -> None:
     assert messages[4] == Message("user", "and now?")
 
 
-def test_names_in_snake_case_are_read_too() -> None:
+def test_names_in_snake_case_and_base64_for_addresses_are_read_too() -> None:
     given = {
-        "contents": {"parts": [{"text": "?"}, {"inline_data": {"mime_type": "image/png", "data": "aGk="}}]},
+        "contents": {"parts": [{"text": "?"}, {"inline_data": {"mime_type": "image/png", "data": "-_-_aGk"}}]},
         "system_instruction": {"parts": [{"text": "Be brief."}]},
         "generation_config": {"max_output_tokens": 5, "stop_sequences": ["x"]},
     }
     request = read(given)
     assert [m.content for m in request.messages] == ["Be brief.", "?"]
-    assert request.messages[1].images[0].data == b"hi"
+    assert request.messages[1].images[0].data == b"\xfb\xff\xbfhi"
     assert request.sampling.to_json() == {"max_tokens": 5, "stop": ["x"]}
 
 

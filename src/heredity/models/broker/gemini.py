@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from heredity.models import Image, Reply, ToolCall, ToolSpec, Usage
@@ -41,9 +41,16 @@ class GooglePart(Part):
         return {to_camel(name): inner for name, inner in cast("dict[str, Any]", value).items()}
 
 
+def _standard(value: Any) -> Any:
+    """Return base64 of either alphabet, padded or not, in the standard form."""
+    if not isinstance(value, str):
+        return value
+    return value.translate(str.maketrans("-_", "+/")) + "=" * (-len(value) % 4)
+
+
 class _Blob(GooglePart):
     mime_type: MediaType
-    data: Base64
+    data: Annotated[Base64, BeforeValidator(_standard)]
 
 
 class _FunctionCall(GooglePart):

@@ -217,7 +217,7 @@ class Messages:
 
     def answer(self, reply: Reply) -> dict[str, Any]:
         """Return a `message`."""
-        content: list[dict[str, Any]] = [{"type": "text", "text": reply.text, "citations": None}] if reply.text else []
+        content: list[dict[str, Any]] = [{"type": "text", "text": reply.text}] if reply.text else []
         content += [_tool_use(call, arguments_of(call)) for call in reply.tool_calls]
         return self._message(content, _FINISH[finish_of(reply)], self._usage(reply.usage, reply.text))
 

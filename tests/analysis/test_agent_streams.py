@@ -115,7 +115,7 @@ def test_qwen_counts_cached_input_as_input_and_a_killed_process_by_its_messages(
 
 
 def test_opencode_is_the_sum_of_its_steps() -> None:
-    assert opencode_usage(OPENCODE * 2) == TokenUsage(7426, 18, 72)
+    assert opencode_usage(OPENCODE * 2) == TokenUsage(7440, 4, 72)
 
 
 def test_broken_and_foreign_lines_count_nothing() -> None:
@@ -127,3 +127,8 @@ def test_broken_and_foreign_lines_count_nothing() -> None:
 def test_a_format_is_recognised_by_its_lines() -> None:
     for name, lines in (("gemini-cli", GEMINI), ("opencode", OPENCODE)):
         assert recognised_usage(lines) == (name, recognised_usage(lines)[1])  # type: ignore[index]
+
+
+def test_input_written_to_a_cache_is_input_as_the_broker_counts_it() -> None:
+    usage = {"input_tokens": 24, "output_tokens": 454, "cache_read_input_tokens": 169183, "cache_creation_input_tokens": 25317}
+    assert claude_code_usage([INIT, claude("result", usage=usage)]) == TokenUsage(25341, 169183, 454)

@@ -88,8 +88,8 @@ class TokenUsage:
     """Tokens and cost of one or more agent sessions; None is unknown.
 
     Attributes:
-        input_tokens: input neither read from nor written to a cache.
-        cache_tokens: input read from or written to a cache.
+        input_tokens: input not read from a cache, including what was written to one.
+        cache_tokens: input read from a cache.
         output_tokens: output, including reasoning.
         cost_usd: cost in US dollars as reported by the agent.
     """
@@ -306,9 +306,9 @@ def opencode_usage(lines: Iterable[str]) -> TokenUsage:
             fields = cast("dict[str, Any]", tokens)
             cache: Any = fields.get("cache")
             cached = cast("dict[str, Any]", cache) if isinstance(cache, dict) else {}
-            counts = [_count(fields.get(name)) for name in ("input", "output", "reasoning")]
-            read, written = (_count(cached.get(name)) for name in ("read", "write"))
-            parts.append(TokenUsage(counts[0], _sum([read, written]), _sum(counts[1:])))
+            sent, written, thought = (_count(fields.get(name)) for name in ("input", "output", "reasoning"))
+            fresh = _sum([sent, _count(cached.get("write")) or 0])
+            parts.append(TokenUsage(fresh, _count(cached.get("read")), _sum([written, thought])))
     return total_usage(parts)
 
 
@@ -359,9 +359,8 @@ _MODEL_NAMES = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCre
 
 
 def _claude_counts(usage: dict[str, Any], names: Sequence[str], cost: float | None) -> TokenUsage:
-    sent, written, *cache = (_count(usage.get(name)) for name in names)
-    cached = [count for count in cache if count is not None]
-    return TokenUsage(sent, sum(cached) if cached else None, written, cost)
+    sent, written, read, stored = (_count(usage.get(name)) for name in names)
+    return TokenUsage(None if sent is None else sent + (stored or 0), read, written, cost)
 
 
 def _values(models: Any) -> list[dict[str, Any]]:

@@ -130,5 +130,10 @@ def test_a_format_is_recognised_by_its_lines() -> None:
 
 
 def test_input_written_to_a_cache_is_input_as_the_broker_counts_it() -> None:
-    usage = {"input_tokens": 24, "output_tokens": 454, "cache_read_input_tokens": 169183, "cache_creation_input_tokens": 25317}
+    usage = {
+        "input_tokens": 24,
+        "output_tokens": 454,
+        "cache_read_input_tokens": 169183,
+        "cache_creation_input_tokens": 25317,
+    }
     assert claude_code_usage([INIT, claude("result", usage=usage)]) == TokenUsage(25341, 169183, 454)

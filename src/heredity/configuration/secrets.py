@@ -57,15 +57,16 @@ def without_secrets(data: Mapping[str, Any]) -> dict[str, Any]:
         ConfigError: if a secret is an argument, or anywhere else in the configuration.
     """
     result: dict[str, Any] = {**data}
+    evolver: Any = data.get("evolver")
+    matrix: Any = data.get("matrix")
     moved: dict[str, str] = {}
-    for section, prefix in (("evolver", ""), ("matrix", "evolver.")):
-        given: Any = data.get(section)
-        if isinstance(given, Mapping):
-            table = cast(Mapping[str, Any], given)
-            result[section] = {
-                key: _without_assignments(value, moved) if key in (f"{prefix}agent", f"{prefix}launcher") else value
-                for key, value in table.items()
-            }
+    if isinstance(evolver, Mapping) and isinstance(evolver.get("agent"), str):  # pyright: ignore[reportUnknownMemberType]
+        table = cast(Mapping[str, Any], evolver)
+        result["evolver"] = {**table, "agent": _moved(table["agent"], moved)}
+    if isinstance(matrix, Mapping) and isinstance(matrix.get("evolver.agent"), list):  # pyright: ignore[reportUnknownMemberType]
+        table = cast(Mapping[str, Any], matrix)
+        agents = [_moved(agent, moved) if isinstance(agent, str) else agent for agent in table["evolver.agent"]]
+        result["matrix"] = {**table, "evolver.agent": agents}
     if moved:
         os.environ.update(moved)
         table = cast(dict[str, Any], result.get("evolver", {}))
@@ -92,16 +93,6 @@ def refuse_secrets(data: Mapping[str, Any]) -> None:
                 f"mcp.{name}.environment, which the program reads",
             )
     _refuse_secrets(data, (), "api_key_env of a provider, or in token or environment of a server or an agent")
-
-
-def _without_assignments(value: Any, moved: dict[str, str]) -> Any:
-    """Move secrets out of a command, of each command in a list, or of that of a launcher, after `acp:`."""
-    if isinstance(value, list):
-        return [_without_assignments(item, moved) for item in cast(list[Any], value)]
-    if not isinstance(value, str):
-        return value
-    start = "acp:" if value.startswith("acp:") else ""
-    return start + _moved(value.removeprefix(start), moved)
 
 
 def _moved(command: str, moved: dict[str, str]) -> str:
@@ -149,6 +140,8 @@ def _refuse_secrets(value: Any, path: tuple[str, ...], where: str = _WHERE) -> N
     elif isinstance(value, list | tuple):
         for inner in cast(list[Any], value):
             _refuse_secrets(inner, path, where)
+    elif isinstance(value, str) and value.startswith("acp:"):
+        _refuse_arguments(value.removeprefix("acp:"), ".".join(path))
     elif (
         isinstance(value, str)
         and value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.agents.launchers.test_command import Run, confined
@@ -162,14 +163,26 @@ def test_settings_that_would_do_nothing_are_refused(values: dict[str, object], m
         resolve(evolver(**values))
 
 
-def test_a_key_before_the_command_of_an_acp_agent_becomes_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LAB_API_KEY", "to be restored")
-    monkeypatch.delenv("LAB_API_KEY")
-    command = "acp:LAB_API_KEY=s3cr3t-value STYLE=calm my-agent --acp"
-    plain = without_secrets({"evolver": {"launcher": command}, "matrix": {"evolver.launcher": [command, "codex"]}})
-    assert "s3cr3t" not in json.dumps(plain)
-    assert plain["evolver"]["launcher"] == "acp:STYLE=calm my-agent --acp"
-    assert plain["evolver"]["inherit"] == ["LAB_API_KEY"]
-    assert plain["matrix"]["evolver.launcher"] == ["acp:STYLE=calm my-agent --acp", "codex"]
-    assert resolve(evolver(launcher=command, model="scripted/x")).evolver.label == "my-agent-acp"
-    assert resolve(evolver(launcher="acp:codex", model="scripted/x")).evolver.label == "codex-acp"
+@pytest.mark.parametrize(
+    "tables",
+    [
+        {"evolver": {"launcher": "acp:LAB_API_KEY=s3cr3t-value my-agent --acp"}},
+        {"evolver": {"launcher": "acp:my-agent --api-key s3cr3t-value"}},
+        {"matrix": {"evolver.launcher": ["codex", "acp:LAB_API_KEY=s3cr3t-value my-agent --acp"]}},
+    ],
+)
+def test_a_key_in_the_command_of_an_acp_agent_is_refused_without_being_repeated(tables: dict[str, Any]) -> None:
+    with pytest.raises(
+        ConfigError, match=r"launcher (sets LAB_API_KEY|gives --api-key).* set (it|a variable) before"
+    ) as error:
+        without_secrets(tables)
+    assert "s3cr3t" not in str(error.value)
+
+
+def test_an_acp_agent_is_named_by_its_program() -> None:
+    for command, label in (
+        ("STYLE=calm my-agent --acp", "my-agent-acp"),
+        ("codex", "codex-acp"),
+        ("codex-acp", "codex-acp"),
+    ):
+        assert resolve(evolver(launcher=f"acp:{command}", model="scripted/x")).evolver.label == label

@@ -186,3 +186,9 @@ def test_an_acp_agent_is_named_by_its_program() -> None:
         ("codex-acp", "codex-acp"),
     ):
         assert resolve(evolver(launcher=f"acp:{command}", model="scripted/x")).evolver.label == label
+
+
+def test_gemini_cli_sends_another_providers_model_no_parameter_that_it_does_not_take() -> None:
+    assert '"topK": null' in text("gemini-cli", "gpt-5", provider="openai")
+    assert "topK" not in text("gemini-cli", "gemini-2.5-pro", provider="google")
+    assert "topK" not in text("gemini-cli", "", account_model="gemini-2.5-pro")

@@ -91,9 +91,15 @@ def _settings(broker: bool, model: str, options: LaunchOptions) -> dict[str, Any
         "privacy": {"usageStatisticsEnabled": False},
         "tools": tools,
     }
+    generation: dict[str, Any] = {}
+    if broker and options.provider != "google":
+        # Other providers' models do not take it.
+        generation["topK"] = None
     if options.effort:
         older = model.startswith(("gemini-1", "gemini-2"))
         thinking = {"thinkingBudget": _BUDGETS[options.effort]} if older else {"thinkingLevel": options.effort.upper()}
-        override = {"modelConfig": {"generateContentConfig": {"thinkingConfig": thinking}}}
+        generation["thinkingConfig"] = thinking
+    if generation:
+        override = {"modelConfig": {"generateContentConfig": generation}}
         settings["modelConfigs"] = {"customOverrides": [{"match": {"model": model} if model else {}, **override}]}
     return settings

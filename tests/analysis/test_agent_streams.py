@@ -1,11 +1,20 @@
-"""What coding agents say of their tokens, in the forms that Claude Code 2.1.330 and Codex 0.169.0 were seen to print."""
+"""What coding agents say of their tokens, in the forms that Claude Code 2.1.330, Codex 0.169.0, Gemini CLI 0.61.0, Qwen Code
+0.24.4 and OpenCode 1.18.18 were seen to print."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-from heredity.analysis.usage import TokenUsage, claude_code_usage, codex_usage
+from heredity.analysis.usage import (
+    TokenUsage,
+    claude_code_usage,
+    codex_usage,
+    gemini_usage,
+    opencode_usage,
+    qwen_usage,
+    recognised_usage,
+)
 
 
 def claude(kind: str, **fields: Any) -> str:
@@ -68,3 +77,63 @@ def test_numbers_that_no_agent_can_have_used_are_unknown() -> None:
         usage = claude_code_usage([said])
         assert usage is not None
         assert (usage.cost_usd, usage.input_tokens, usage.output_tokens) == (None, None, 2)
+
+
+GEMINI = [
+    '{"type":"init","timestamp":"2026-11-29T08:04:21.934Z","session_id":"48841e13","model":"gemini-2.5-pro"}',
+    '{"type":"message","timestamp":"2026-11-29T08:04:22.245Z","role":"assistant","content":"one.","delta":true}',
+    '{"type":"result","timestamp":"2026-11-29T08:04:22.249Z","status":"success","stats":{"total_tokens":27112,'
+    '"input_tokens":27002,"output_tokens":95,"cached":2000,"input":25002,"duration_ms":315,"tool_calls":2,"models":{}}}',
+]
+
+QWEN = [
+    '{"type":"system","subtype":"init","session_id":"0a4c","model":"qwen3-coder","permission_mode":"yolo"}',
+    '{"type":"assistant","session_id":"0a4c","message":{"id":"1","content":[{"type":"thinking","thinking":"So."}],'
+    '"usage":{"input_tokens":0,"output_tokens":0}}}',
+    '{"type":"assistant","session_id":"0a4c","message":{"id":"2","content":[{"type":"text","text":"Done."}],'
+    '"usage":{"input_tokens":11993,"output_tokens":52,"cache_read_input_tokens":1000,"total_tokens":12045}}}',
+    '{"type":"result","subtype":"success","session_id":"0a4c","is_error":false,"num_turns":8,"result":"Done.",'
+    '"usage":{"input_tokens":11993,"output_tokens":52,"cache_read_input_tokens":1000,"total_tokens":12045}}',
+]
+
+OPENCODE = [
+    '{"type":"step_start","timestamp":1795939483523,"sessionID":"ses_dd9a","part":{"type":"step-start"}}',
+    '{"type":"step_finish","timestamp":1795939484198,"sessionID":"ses_dd9a","part":{"reason":"tool-calls",'
+    '"type":"step-finish","tokens":{"total":3749,"input":3713,"output":31,"reasoning":5,"cache":{"write":7,"read":2}},"cost":0}}',
+]
+
+
+def test_gemini_counts_cached_input_as_input_and_thinking_in_the_total_only() -> None:
+    assert gemini_usage(GEMINI) == TokenUsage(25002, 2000, 110)
+    assert gemini_usage([*GEMINI, *GEMINI]) == TokenUsage(50004, 4000, 220), "two processes"
+    assert gemini_usage(GEMINI[:2]) == TokenUsage(), "a killed process"
+
+
+def test_qwen_counts_cached_input_as_input_and_a_killed_process_by_its_messages() -> None:
+    assert qwen_usage(QWEN) == qwen_usage(QWEN[:3]) == TokenUsage(10993, 1000, 52)
+    assert qwen_usage([*QWEN[:3], *QWEN]) == TokenUsage(21986, 2000, 104)
+
+
+def test_opencode_is_the_sum_of_its_steps() -> None:
+    assert opencode_usage(OPENCODE * 2) == TokenUsage(7440, 4, 72)
+
+
+def test_broken_and_foreign_lines_count_nothing() -> None:
+    for lines in (GEMINI, QWEN, OPENCODE):
+        broken = [line.replace("stats", "usage_").replace('"usage"', '"_"').replace("tokens", "_") for line in lines]
+        assert recognised_usage([*broken, "{", "[]", '{"type": "result", "stats": 3, "usage": []}']) is None
+
+
+def test_a_format_is_recognised_by_its_lines() -> None:
+    for name, lines in (("gemini-cli", GEMINI), ("opencode", OPENCODE)):
+        assert recognised_usage(lines) == (name, recognised_usage(lines)[1])  # type: ignore[index]
+
+
+def test_input_written_to_a_cache_is_input_as_the_broker_counts_it() -> None:
+    usage = {
+        "input_tokens": 24,
+        "output_tokens": 454,
+        "cache_read_input_tokens": 169183,
+        "cache_creation_input_tokens": 25317,
+    }
+    assert claude_code_usage([INIT, claude("result", usage=usage)]) == TokenUsage(25341, 169183, 454)

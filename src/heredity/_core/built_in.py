@@ -26,7 +26,10 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "heredity.launchers": {
         "claude-code": "heredity.agents.launchers.claude_code:ClaudeCode",
         "codex": "heredity.agents.launchers.codex:Codex",
+        "gemini-cli": "heredity.agents.launchers.gemini_cli:GeminiCli",
         "mini-swe-agent": "heredity.agents.launchers.mini_swe_agent:MiniSweAgent",
+        "opencode": "heredity.agents.launchers.opencode:OpenCode",
+        "qwen-code": "heredity.agents.launchers.qwen_code:QwenCode",
     },
     "heredity.methods": {
         "ace": "heredity.methods.ace:Ace",

@@ -1,6 +1,6 @@
 """Token accounting from the event streams of coding agents (EvoPolicyGym, appendix C.2).
 
-Both formats are JSON lines. Lines that are not JSON or not a known event are skipped: agents print other things too,
+All formats are JSON lines. Lines that are not JSON or not a known event are skipped: agents print other things too,
 and a killed agent leaves a truncated last line. Values missing from a stream stay None, never zero.
 """
 
@@ -88,8 +88,8 @@ class TokenUsage:
     """Tokens and cost of one or more agent sessions; None is unknown.
 
     Attributes:
-        input_tokens: input neither read from nor written to a cache.
-        cache_tokens: input read from or written to a cache.
+        input_tokens: input not read from a cache, including what was written to one.
+        cache_tokens: input read from a cache.
         output_tokens: output, including reasoning.
         cost_usd: cost in US dollars as reported by the agent.
     """
@@ -251,7 +251,78 @@ def codex_usage(lines: Iterable[str]) -> TokenUsage:
     return total_usage(threads.values())
 
 
-_READERS = {"claude-code": claude_code_usage, "codex": codex_usage}
+def gemini_usage(lines: Iterable[str]) -> TokenUsage:
+    """Read the usage from a Gemini CLI stream (`--output-format stream-json`): the sum of the processes' last events.
+
+    Gemini CLI counts cached input as input, and thinking only in the total. It does not report cost; of a killed process
+    it reports nothing.
+    """
+    parts: list[TokenUsage] = []
+    for event in _events(lines):
+        stats = event.get("stats")
+        if event.get("type") == "result" and isinstance(stats, dict):
+            fields = cast("dict[str, Any]", stats)
+            sent, cached, total = (_count(fields.get(name)) for name in ("input_tokens", "cached", "total_tokens"))
+            parts.append(TokenUsage(_minus(sent, cached), cached, _minus(total, sent)))
+    return total_usage(parts)
+
+
+def qwen_usage(lines: Iterable[str]) -> TokenUsage:
+    """Read the usage from a Qwen Code stream (`--output-format stream-json`).
+
+    Each process ends with a `result`; for a killed one, the usage of its messages is summed. Qwen Code counts cached input
+    as input, and reports no cost.
+    """
+    parts: list[TokenUsage] = []
+    messages: list[TokenUsage] = []
+    for event in _events(lines):
+        kind, message = event.get("type"), event.get("message")
+        if kind == "system" and event.get("subtype") == "init":
+            parts, messages = [*parts, *messages], []
+        elif kind == "result" and isinstance(event.get("usage"), dict):
+            parts, messages = [*parts, _qwen_counts(event["usage"])], []
+        elif kind == "assistant" and isinstance(message, dict):
+            usage = cast("dict[str, Any]", message).get("usage")
+            if isinstance(usage, dict) and cast("dict[str, Any]", usage).get("input_tokens"):
+                messages.append(_qwen_counts(cast("dict[str, Any]", usage)))
+    return total_usage([*parts, *messages])
+
+
+def _qwen_counts(usage: dict[str, Any]) -> TokenUsage:
+    sent, cached = _count(usage.get("input_tokens")), _count(usage.get("cache_read_input_tokens")) or 0
+    return TokenUsage(_minus(sent, cached), cached, _count(usage.get("output_tokens")))
+
+
+def opencode_usage(lines: Iterable[str]) -> TokenUsage:
+    """Read the usage from an OpenCode stream (`--format json`): the sum of all finished steps.
+
+    Its input excludes cached input, and its output excludes reasoning. Steps of sub-agents are not in the stream.
+    """
+    parts: list[TokenUsage] = []
+    for event in _events(lines):
+        part = event.get("part")
+        tokens: Any = cast("dict[str, Any]", part).get("tokens") if isinstance(part, dict) else None
+        if event.get("type") == "step_finish" and isinstance(tokens, dict):
+            fields = cast("dict[str, Any]", tokens)
+            cache: Any = fields.get("cache")
+            cached = cast("dict[str, Any]", cache) if isinstance(cache, dict) else {}
+            sent, written, thought = (_count(fields.get(name)) for name in ("input", "output", "reasoning"))
+            fresh = _sum([sent, _count(cached.get("write")) or 0])
+            parts.append(TokenUsage(fresh, _count(cached.get("read")), _sum([written, thought])))
+    return total_usage(parts)
+
+
+def _minus(whole: int | None, part: int | None) -> int | None:
+    return None if whole is None or part is None else max(whole - part, 0)
+
+
+_READERS = {
+    "claude-code": claude_code_usage,
+    "codex": codex_usage,
+    "gemini-cli": gemini_usage,
+    "opencode": opencode_usage,
+    "qwen-code": qwen_usage,
+}
 
 
 def recognised_usage(lines: Iterable[str]) -> tuple[str, TokenUsage] | None:
@@ -272,7 +343,7 @@ def stream_usage(agent: str, lines: Iterable[str]) -> TokenUsage:
     """Read the usage from the event stream of a coding agent.
 
     Args:
-        agent: `"claude-code"` or `"codex"`.
+        agent: the name of a format, such as `"claude-code"`.
         lines: the stream, line by line.
 
     Raises:
@@ -288,9 +359,8 @@ _MODEL_NAMES = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCre
 
 
 def _claude_counts(usage: dict[str, Any], names: Sequence[str], cost: float | None) -> TokenUsage:
-    sent, written, *cache = (_count(usage.get(name)) for name in names)
-    cached = [count for count in cache if count is not None]
-    return TokenUsage(sent, sum(cached) if cached else None, written, cost)
+    sent, written, read, stored = (_count(usage.get(name)) for name in names)
+    return TokenUsage(None if sent is None else sent + (stored or 0), read, written, cost)
 
 
 def _values(models: Any) -> list[dict[str, Any]]:

@@ -140,6 +140,8 @@ def _refuse_secrets(value: Any, path: tuple[str, ...], where: str = _WHERE) -> N
     elif isinstance(value, list | tuple):
         for inner in cast(list[Any], value):
             _refuse_secrets(inner, path, where)
+    elif isinstance(value, str) and value.startswith("acp:"):
+        _refuse_arguments(value.removeprefix("acp:"), ".".join(path))
     elif (
         isinstance(value, str)
         and value

@@ -88,7 +88,7 @@ Locate = Callable[[str, Path], str]
 
 def _located_launcher(name: str, base: Path) -> str:
     """Make a launcher's path absolute; it is a name, or the path of a folder."""
-    return located(name, base) if "/" in name else name
+    return located(name, base) if "/" in name and not name.startswith("acp:") else name
 
 
 EVERY_KEY = ("*",)
@@ -203,9 +203,13 @@ class EvolverSection(Section):
     Attributes:
         method: name of a built-in or installed method.
         agent: command of a coding agent, which runs confined to its workspace.
-        launcher: a coding agent by name (`claude-code`, `codex`, `mini-swe-agent`), or the path of a folder with
-            `start.sh`.
+        launcher: a coding agent by name (`heredity agents list`), the path of a folder with `start.sh`, or `acp:` and the
+            command or name of an agent that speaks the Agent Client Protocol.
         model: the gateway's model that an agent uses, through a broker; `gateway.execution` by default for a launcher.
+        account_model: the model that a launcher's agent asks its own account for, instead of a broker.
+        effort: reasoning effort of a launcher's agent.
+        profile: a launcher's own tools: `full`, `coding` (a shell, files and search), or `shell`.
+        login: show a launcher's agent the files of this user's own login, which it can then read and send.
         prompt: first prompt of a launcher's agent; by default, to follow AGENTS.md.
         name: name in reports; by default the method's name or the command's program.
         initial: folder of the start program; by default a neutral starter.
@@ -236,6 +240,10 @@ class EvolverSection(Section):
     agent: Annotated[str, Field(min_length=1)] | None = None
     launcher: Annotated[str, Field(min_length=1)] | None = None
     model: str = ""
+    account_model: str = ""
+    effort: Literal["", "minimal", "low", "medium", "high", "xhigh", "max"] = ""
+    profile: Literal["full", "coding", "shell"] = "full"
+    login: bool = False
     prompt: str = ""
     name: str = ""
     initial: str | None = None
@@ -276,6 +284,24 @@ class EvolverSection(Section):
         return self
 
     @model_validator(mode="after")
+    def _launched(self) -> EvolverSection:
+        given = [key for key in ("account_model", "effort", "login") if getattr(self, key)]
+        given += ["profile"] if self.profile != "full" else []
+        if given and self.launcher is None:
+            raise ValueError(f"{given[0]}: only a launcher has it; set evolver.launcher, or leave it out")
+        if self.own_account and (self.model or not self.network):
+            key = "login" if self.login else "account_model"
+            raise ValueError(
+                f"{key}: the agent's own account needs network = true and no model; correct them, or leave it out"
+            )
+        return self
+
+    @property
+    def own_account(self) -> bool:
+        """True if the agent asks an account of its own for its model, not a broker."""
+        return self.login or bool(self.account_model)
+
+    @model_validator(mode="after")
     def _check_label(self) -> EvolverSection:
         if self.label.partition(" ")[0] == "reference":
             raise ValueError(
@@ -296,7 +322,10 @@ class EvolverSection(Section):
         if self.method is not None:
             return self.method
         if self.launcher is not None:
-            return Path(self.launcher).name
+            command = self.launcher.removeprefix("acp:")
+            if command == self.launcher:
+                return Path(self.launcher).name
+            return f"{program_of(command).removesuffix('-acp')}-acp"
         assert self.agent is not None
         return program_of(self.agent)
 

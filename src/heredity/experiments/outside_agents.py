@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from heredity._core.errors import ConfigError, OutageError, ProviderError
-from heredity.agents.launchers import AgentExit, BrokerDoor, CommandAgent, Launch, launcher
+from heredity.agents.launchers import AgentExit, BrokerDoor, CommandAgent, Launch, LaunchOptions, launcher, linked
 from heredity.agents.models import models_for_agent
 from heredity.agents.tools import AgentTools
 from heredity.analysis.usage import BROKER, TokenUsage, recognised_usage, stream_usage
@@ -31,7 +31,8 @@ from heredity.session.session import Session
 def agent_model(cell: Cell) -> str:
     """Return the model that an outside agent calls through a broker, or `""`."""
     settings = cell.evolver
-    return settings.model or (cell.config.gateway.execution if settings.launcher else "")
+    brokered = settings.launcher and not settings.own_account
+    return settings.model or (cell.config.gateway.execution if brokered else "")
 
 
 def _launch(cell: Cell, prompt: str) -> Launch:
@@ -44,10 +45,17 @@ def _launch(cell: Cell, prompt: str) -> Launch:
     if not model and not settings.network and "/" not in settings.launcher:
         raise ConfigError(
             f"{settings.label} has no model: set evolver.model, such as anthropic/claude-sonnet-4-5 (heredity evolve: --model), or "
-            "give it an account with evolver.network = true and evolver.inherit"
+            "give it an account with evolver.network = true and evolver.inherit or evolver.login"
+        )
+    if settings.login and cell.config.engine.unsafe:
+        raise ConfigError(
+            "evolver.login needs the sandbox, which shows the login's files; leave out login, or --unsafe"
         )
     # Agents look up a model's properties by its name without the provider.
-    return launcher(settings.launcher).launch(settings.prompt or prompt, model.rpartition("/")[2])
+    options = LaunchOptions(
+        model.partition("/")[0], settings.account_model, settings.effort, settings.profile, settings.login
+    )
+    return launcher(settings.launcher).launch(settings.prompt or prompt, model.rpartition("/")[2], options)
 
 
 def program_folders(settings: EvolverSection, *, unsafe: bool) -> list[Path]:
@@ -84,7 +92,7 @@ def command_agent(cell: Cell, secrets: Sequence[Path], prompt: str) -> tuple[Com
             )
     turns = settings.continue_turns or (TURNS if launch.again else 1)
     agent = CommandAgent(
-        launch.command,
+        linked(launch.command, launch.logins),
         time_limit_s=settings.time_limit_s,
         end_grace_s=settings.end_grace_s,
         environment={**launch.environment, **settings.environment},
@@ -96,11 +104,16 @@ def command_agent(cell: Cell, secrets: Sequence[Path], prompt: str) -> tuple[Com
         memory_bytes=settings.memory_bytes,
         disk_bytes=settings.disk_bytes,
         unsafe=cell.config.engine.unsafe,
-        again=launch.again,
+        logins=launch.logins,
+        trees=launch.trees,
+        again=launch.again and linked(launch.again, launch.logins),
         prompt=(settings.prompt or prompt) if settings.launcher else "",
         continuing=Continuing(turns, settings.continue_idle, settings.continue_wait_s),
     )
     return agent, launch
+
+
+_GIVEN = ("tools", "account_model", "effort", "login")
 
 
 def described(cell: Cell, agent: CommandAgent) -> dict[str, Any]:
@@ -108,7 +121,7 @@ def described(cell: Cell, agent: CommandAgent) -> dict[str, Any]:
     about = {"name": cell.label, "kind": "agent", "command": agent.argv[-1], "isolation": agent.isolation}
     launched = {"launcher": cell.evolver.launcher} if cell.evolver.launcher else {}
     asked = {"model": agent_model(cell)} if agent_model(cell) else {}
-    given = {"tools": cell.evolver.tools} if cell.evolver.tools else {}
+    given = {key: value for key in _GIVEN if (value := getattr(cell.evolver, key))}
     return {**about, **launched, **asked, **given, **asdict(agent.bounds), "continuing": asdict(agent.continuing)}
 
 

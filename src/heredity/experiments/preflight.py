@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from heredity._core.errors import ConfigError, HeredityError, MissingExtraError
-from heredity.agents.launchers import available, check_command, launcher
+from heredity.agents.launchers import LaunchOptions, available, check_command, launcher
 from heredity.configuration.config import Cell, Config
 from heredity.configuration.tools import ToolSettings
 from heredity.engine.kind import KINDS, Kind, check_tools
@@ -217,7 +217,8 @@ class _Looking:
             yield from self._tools(cell.config.agent_tools)
         if settings.launcher is not None:
             name = settings.launcher
-            yield _try(f"agent {name}", lambda: launcher(name).launch("", ""))[1]
+            options = LaunchOptions("", settings.account_model, settings.effort, settings.profile, settings.login)
+            yield _try(f"agent {name}", lambda: launcher(name).launch("", "", options))[1]
         elif settings.agent is not None:
             command, path = settings.agent, program_folders(settings, unsafe=cell.config.engine.unsafe)
             yield _try(f"agent {settings.label}", lambda: check_command(command, path))[1]

@@ -30,7 +30,7 @@ class AgentStart(Result):
 
 
 class Tokens(Result):
-    """Usage of a coding agent's model; `cache_tokens` are not part of the input."""
+    """Usage of a coding agent's model; `cache_tokens`, read from a cache, are not part of the input; writes to it are."""
 
     input_tokens: int | None
     cache_tokens: int | None

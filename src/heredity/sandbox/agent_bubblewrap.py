@@ -58,6 +58,7 @@ INSIDE = "/workspace"
 
 _SOCKET = "/run/heredity/session.sock"
 _BROKER = "/run/heredity/broker.sock"
+_LOGIN = "/run/heredity/login"
 _PACKAGES = "/opt/heredity/packages"
 _RELAY = "/opt/heredity/relay.py"
 
@@ -100,6 +101,7 @@ class Confinement:
         file_bytes: size limit of the agent's files, in bytes.
         host_files: names in the workspace that the host writes; the agent can only read them.
         trees: folders and files of the host shown next to the packages under other names, name to path.
+        logins: files of a login of the user: path below `HOME` to path on the host. The agent can read them.
         devices: device files of the host for the agent, such as those of a GPU; their drivers are then within its
             reach.
     """
@@ -118,6 +120,7 @@ class Confinement:
     host_files: tuple[str, ...] = READ_ONLY
     trees: Mapping[str, Path] = field(default_factory=dict[str, Path])
     devices: tuple[Path, ...] = ()
+    logins: Mapping[str, Path] = field(default_factory=dict[str, Path])
 
     @property
     def tier(self) -> str:
@@ -137,6 +140,7 @@ class Confinement:
             "PYTHONDONTWRITEBYTECODE": "1",
             **({"HEREDITY_SOCKET": _SOCKET, **folder_variables(INSIDE)} if self.socket is not None else {}),
         }
+        own |= {"HEREDITY_LOGIN": _LOGIN} if self.logins else {}
         return {**self.environment, **own, **({"PATH": f"{own['PATH']}:{path}"} if (path := self._path()) else {})}
 
     def _path(self) -> str:
@@ -169,6 +173,8 @@ class Confinement:
         for name in self.host_files:
             if (self.workspace / name).exists():
                 arguments += ["--ro-bind", str(self.workspace.absolute() / name), f"{INSIDE}/{name}"]
+        for name, path in self.logins.items():
+            arguments += ["--ro-bind", str(path.resolve()), f"{_LOGIN}/{name}"]
         arguments += ["--remount-ro", "/", "--chdir", INSIDE, "--"]
         relay = [str(interpreter()), "-I", _RELAY, *(("--socket", _SOCKET) if self.socket is not None else ())]
         relay += ["--broker", _BROKER] if self.broker is not None else []

@@ -32,7 +32,16 @@ from urllib.parse import urlsplit
 from heredity._core.errors import BudgetError, ConfigError, HeredityError, IsolationError, MissingExtraError
 from heredity._core.ids import digest_json
 from heredity._core.outside import ANY_SIZE, read_bytes
-from heredity.agents.launchers import AgentExit, BrokerDoor, CommandAgent, Launch, available, launcher, run_agent
+from heredity.agents.launchers import (
+    AgentExit,
+    BrokerDoor,
+    CommandAgent,
+    Launch,
+    LaunchOptions,
+    available,
+    launcher,
+    run_agent,
+)
 from heredity.agents.launchers.command import DISK_BYTES
 from heredity.models import Model, Reply, Request
 from heredity.models.contract import NOTHING_USED
@@ -129,8 +138,10 @@ class CodingAgent:
     def launched(self, prompt: str) -> Launch:
         """Return the launch of its program; raises ConfigError if it is not installed."""
         # Agents look up a model by its bare name, without the provider.
-        named = self.model.name.rpartition("/")[2] if self.model else ""
-        return launcher(self.section.launcher).launch(prompt, named)
+        name = self.model.name if self.model else ""
+        return launcher(self.section.launcher).launch(
+            prompt, name.rpartition("/")[2], LaunchOptions(provider=name.partition("/")[0])
+        )
 
     async def __call__(self, message: Message, context: Context) -> dict[str, Any]:
         """Do a step; return its answer and usage.
@@ -200,6 +211,7 @@ class CodingAgent:
             launch.again if again and launch.again else launch.command,
             environment={**own, **launch.environment},
             read_only=launch.read_only,
+            trees=launch.trees,
             protected=(self.folder.parent,),
             network=section.network,
             unsafe=self.shared.unsafe,

@@ -205,7 +205,10 @@ RECORDING = """printf '%s\\n' "$@" > "$HEREDITY_WORKSPACE/arguments"
     [
         ("claude-code", ".claude/projects/-workspace/one.jsonl", ["--continue"]),
         ("codex", ".codex/sessions/2026/01/02/rollout-one.jsonl", ["resume", "--last"]),
+        ("gemini-cli", ".gemini/tmp/workspace/chats/session-one.jsonl", ["--resume", "latest"]),
         ("mini-swe-agent", "mini.traj.json", []),
+        ("opencode", ".local/share/opencode/opencode.db", ["--continue"]),
+        ("qwen-code", ".qwen/projects/-workspace/chats/one.jsonl", ["--continue"]),
     ],
 )
 def test_an_agent_goes_on_with_its_own_conversation_where_it_kept_one(

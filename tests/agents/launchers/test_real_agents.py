@@ -20,9 +20,12 @@ from heredity.records import read_journal
 SHELLS: dict[str, tuple[str, Callable[[str], Call]]] = {
     "claude-code": ("Bash", lambda text: ("Bash", {"command": text, "description": "one step"})),
     "codex": ("exec_command", lambda text: ("exec_command", {"cmd": text, "yield_time_ms": 30_000})),
+    "gemini-cli": ("run_shell_command", lambda text: ("run_shell_command", {"command": text})),
     "mini-swe-agent": ("bash", lambda text: ("bash", {"command": text})),
+    "opencode": ("bash", lambda text: ("bash", {"command": text, "description": "one step"})),
+    "qwen-code": ("run_shell_command", lambda text: ("run_shell_command", {"command": text, "is_background": False})),
 }
-STREAMING = ("claude-code", "codex")
+STREAMING = ("claude-code", "codex", "gemini-cli", "opencode", "qwen-code")
 
 pytestmark = [
     pytest.mark.slow,

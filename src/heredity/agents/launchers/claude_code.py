@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 
-from heredity.agents.launchers.contract import Launch
+from heredity.agents.launchers.contract import Launch, LaunchOptions, Takes, own_logins
 from heredity.agents.launchers.programs import Build, NpmProgram, Program
 
 PROGRAM = NpmProgram(
@@ -39,6 +39,9 @@ _ENVIRONMENT = {
     "API_TIMEOUT_MS": "3600000",
 }
 
+_TAKES = Takes(("low", "medium", "high", "xhigh", "max"), ("full", "coding", "shell"), account_model=True, login=True)
+_TOOLS = {"coding": "Bash,Edit,Glob,Grep,Read,Write", "shell": "Bash"}
+
 # `--continue` fails without a saved conversation.
 _AGAIN = (
     'export HOME="$HEREDITY_WORKSPACE/.home"; resume=; '
@@ -53,19 +56,26 @@ class ClaudeCode:
 
     name: str = "claude-code"
     program: Program = PROGRAM
+    takes: Takes = _TAKES
 
-    def launch(self, prompt: str, model: str = "") -> Launch:
+    def launch(self, prompt: str, model: str = "", options: LaunchOptions = LaunchOptions()) -> Launch:  # noqa: B008 - frozen
         """Return how to start it (see `Launcher.launch`)."""
-        executable = self.program.executable()
-        command = [str(executable), "--print", "--output-format", "stream-json", "--verbose"]
+        options.check(self.name, self.takes)
+        command = [*self.program.words(), "--print", "--output-format", "stream-json", "--verbose"]
         command += ["--dangerously-skip-permissions"]
         # Web search runs at its vendor: behind a broker a model would invent the results.
-        command += ["--disallowed-tools=WebSearch", "--model", model] if model else []
+        command += ["--disallowed-tools=WebSearch"] if model else []
+        named = model or options.account_model
+        command += ["--model", named] if named else []
+        command += ["--effort", options.effort] if options.effort else []
+        command += [f"--tools={_TOOLS[options.profile]}"] if options.profile != "full" else []
         own = {"ANTHROPIC_DEFAULT_HAIKU_MODEL": model} if model else {}
+        login = own_logins(self.name, "start claude and log in", ".claude/.credentials.json") if options.login else {}
         return Launch(
             f'HOME="$HEREDITY_WORKSPACE/.home" exec {shlex.join([*command, prompt])} </dev/null',
             {**_ENVIRONMENT, **own},
             (self.program.folder,),
             events=self.name,
             again=_AGAIN.format(command=shlex.join(command)),
+            logins=login,
         )

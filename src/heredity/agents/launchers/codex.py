@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 
-from heredity.agents.launchers.contract import Launch
+from heredity.agents.launchers.contract import Launch, LaunchOptions, Takes, own_logins
 from heredity.agents.launchers.programs import Build, NpmProgram, Program
 
 PROGRAM = NpmProgram(
@@ -33,6 +33,14 @@ _PROVIDER = (
     'env_key=\\"OPENAI_API_KEY\\",wire_api=\\"responses\\",stream_idle_timeout_ms=3600000}"'
 )
 
+_TAKES = Takes(("minimal", "low", "medium", "high", "xhigh"), ("full", "coding"), account_model=True, login=True)
+
+# Web search runs at its vendor: behind a broker a model would invent the results.
+_NO_SEARCH = "-c 'web_search=\"disabled\"'"
+
+_BESIDE_CODING = "apps goals image_generation multi_agent plugins skill_search sleep_tool tool_suggest view_image"
+"""Features whose tools are neither a shell nor patches of files."""
+
 # Without a saved session there is nothing to resume.
 _RESUME = (
     'export HOME="$HEREDITY_WORKSPACE/.home"; resume=; '
@@ -46,16 +54,25 @@ class Codex:
 
     name: str = "codex"
     program: Program = PROGRAM
+    takes: Takes = _TAKES
 
-    def launch(self, prompt: str, model: str = "") -> Launch:
+    def launch(self, prompt: str, model: str = "", options: LaunchOptions = LaunchOptions()) -> Launch:  # noqa: B008 - frozen
         """Return how to start it (see `Launcher.launch`)."""
+        options.check(self.name, self.takes)
         # Its built-in sandbox needs namespaces, which ours does not allow.
         words = ["exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"]
-        start = shlex.join([str(self.program.executable()), *words])
-        asked = f" --model {shlex.quote(model)} {_PROVIDER}" if model else ""
+        start = shlex.join([*self.program.words(), *words])
+        named = model or options.account_model
+        start += f" --model {shlex.quote(named)}" if named else ""
+        start += f" {_PROVIDER}" if model else ""
+        start += f" -c model_reasoning_effort={options.effort}" if options.effort else ""
+        start += f" {_NO_SEARCH}" if model or options.profile == "coding" else ""
+        if options.profile == "coding":
+            start += "".join(f" --disable {feature}" for feature in _BESIDE_CODING.split())
         return Launch(
-            f'HOME="$HEREDITY_WORKSPACE/.home" exec {start}{asked} {shlex.quote(prompt)} </dev/null',
+            f'HOME="$HEREDITY_WORKSPACE/.home" exec {start} {shlex.quote(prompt)} </dev/null',
             read_only=(self.program.folder,),
             events=self.name,
-            again=f'{_RESUME}exec {start}{asked} $resume "$HEREDITY_PROMPT" </dev/null',
+            again=f'{_RESUME}exec {start} $resume "$HEREDITY_PROMPT" </dev/null',
+            logins=own_logins(self.name, "run: codex login", ".codex/auth.json") if options.login else {},
         )

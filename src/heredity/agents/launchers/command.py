@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -137,6 +137,7 @@ class CommandAgent:
         host_files: names in the workspace that the host writes; the agent can only read them.
         trees: further imports: name to folder or file.
         devices: device files of the host that it may use, such as those of a GPU; recorded with the run.
+        logins: files of the user's login that it may read: path below `HOME` to path on the host.
         memory_bytes: memory limit of all its processes, in bytes; None is half of the machine's.
         disk_bytes: disk limit of its files in the workspace, in bytes.
         again: the command of every start but the first; `command` itself if empty.
@@ -158,6 +159,7 @@ class CommandAgent:
     host_files: tuple[str, ...] = READ_ONLY
     trees: Mapping[str, Path] = field(default_factory=dict[str, Path])
     devices: tuple[Path, ...] = ()
+    logins: Mapping[str, Path] = field(default_factory=dict[str, Path])
     memory_bytes: int | None = None
     disk_bytes: int = DISK_BYTES
     again: str = ""
@@ -295,6 +297,7 @@ async def run_agent(
                 for pump in pumps:
                     pump.cancel()
                 await asyncio.gather(*pumps, return_exceptions=True)
+                await asyncio.to_thread(_forget, workspace / ".home", agent.logins)
         seconds = time.monotonic() - started
         exit_code = code if code >= 0 else 128 - code
         return AgentExit(
@@ -308,6 +311,16 @@ async def run_agent(
             agent.isolation,
             log.last_lines(_secrets(agent, broker)),
         )
+
+
+def _forget(home: Path, logins: Iterable[str]) -> None:
+    """Remove a login's files that an agent has replaced by copies; links to other folders are not followed."""
+    for name in logins:
+        file = home / name
+        if any(folder.is_symlink() for folder in file.parents if folder.is_relative_to(home)):
+            continue
+        with contextlib.suppress(OSError):
+            file.unlink()
 
 
 def _secrets(agent: CommandAgent, broker: BrokerDoor | None) -> list[str]:
@@ -415,6 +428,7 @@ async def _start(agent: CommandAgent, workspace: Path, socket: Path | None, brok
         host_files=agent.host_files,
         trees=agent.trees,
         devices=agent.devices,
+        logins=agent.logins,
     )
     with open_descriptors() as (descriptors, info):
         try:

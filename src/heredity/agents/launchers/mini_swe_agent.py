@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 
-from heredity.agents.launchers.contract import Launch
+from heredity.agents.launchers.contract import Launch, LaunchOptions, Takes
 from heredity.agents.launchers.programs import PipProgram, Program
 
 # Later versions of litellm need `mcp` as soon as a request offers tools, without declaring it.
@@ -34,6 +34,9 @@ _ENVIRONMENT = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
 }
 
+# It has no tool but a shell.
+_TAKES = Takes(("minimal", "low", "medium", "high", "xhigh", "max"), ("full", "coding", "shell"), account_model=True)
+
 _COMMAND_S = 7200
 """Timeout of one of its commands, in seconds: a submission may exceed its default of 30 seconds."""
 
@@ -44,12 +47,16 @@ class MiniSweAgent:
 
     name: str = "mini-swe-agent"
     program: Program = PROGRAM
+    takes: Takes = _TAKES
 
-    def launch(self, prompt: str, model: str = "") -> Launch:
+    def launch(self, prompt: str, model: str = "", options: LaunchOptions = LaunchOptions()) -> Launch:  # noqa: B008 - frozen
         """Return how to start it (see `Launcher.launch`). Without `model`, `MSWEA_MODEL_NAME` names its model."""
-        words = [str(self.program.executable()), "-m", "minisweagent.run.mini", "--yolo", "--exit-immediately"]
+        options.check(self.name, self.takes)
+        words = [*self.program.words(), "-m", "minisweagent.run.mini", "--yolo", "--exit-immediately"]
         words += ["--cost-limit", "0", "-c", "mini.yaml", "-c", f"environment.timeout={_COMMAND_S}"]
-        words += ["--model", f"openai/{model}"] if model else []
+        words += ["-c", f"model.model_kwargs.reasoning_effort={options.effort}"] if options.effort else []
+        named = f"openai/{model}" if model else options.account_model
+        words += ["--model", named] if named else []
         own = 'HOME="$HEREDITY_WORKSPACE/.home" MSWEA_GLOBAL_CONFIG_DIR="$HEREDITY_WORKSPACE/.home"'
         end = '--output "$HEREDITY_WORKSPACE/.home/mini.traj.json" </dev/null'
         # It cannot resume a conversation: its prompt says what remains, and it starts anew in its workspace.

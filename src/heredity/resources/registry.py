@@ -20,6 +20,7 @@ from heredity.records.run_folder import write_atomic
 from heredity.resources import building, contracts, folders, retrieval
 from heredity.resources.assembly import with_description
 from heredity.resources.building import PROMPT, SKILL, Instance
+from heredity.resources.differences import difference
 from heredity.resources.signature import parameters_of
 from heredity.resources.store import Store
 from heredity.resources.tree import AnyPath, SourceTree
@@ -124,7 +125,10 @@ OPERATORS = (
     *("update", "copy", "restore", "get_variables", "set_variables"),
     "run",
     *("save_to_json", "load_from_json", "save_contract", "load_contract"),
+    *("versions", "log", "diff", "save_to_folder"),
 )
+"""Operators by name: those of the paper, and the last four."""
+
 Files = SourceTree | Mapping[str, str | bytes] | str
 """A resource's files; a text is a prompt's."""
 
@@ -367,13 +371,52 @@ class Registry:
             base = str(version.number)
             return self.update(type_, name, files, {"parameters": parameters}, branch=branch, base=base, note=note)
 
+    def versions(self, type_: str, name: str) -> list[Version]:
+        """Return every version of a resource, the first one first."""
+        return self.store.list(type_, name)
+
+    def log(self, type_: str, name: str) -> dict[str, Any]:
+        """Return the history of a resource (JSON).
+
+        Returns:
+            `versions`, newest first, with `parents` and the `branches` that point to each; `moves` of branches, the first one
+            first; whether it is `hidden`.
+        """
+        versions = self.store.list(type_, name)
+        labels = {v.digest: str(v.number) for v in versions}
+        branches = self.store.branches(type_, name)
+        rows = [
+            {
+                "version": str(v.number),
+                "digest": v.digest,
+                "created": v.created,
+                "note": v.note,
+                "parents": [labels.get(p) or self.store.label(p) for p in v.parents],
+                "branches": [branch for branch, digest in branches.items() if digest == v.digest],
+            }
+            for v in reversed(versions)
+        ]
+        moves = [
+            {**move.to_json(), "version": labels.get(move.target, move.target[:12])}
+            for move in self.store.moves(type_, name)
+        ]
+        return {"versions": rows, "moves": moves, "hidden": self.store.hidden(type_, name)}
+
+    def diff(self, type_: str, name: str, before: str, after: str | None = None) -> dict[str, str]:
+        """Return the changes between two versions, by default up to the head: `before`, `after`, and a unified `diff`."""
+        pair = [self.store.get(type_, name, _number(number)) for number in (before, after)]
+        old, new = [(version, self.store.tree(version)) for version in pair]
+        return {"before": old[0].label, "after": new[0].label, "diff": difference(old, new)}
+
     # --- execution
 
-    def run(self, type_: str, name: str, inputs: Mapping[str, Any] | None = None, *, version: str | None = None) -> str:
-        """Fill in a prompt (see `Instance.run`); code is not run in this process.
+    def run(self, type_: str, name: str, inputs: Mapping[str, Any] | None = None, *, version: str | None = None) -> Any:
+        """Fill in a prompt or search a memory (see `Instance.run`).
+
+        Code is not run in this process: `heredity.engine.resource_runs` runs tools, agents and environments.
 
         Raises:
-            IsolationError: if the resource is not a prompt.
+            IsolationError: if the resource is neither.
         """
         return self.get(type_, name, version).run(inputs or {})
 

@@ -163,7 +163,7 @@ async def _serve(office: Office, *, port: int, token: str, mcp: str, a2a: bool) 
         if mcp == "http":
             typer.echo(f"MCP: {door.url}/mcp")
         if a2a:
-            typer.echo(f"A2A: {door.url}")
+            typer.echo(f"A2A: {door.url}/a2a")
         typer.echo(f"token: {door.token}")
         waiting = sum(not run.over for run in office.runs.values())
         if waiting:

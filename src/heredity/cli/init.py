@@ -16,7 +16,7 @@ from heredity.cli import interface
 def init(
     kind: str = typer.Argument(
         "",
-        help="policy, prompts, harness, post-training, worlds or program (default: list them).",
+        help="policy, prompts, harness, post-training, worlds, program, team or agent-eval (default: list them).",
         autocompletion=interface.projects,
     ),
     folder: Path | None = typer.Argument(None, help="Folder to write, new or empty (default: KIND)."),
@@ -40,8 +40,14 @@ def init(
         typer.echo(json.dumps({"kind": kind, "folder": str(target), "files": written}, indent=1))
         return
     typer.echo("\n".join(f"wrote {target / name}" for name in written))
-    typer.echo(f"next: cd {shlex.quote(str(target))} && heredity run suite.toml")
+    typer.echo(f"next: cd {shlex.quote(str(target))} && {_first_command(target / 'README.md')}")
     typer.echo(f"{target / 'README.md'} explains the files and the next steps")
+
+
+def _first_command(readme: Path) -> str:
+    """Return the first command of Heredity that a project's README gives, without its comment."""
+    lines = readme.read_text(encoding="utf-8").splitlines()
+    return next(line.partition("  # ")[0].rstrip() for line in lines if line.startswith("heredity "))
 
 
 def kinds() -> dict[str, Path]:

@@ -40,13 +40,15 @@ def init(
         typer.echo(json.dumps({"kind": kind, "folder": str(target), "files": written}, indent=1))
         return
     typer.echo("\n".join(f"wrote {target / name}" for name in written))
-    typer.echo(f"next: cd {shlex.quote(str(target))} && {_first_command(target / 'README.md')}")
+    typer.echo(f"next: cd {shlex.quote(str(target))} && {_next_command(target)}")
     typer.echo(f"{target / 'README.md'} explains the files and the next steps")
 
 
-def _first_command(readme: Path) -> str:
-    """Return the first command of Heredity that a project's README gives, without its comment."""
-    lines = readme.read_text(encoding="utf-8").splitlines()
+def _next_command(folder: Path) -> str:
+    """Return the command that runs a project: its suite, or else the first one that its README gives."""
+    if (folder / "suite.toml").is_file():
+        return "heredity run suite.toml"
+    lines = (folder / "README.md").read_text(encoding="utf-8").splitlines()
     return next(line.partition("  # ")[0].rstrip() for line in lines if line.startswith("heredity "))
 
 

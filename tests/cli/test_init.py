@@ -20,8 +20,10 @@ from heredity._core.errors import ConfigError, UnknownNameError
 from heredity.cli.main import app
 from heredity.experiments.config import load
 from heredity.sandbox.bubblewrap_root import available
+from heredity.team.settings import load_team
 
-KINDS = ("harness", "policy", "post-training", "program", "prompts", "worlds")
+SUITES = ("agent-eval", "harness", "policy", "post-training", "program", "prompts", "worlds")
+KINDS = tuple(sorted((*SUITES, "team")))
 
 
 def heredity(*arguments: str) -> list[str]:
@@ -31,7 +33,8 @@ def heredity(*arguments: str) -> list[str]:
 def written(kind: str, folder: Path) -> Path:
     result = CliRunner().invoke(app, ["init", kind, str(folder), "--json"])
     assert result.exit_code == 0, result.output
-    assert {"README.md", "suite.toml", "test_project.py"} <= set(json.loads(result.stdout)["files"])
+    configured = "team.toml" if kind == "team" else "suite.toml"
+    assert {"README.md", configured, "test_project.py"} <= set(json.loads(result.stdout)["files"])
     return folder
 
 
@@ -41,7 +44,7 @@ def test_kinds_are_listed() -> None:
     assert all(one["about"] for one in listed)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SUITES)
 def test_a_project_fits_the_configuration(kind: str, tmp_path: Path) -> None:
     folder = written(kind, tmp_path / kind)
     config = load(folder / "suite.toml")
@@ -96,8 +99,41 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
+ROLES = {"reader", "deep-researcher", "browser-user", "analyzer", "tool-caller", "coder"}
+QUESTION = "How many days of leave has Ines Albrecht left?"
+
+
+def test_the_team_has_every_role_and_names_what_each_needs(tmp_path: Path) -> None:
+    folder = written("team", tmp_path / "team")
+    assert set(load_team(folder / "team.toml").agents) == ROLES
+    text = (folder / "team.toml").read_text()
+    sections = re.split(r"^\[(?=planner|agents)", text, flags=re.MULTILINE)[1:]
+    assert len(sections) == len(ROLES) + 1
+    assert all("# needs: " in section for section in sections)
+
+
+def test_the_team_without_a_key_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pydantic_ai", reason="needs the extra llm")
+    folder = written("team", tmp_path / "team")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    words = ["team", "run", QUESTION, "--team", str(folder / "team.toml"), "--out", str(tmp_path / "out"), "--unsafe"]
+    with pytest.raises(ConfigError, match="environment variable OPENAI_API_KEY, which is not set; set it"):
+        CliRunner().invoke(app, words, catch_exceptions=False)
+
+
+@pytest.mark.skipif(available() is not None, reason="needs bubblewrap")
+def test_the_team_answers_over_its_documents_without_an_account(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = written("team", tmp_path / "team")
+    monkeypatch.chdir(folder)
+    said = CliRunner().invoke(app, ["team", "run", QUESTION, "--model", "scripted/offline.toml", "--json"])
+    assert said.exit_code == 0, said.output
+    assert json.loads(said.stdout)["answer"].startswith("Ines Albrecht has 19 days of leave left")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SUITES)
 def test_a_project_runs_goes_on_and_passes_its_own_test(kind: str, tmp_path: Path) -> None:
     if kind == "post-training" and find_spec("torch") is None:
         pytest.skip("needs torch")

@@ -141,6 +141,25 @@ async def test_texts_alone_are_offered_as_one_tool_that_reads_them() -> None:
     assert "there is no tool" in await box.answer(call("units", "{}"))
 
 
+async def test_every_text_of_a_skill_can_be_read() -> None:
+    text = "---\nname: units\ndescription: Converts.\n---\nSee references/more.md.\n"
+    files: dict[str, bytes | str] = {
+        "SKILL.md": text,
+        "references/more.md": "An ell is 45 inches.",
+        "a.bin": b"\xff\x00",
+    }
+    box = toolbox(read_tool("units", SourceTree(files)))
+    assert "references" in specs_of(box.tools)[0].parameters["properties"]["file"]["description"]
+    assert "See references" in await box.answer(call(READ_SKILL, '{"name": "units"}'))
+    assert "45 inches" in await box.answer(call(READ_SKILL, '{"name": "units", "file": "references/more.md"}'))
+    assert "did you mean references/more.md" in await box.answer(
+        call(READ_SKILL, '{"name": "units", "file": "reference/more.md"}')
+    )
+    assert "a.bin is not text; it has 2 bytes" in await box.answer(
+        call(READ_SKILL, '{"name": "units", "file": "a.bin"}')
+    )
+
+
 async def test_without_a_sandbox_a_program_is_not_run_at_all() -> None:
     box = Toolbox([read_tool("add", part(ADD))], None, Conversation(ListedModel([]), Solving()))
     with pytest.raises(ConfigError, match="sandbox"):

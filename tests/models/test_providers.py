@@ -6,17 +6,21 @@ import asyncio
 import contextlib
 import json
 import pickle
+import re
 import sys
 import traceback
 from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 pytest.importorskip("pydantic_ai", reason="needs the extra llm")
 
 from heredity._core.errors import ConfigError, MissingExtraError, ProviderError, UnknownNameError
 from heredity.models import Delta, Image, Message, Reply, Request, Sampling, ToolCall, ToolSpec, Usage
+from heredity.models.conversion import WithoutThoughts
 from heredity.models.events import is_end, read_events
 from heredity.models.gateway import ProviderModel, provider_model
 from heredity.models.prices import Prices
@@ -532,8 +536,8 @@ async def test_a_usage_without_figures_is_unknown_and_the_answer_counts(server: 
 
 async def test_thoughts_in_tags_are_kept_apart_from_the_text(server: Endpoint) -> None:
     server.play(Answer(events=chunks({"content": "<think>41?</think>\n\nIt is 42"})))
-    _, reply = await deltas(openai(server), ASK)
-    assert (reply.text, reply.reasoning) == ("It is 42", "41?")
+    text, reply = await deltas(openai(server), ASK)
+    assert ("".join(text), reply.text, reply.reasoning) == ("It is 42", "It is 42", "41?")
 
 
 async def test_a_stream_of_anthropic_that_is_cut_anywhere_is_never_an_answer(server: Endpoint) -> None:
@@ -624,3 +628,17 @@ async def test_a_prompt_that_a_local_server_cut_is_noticed_once(
             await model.reply(Request.of("tick " * words))
     assert len(notes) == told
     assert all("OLLAMA_CONTEXT_LENGTH" in note for note in notes)
+
+
+@given(
+    st.lists(
+        st.sampled_from(["<think>", "</think>", "<thin", "k>", "</", "think>", " ", "\n", "4", "<", "it is"]),
+        max_size=12,
+    )
+)
+def test_the_pieces_of_a_stream_are_the_text_of_its_reply(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    thoughts = re.match(r"\s*<think>(.*?)</think>\s*", text, re.DOTALL)
+    stream = WithoutThoughts()
+    shown = "".join([*map(stream.add, pieces), stream.rest()])
+    assert shown == (text[thoughts.end() :] if thoughts else text)

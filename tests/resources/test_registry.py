@@ -34,7 +34,7 @@ def with_all(registry: Registry) -> Registry:
 
 
 def test_every_operator_of_the_paper_is_there() -> None:
-    assert len(OPERATORS) == 19
+    assert len(OPERATORS) == 19 + len(("versions", "log", "diff", "save_to_folder"))
     assert all(callable(getattr(Registry, name)) for name in OPERATORS)
 
 
@@ -120,7 +120,7 @@ def test_code_is_not_executed_in_this_process(registry: Registry, tmp_path: Path
     mark = tmp_path / "ran"
     registry.register("tool", "sly", {"tool.py": f"open({str(mark)!r}, 'w')\n"}, {"description": "sly"})
     registry.get("tool", "sly")
-    with pytest.raises(IsolationError, match="a tool in the sandbox"):
+    with pytest.raises(IsolationError, match="run it in the sandbox"):
         registry.run("tool", "sly", {})
     assert not mark.exists()
 
@@ -282,8 +282,8 @@ def test_the_contract_of_a_prompt_comes_back_as_that_of_a_prompt(registry: Regis
         ("name: add\n", "no front matter"),
         ("---\nname: Add\ndescription: x\n---\n", "lower-case"),
         ("---\nname: sum\ndescription: x\n---\n", "folder must have the same name"),
-        ("---\nname: add\ndescription:\n---\n", "write 1 to 1024"),
-        (f"---\nname: add\ndescription: {'x' * 1025}\n---\n", "1025 characters"),
+        ("---\nname: add\ndescription:\n---\n", "write 1 to 4096"),
+        (f"---\nname: add\ndescription: {'x' * 4097}\n---\n", "4097 characters"),
         ("---\nname: add\ndescription: *x\n---\n", "in double quotes|has no meaning"),
         ("---\nname: add\ndescripton: x\n---\n", "did you mean description"),
     ],

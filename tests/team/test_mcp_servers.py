@@ -15,6 +15,7 @@ from heredity.agents.registry import serve_resources
 from heredity.configuration.tools import McpSection
 from heredity.engine.parts import read_parts
 from heredity.engine.programs import SandboxedPrograms
+from heredity.engine.resource_runs import ResourceRuns
 from heredity.resources import Manifest, Registry, SourceTree, Store
 from heredity.resources.assembly import candidate_from_folder
 from heredity.sandbox import agent_bubblewrap
@@ -153,7 +154,7 @@ async def test_a_server_at_a_url_that_is_gone_is_told_to_an_agent_and_is_an_outa
 ) -> None:
     store = adding(tmp_path)
     async with AsyncExitStack() as stack, SandboxedPrograms(1) as programs:
-        async with serve_resources(store, programs, token="right") as url:
+        async with serve_resources(store, ResourceRuns(programs), token="right") as url:
             way = Http(f"{url}/mcp", "right")
             told = await stack.enter_async_context(McpServer("sums", way))
             attempt = told.another(way, elsewhere=True)
@@ -169,7 +170,7 @@ async def test_a_server_at_a_url_that_is_gone_is_told_to_an_agent_and_is_an_outa
 
 async def test_a_server_at_a_url_is_sent_its_token(tmp_path: Path) -> None:
     store = adding(tmp_path)
-    async with SandboxedPrograms(1) as programs, serve_resources(store, programs, token="right") as url:
+    async with SandboxedPrograms(1) as programs, serve_resources(store, ResourceRuns(programs), token="right") as url:
         async with McpServer("sums", Http(f"{url}/mcp", "right")) as server:
             (tool,) = server.tools()
             assert tool.tool.spec.name == "sums_add"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from heredity._core.errors import ConfigError
 from heredity.engine.actor import ProvidedTool, Solving
 from heredity.engine.programs import SandboxedPrograms
 from heredity.engine.solver import build
@@ -22,9 +24,11 @@ from heredity.models.scripted import Scripted
 from heredity.resources import Candidate, SourceTree
 from heredity.team import Context, Message, Outcome
 from heredity.team.agent import SubAgent, TeamTool
+from heredity.team.assembly import present
 from heredity.team.memory import SharedMemory
 from heredity.team.plan import Plan, PlanError, State, Step
 from heredity.team.planning import ModelPlanner, PlanningFailedError, Revision, read_revision
+from heredity.team.settings import load_team
 from heredity.team.team import Member, Team, open_team
 
 
@@ -269,3 +273,42 @@ async def test_a_team_is_open_once(tmp_path: Path) -> None:
         with pytest.raises(Exception, match="in use by process"):
             async with open_team(tmp_path, {}, Fixed()):
                 pass
+
+
+def test_optional_agents_that_lack_something_are_left_out_and_others_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = """
+[team]
+model = "scripted/rules.toml"
+[web]
+allow = ["example.org"]
+browser = "/no/such/chromium"
+[search]
+service = "brave"
+key = "NO_SUCH_KEY"
+[agents.reader]
+description = "reads"
+asks = ["surfer", "other"]
+[agents.other]
+description = "reads too"
+[agents.surfer]
+description = "surfs"
+tools = ["browse"]
+optional = {0}
+[agents.seeker]
+description = "searches"
+tools = ["search-web"]
+optional = {0}
+"""
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+    path = tmp_path / "team.toml"
+    path.write_text(text.replace("{0}", "true"))
+    here, lacking = present(load_team(path))
+    assert (set(here.agents), set(lacking)) == ({"reader", "other"}, {"surfer", "seeker"})
+    assert here.agents["reader"].asks == ("other",)
+    assert "NO_SUCH_KEY, which is not set" in lacking["seeker"]
+    path.write_text(text.replace("{0}", "false"))
+    with pytest.raises(ConfigError) as refused:
+        present(load_team(path))
+    assert re.search(r"agents\.surfer: .*agents\.seeker: .*set its optional = true", str(refused.value))

@@ -16,7 +16,7 @@ from heredity.cli import interface
 def init(
     kind: str = typer.Argument(
         "",
-        help="policy, prompts, harness, post-training, worlds or program (default: list them).",
+        help="policy, prompts, harness, post-training, worlds, program, team or agent-eval (default: list them).",
         autocompletion=interface.projects,
     ),
     folder: Path | None = typer.Argument(None, help="Folder to write, new or empty (default: KIND)."),
@@ -40,8 +40,16 @@ def init(
         typer.echo(json.dumps({"kind": kind, "folder": str(target), "files": written}, indent=1))
         return
     typer.echo("\n".join(f"wrote {target / name}" for name in written))
-    typer.echo(f"next: cd {shlex.quote(str(target))} && heredity run suite.toml")
+    typer.echo(f"next: cd {shlex.quote(str(target))} && {_next_command(target)}")
     typer.echo(f"{target / 'README.md'} explains the files and the next steps")
+
+
+def _next_command(folder: Path) -> str:
+    """Return the command that runs a project: its suite, or else the first one that its README gives."""
+    if (folder / "suite.toml").is_file():
+        return "heredity run suite.toml"
+    lines = (folder / "README.md").read_text(encoding="utf-8").splitlines()
+    return next(line.partition("  # ")[0].rstrip() for line in lines if line.startswith("heredity "))
 
 
 def kinds() -> dict[str, Path]:

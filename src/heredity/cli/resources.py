@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import shlex
-from collections.abc import Generator, Iterable
+import sys
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -19,8 +20,7 @@ from heredity.cli.interface import WholeHelp
 from heredity.cli.signals import InterruptedRunError, run_interruptibly
 
 if TYPE_CHECKING:
-    from heredity.engine.actor import ToolResult
-    from heredity.resources import Registry
+    from heredity.resources import Registry, Version
 
 STORE = Path("resources.sqlite")
 _MOST_NAMED = 6
@@ -53,6 +53,9 @@ def serve(
         str | None,
         typer.Option("--token", envvar="HEREDITY_TOKEN", help="Token that requests must carry.", show_default="none"),
     ] = None,
+    operators: Annotated[
+        bool, typer.Option("--operators", help="Offer the operators over MCP too: its clients may change the store.")
+    ] = False,
     store: StorePath = STORE,
     *,
     unsafe: Unsafe = False,
@@ -63,16 +66,17 @@ def serve(
     """
     try:
         with activity():
-            run_interruptibly(_serve(store, port=port, mcp=mcp, token=token or None, unsafe=unsafe))
+            how: dict[str, Any] = {"port": port, "token": token or None}
+            run_interruptibly(_serve(store, mcp=mcp, operators=operators, unsafe=unsafe, **how))
     except InterruptedRunError as error:
         raise typer.Exit(error.code) from error
 
 
 def run(
-    name: Annotated[str, typer.Argument(help="tool/NAME or prompt/NAME.", show_default=False)],
+    name: Annotated[str, typer.Argument(help="TYPE/NAME, such as tool/add.", show_default=False)],
     inputs: Annotated[
         list[str] | None,
-        typer.Argument(help="KEY=VALUE …; a tool's values are JSON, or else text.", show_default=False),
+        typer.Argument(help="KEY=VALUE …; a prompt's values are text, others JSON, or else text.", show_default=False),
     ] = None,
     version: Annotated[str | None, typer.Option("--version", help="Version.", show_default="the head")] = None,
     seconds: Annotated[float, typer.Option("--seconds", help="Timeout of a tool, in seconds.", min=0.01)] = 30.0,
@@ -81,22 +85,36 @@ def run(
     unsafe: Unsafe = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
-    """Run a registered tool in the sandbox and print its result, or fill in a prompt.
+    """Run a tool in the sandbox, fill in a prompt, search a memory, play an episode of an agent in an environment.
 
     Example: heredity resources run tool/add a=1 b=2
     """
+    from heredity.engine.actor import ToolResult
     from heredity.resources import Registry, Store
 
-    type_, _, own = name.partition("/")
-    given = _parse_inputs(inputs or ())
+    type_, own = _split(name)
+    texts = _parse_inputs(inputs or ())
+    # A question in words may read like JSON.
+    given = {
+        key: text if type_ == "prompt" or (type_, key) == ("memory", "query") else _value(text)
+        for key, text in texts.items()
+    }
     with Store(store, create=False) as opened:
         registry = Registry(opened)
-        if type_ != "tool":
-            text = registry.run(type_, own, given, version=version)
-            typer.echo(json.dumps(text, ensure_ascii=False) if as_json else text, nl=as_json or text[-1:] != "\n")
-            return
-        arguments = {key: _resources_serve_parsed(value) for key, value in given.items()}
-        result = asyncio.run(_run_tool(registry, own, arguments, version, seconds, unsafe=unsafe))
+        if type_ in ("tool", "environment", "agent"):
+            result = asyncio.run(_run_confined(registry, type_, own, given, version, seconds, unsafe=unsafe))
+        else:
+            result = registry.run(type_, own, given, version=version)
+    if not isinstance(result, ToolResult):
+        if as_json:
+            _print_json(result)
+        elif isinstance(result, str):
+            typer.echo(result, nl=result[-1:] != "\n")
+        else:
+            typer.echo(
+                "\n".join(f"{entry['file']}  {entry['score']:.2f}  {entry['text']}" for entry in result) or "no entry"
+            )
+        return
     if as_json:
         typer.echo(json.dumps(asdict(result), ensure_ascii=False, indent=2))
     elif not result.error:
@@ -106,28 +124,42 @@ def run(
         raise typer.Exit(1)
 
 
-async def _serve(store: Path, *, port: int, mcp: str, token: str | None, unsafe: bool) -> None:
+async def _serve(store: Path, *, mcp: str, operators: bool, unsafe: bool, **how: Any) -> None:
     from heredity.agents.registry import serve_resources, serve_stdio
     from heredity.engine.programs import SandboxedPrograms
+    from heredity.engine.resource_runs import ResourceRuns
 
     async with SandboxedPrograms(unsafe=unsafe) as programs:
+        runs = ResourceRuns(programs, unsafe=unsafe)
         if mcp == "stdio":
-            await serve_stdio(store, programs)
+            await serve_stdio(store, runs, operators=operators)
             return
-        async with serve_resources(store, programs, port=port, token=token, mcp=mcp == "http") as url:
+        async with serve_resources(store, runs, mcp=mcp == "http", operators=operators, **how) as url:
             also = f", tools and prompts (MCP) at {url}/mcp" if mcp == "http" else ""
             typer.echo(f"{store} at {url}/resources{also}")
             await asyncio.Event().wait()
 
 
-async def _run_tool(
-    registry: Registry, name: str, arguments: dict[str, Any], version: str | None, seconds: float, *, unsafe: bool
-) -> ToolResult:
-    from heredity.engine.calling import run_tool
+async def _run_confined(
+    registry: Registry,
+    type_: str,
+    name: str,
+    inputs: dict[str, Any],
+    version: str | None,
+    seconds: float,
+    *,
+    unsafe: bool,
+) -> Any:
     from heredity.engine.programs import SandboxedPrograms
+    from heredity.engine.resource_runs import ResourceRuns
+
+    async def work(task: Callable[[Registry], Any]) -> Any:
+        return task(registry)
 
     async with SandboxedPrograms(unsafe=unsafe) as programs:
-        return await run_tool(registry, programs, name, arguments, version=version, seconds=seconds)
+        return await ResourceRuns(programs, unsafe=unsafe, seconds=seconds).run(
+            work, type_, name, inputs, version=version
+        )
 
 
 def _parse_inputs(words: Iterable[str]) -> dict[str, str]:
@@ -142,7 +174,7 @@ def _parse_inputs(words: Iterable[str]) -> dict[str, str]:
     return given
 
 
-def _resources_serve_parsed(text: str) -> Any:
+def _value(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -159,14 +191,6 @@ Which = Annotated[str | None, typer.Option("--version", help="Version.", show_de
 @app.command("list")
 def list_resources(
     kind: Annotated[str | None, typer.Option("--type", help="Only this type.")] = None,
-    find: Annotated[str | None, typer.Option("--find", help="Only matches of these words, best first.")] = None,
-    by: Annotated[str, typer.Option("--by", help="Search by words (BM25) or embeddings.")] = "words",
-    model: Annotated[
-        Path | None,
-        typer.Option(
-            "--model", help="Folder of the model2vec model for embeddings.", show_default="HEREDITY_EMBEDDINGS"
-        ),
-    ] = None,
     hidden: Annotated[bool, typer.Option("--hidden", help="Include unregistered resources.")] = False,
     store: StorePath = STORE,
     *,
@@ -174,23 +198,46 @@ def list_resources(
 ) -> None:
     """List the resources and the version of each.
 
-    Example: heredity resources list --find "unit conversion"
+    Example: heredity resources list --type tool
     """
     with _registry(store) as registry:
-        if find is not None and hidden:
-            raise ConfigError("--find searches registered resources only; leave out --hidden")
-        heads = registry.store.list(kind, hidden=hidden)
-        if find is not None:
-            heads = [version for version, _ in registry.retrieve(find, kind, limit=len(heads), by=by, model=model)]
-        rows = [
-            {"type": v.type, "name": v.name, "version": str(v.number), "description": v.manifest.description}
-            for v in heads
-        ]
+        rows = [_row(head) for head in registry.store.list(kind, hidden=hidden)]
     if as_json:
         _print_json(rows)
         return
     for row in rows:
         typer.echo(f"{row['type']}/{row['name']}@{row['version']}  {_first_line(row['description'])}".rstrip())
+
+
+@app.command()
+def retrieve(
+    query: Annotated[str, typer.Argument(help="Question, in words.", show_default=False)],
+    kind: Annotated[str | None, typer.Option("--type", help="Only this type.")] = None,
+    limit: Annotated[int, typer.Option("--limit", help="Maximum number of resources.", min=1)] = 5,
+    by: Annotated[str, typer.Option("--by", help="Search by words (BM25) or embeddings.")] = "words",
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            "--model", help="Folder of the model2vec model for embeddings.", show_default="HEREDITY_EMBEDDINGS"
+        ),
+    ] = None,
+    store: StorePath = STORE,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Find the resources relevant to a question, best first, with their scores.
+
+    Example: heredity resources retrieve "unit conversion"
+    """
+    with _registry(store) as registry:
+        found = registry.retrieve(query, kind, limit=limit, by=by, model=model)
+    if as_json:
+        _print_json([{**_row(version), "score": score} for version, score in found])
+        return
+    for version, score in found:
+        typer.echo(f"{version.label}  {score:.2f}  {_first_line(version.manifest.description)}".rstrip())
+    if not found:
+        typer.echo("nothing matches", err=True)
 
 
 @app.command()
@@ -231,17 +278,12 @@ def diff(
 
     Example: heredity resources diff prompt/solver 1.0.0 1.1.0
     """
-    from heredity.resources.candidate import difference
-
-    type_, own = _split(name)
     with _registry(store) as registry:
-        pair = [registry.store.get(type_, own, _parse_version(number)) for number in (before, after)]
-        old, new = [(version, registry.store.tree(version)) for version in pair]
-    text = difference(old, new)
+        changes = registry.diff(*_split(name), before, after)
     if as_json:
-        _print_json({"before": old[0].label, "after": new[0].label, "diff": text})
+        _print_json(changes)
     else:
-        typer.echo(text, nl=False)
+        typer.echo(changes["diff"], nl=False)
 
 
 @app.command()
@@ -250,36 +292,147 @@ def log(name: Name, store: StorePath = STORE, *, as_json: AsJson = False) -> Non
 
     Example: heredity resources log prompt/solver
     """
-    type_, own = _split(name)
     with _registry(store) as registry:
-        versions = registry.store.list(type_, own)
-        labels = {v.digest: str(v.number) for v in versions}
-        branches = {b: labels.get(digest, digest[:12]) for b, digest in registry.store.branches(type_, own).items()}
-        rows: list[dict[str, Any]] = [
-            {
-                "version": str(v.number),
-                "digest": v.digest,
-                "created": v.created,
-                "note": v.note,
-                "parents": [labels.get(p) or registry.store.label(p) for p in v.parents],
-                "branches": [b for b, number in branches.items() if number == str(v.number)],
-            }
-            for v in reversed(versions)
-        ]
-        moves = [
-            {**move.to_json(), "version": labels.get(move.target, move.target[:12])}
-            for move in registry.store.moves(type_, own)
-        ]
-        hidden = registry.store.hidden(type_, own)
+        history = registry.log(*_split(name))
     if as_json:
-        _print_json({"versions": rows, "moves": moves, "hidden": hidden})
+        _print_json(history)
         return
-    for row in rows:
+    for row in history["versions"]:
         heads = f" ({', '.join(row['branches'])})" if row["branches"] else ""
         origin = f" from {', '.join(row['parents'])}" if row["parents"] else ""
         typer.echo(f"{row['version']}{heads}{origin}  {row['created'][:19]}  {_first_line(row['note'])}".rstrip())
-    if hidden:
+    if history["hidden"]:
         typer.echo("unregistered: `heredity resources restore` shows it again")
+
+
+@app.command()
+def update(
+    name: Name,
+    source: Annotated[
+        Path | None, typer.Argument(help="Folder of its files, or one file, which replaces that of its name.")
+    ] = None,
+    description: Annotated[str | None, typer.Option("--description", help="New description.")] = None,
+    branch: Annotated[str, typer.Option("--branch", help="Branch to move.")] = "main",
+    base: Annotated[str | None, typer.Option("--base", help="Version to start from.", show_default="the head")] = None,
+    part: Annotated[
+        Literal["patch", "minor", "major"], typer.Option("--part", help="Part of the number to increase.")
+    ] = "patch",
+    note: Annotated[str, typer.Option("--note", help="Reason, for the log.")] = "",
+    store: StorePath = STORE,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Add a version; what is not given is taken from the version before.
+
+    Example: heredity resources update prompt/solver prompt.md --note "asks for units"
+    """
+    from heredity._core.outside import read_bytes
+    from heredity.resources.folders import draft_of
+
+    type_, own = _split(name)
+    if source is None and description is None:
+        raise ConfigError("nothing to change; give a folder, a file or --description")
+    manifest: Any = {} if description is None else {"description": description}
+    with _registry(store) as registry:
+        files = None
+        if source is not None and source.is_dir():
+            draft = draft_of(type_, source.resolve(), own)
+            files, read = draft.tree, draft.manifest.to_json()
+            manifest = {key: value for key, value in read.items() if value not in ("", {}, True)} | manifest
+        elif source is not None:
+            before = registry.store.get(type_, own, _parse_version(base), branch=branch)
+            try:
+                files = registry.store.tree(before).with_file(source.name, read_bytes(source))
+            except OSError as error:
+                raise ConfigError(f"{source} cannot be read: {error.strerror}; give a folder or a file") from error
+        version = registry.update(type_, own, files, manifest, branch=branch, base=base, part=part, note=note)
+    _print_version(version, f"{branch} of {name} is {version.number}", as_json=as_json)
+
+
+@app.command()
+def unregister(name: Name, store: StorePath = STORE, *, as_json: AsJson = False) -> None:
+    """Hide a resource; its versions stay, and `restore` shows it again.
+
+    Example: heredity resources unregister prompt/solver
+    """
+    with _registry(store) as registry:
+        version = registry.unregister(*_split(name))
+    _print_version(version, f"{name} is unregistered; restore {version.number} to use it again", as_json=as_json)
+
+
+@app.command()
+def copy(
+    name: Name,
+    new_name: Annotated[str, typer.Argument(help="Name of the copy, without its type.", show_default=False)],
+    version: Which = None,
+    store: StorePath = STORE,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Register a version under another name.
+
+    Example: heredity resources copy prompt/solver careful-solver
+    """
+    type_, own = _split(name)
+    with _registry(store) as registry:
+        made = registry.copy(type_, own, new_name, version=version)
+    _print_version(made, f"{made.label} is a copy of {name}", as_json=as_json)
+
+
+@app.command("call")
+def call_operator(
+    operator: Annotated[str, typer.Argument(help="Operator, such as get_state.", show_default=False)],
+    arguments: Annotated[
+        list[str] | None, typer.Argument(help="KEY=VALUE …; objects as JSON.", show_default=False)
+    ] = None,
+    body: Annotated[
+        Path | None, typer.Option("--input", help="File with a JSON object of arguments; - for stdin.")
+    ] = None,
+    store: StorePath = STORE,
+    *,
+    unsafe: Unsafe = False,
+) -> None:
+    """Call any operator as over HTTP, and print its result as JSON.
+
+    Example: heredity resources call get_state type=prompt name=solver
+    """
+    from heredity.agents.registry.operators import ToolFailedError, parse_argument, schema_of
+
+    schema_of(operator)
+    given = _read_object(body) if body else {}
+    given |= {key: parse_argument(operator, key, text) for key, text in _parse_inputs(arguments or ()).items()}
+    with _registry(store, create=operator in ("init", "register", "load_from_json", "load_contract")) as registry:
+        try:
+            _print_json(asyncio.run(_call(registry, operator, given, unsafe=unsafe)))
+        except ToolFailedError as error:
+            _print_json(error.result)
+            raise typer.Exit(1) from error
+
+
+async def _call(registry: Registry, operator: str, given: dict[str, Any], *, unsafe: bool) -> Any:
+    from heredity.agents.registry.operators import operate, perform
+    from heredity.engine.programs import SandboxedPrograms
+    from heredity.engine.resource_runs import ResourceRuns
+
+    async def work(task: Callable[[Registry], Any]) -> Any:
+        return task(registry)
+
+    if operator != "run" or given.get("type") in ("prompt", "memory", "model"):
+        return operate(registry, operator, given)
+    async with SandboxedPrograms(unsafe=unsafe) as programs:
+        return await perform(work, ResourceRuns(programs, unsafe=unsafe), operator, given)
+
+
+def _read_object(path: Path) -> dict[str, Any]:
+    from heredity._core.outside import json_value, read_text
+
+    try:
+        value = json_value(sys.stdin.read() if str(path) == "-" else read_text(path))
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path} is not JSON: {error}; give an object of the operator's arguments") from error
+    if not isinstance(value, dict):
+        raise ConfigError(f"{path} holds {value!r:.60}; give an object of the operator's arguments")
+    return value
 
 
 @app.command()
@@ -298,41 +451,57 @@ def restore(
     type_, own = _split(name)
     with _registry(store) as registry:
         restored = registry.restore(type_, own, version, branch=branch)
-    if as_json:
-        _print_json({**restored.to_json(), "digest": restored.digest, "branch": branch})
-    else:
-        typer.echo(f"{branch} of {name} is {restored.number}")
+    _print_version(restored, f"{branch} of {name} is {restored.number}", as_json=as_json)
 
 
 @app.command("export")
 def export_resources(
-    file: Annotated[Path, typer.Argument(help="JSON file to write.", show_default=False)],
+    path: Annotated[
+        Path,
+        typer.Argument(help="FILE.json for every version, or a folder for the files of each head.", show_default=False),
+    ],
+    names: Annotated[
+        list[str] | None, typer.Argument(help="TYPE/NAME …; all by default.", metavar="[NAME]...", show_default=False)
+    ] = None,
     intact: Annotated[bool, typer.Option("--intact", help="Leave out damaged versions instead of failing.")] = False,
     store: StorePath = STORE,
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Write every version to a JSON file.
+    """Write every version to a JSON file, or resources to a folder as `import` reads it: skills as NAME/, others as TYPE/NAME/.
 
     Example: heredity resources export everything.json
     """
+    whole = path.suffix == ".json"
+    if (whole and names) or (intact and not whole):
+        raise ConfigError(
+            f"{'names are' if whole else '--intact is'} for {'a folder' if whole else 'FILE.json'}; leave it out"
+        )
     with _registry(store, intact=intact) as registry:
+        if not whole:
+            heads = [head.label for head in registry.save_to_folder(path, names or ())]
+            if as_json:
+                _print_json({"resources": heads, "folder": str(path)})
+            else:
+                typer.echo(f"{len(heads)} resources in {path}")
+            return
         damage = registry.store.check()
         if damage and not intact:
             raise ConfigError(f"{'; '.join(damage[:5])}; export the rest with --intact")
-        count = registry.save_to_json(file, intact=intact)
+        count = registry.save_to_json(path, intact=intact)
     for line in damage:
         typer.echo(f"left out: {line}", err=True)
     if as_json:
-        _print_json({"versions": count, "file": str(file), "damage": damage})
+        _print_json({"versions": count, "file": str(path), "damage": damage})
     else:
-        typer.echo(f"{count} versions in {file}")
+        typer.echo(f"{count} versions in {path}")
 
 
 @app.command("import")
 def import_resources(
     source: Annotated[
-        Path, typer.Argument(help="File written by `export`, or a folder TYPE/NAME/…", show_default=False)
+        Path,
+        typer.Argument(help="FILE.json of `export`, a skill, a folder of skills, or TYPE/NAME/…", show_default=False),
     ],
     store: StorePath = STORE,
     *,
@@ -340,12 +509,14 @@ def import_resources(
 ) -> None:
     """Add the versions of a JSON file, or register the resources of a folder; the store is created if missing.
 
-    Example: heredity resources import everything.json --store mine.db
+    Example: heredity resources import skills --store mine.db
     """
     with _registry(store, create=True) as registry:
-        count = len(registry.init(source)) if source.is_dir() else registry.load_from_json(source)
+        added = registry.init(source) if source.is_dir() else registry.load_from_json(source)
+    count = added if isinstance(added, int) else len(added)
     if as_json:
-        _print_json({"added": count, "store": str(store)})
+        more = {} if isinstance(added, int) else {"resources": [version.label for version in added]}
+        _print_json({"added": count, "store": str(store), **more})
     else:
         typer.echo(f"{count} versions added to {store}")
 
@@ -403,6 +574,18 @@ def _parse_version(version: str | None) -> Any:
 
 def _first_line(text: str) -> str:
     return text.strip().splitlines()[0] if text.strip() else ""
+
+
+def _row(version: Version) -> dict[str, Any]:
+    about = version.manifest.description
+    return {"type": version.type, "name": version.name, "version": str(version.number), "description": about}
+
+
+def _print_version(version: Version, text: str, *, as_json: bool) -> None:
+    if as_json:
+        _print_json({**version.to_json(), "digest": version.digest})
+    else:
+        typer.echo(text)
 
 
 def _print_json(value: Any) -> None:

@@ -30,6 +30,7 @@ from heredity.team.view import View
 if TYPE_CHECKING:
     from heredity.team.plan import Plan
     from heredity.team.serving.office import Office
+    from heredity.team.settings import TeamSettings
     from heredity.team.team import TeamResult
 
 _STYLES = {"done": "green", "failed": "red", "running": "yellow", "pending": "dim", "skipped": "dim"}
@@ -139,7 +140,9 @@ def serve(
     from heredity.team.serving.office import Office
     from heredity.team.settings import load_team
 
-    office = Office(load_team(team, {"model": model} if model else None), folder, at_once=at_once, unsafe=unsafe)
+    office = Office(
+        _present(load_team(team, {"model": model} if model else None)), folder, at_once=at_once, unsafe=unsafe
+    )
     try:
         with activity():
             run_interruptibly(_serve(office, port=port, token=token, mcp=mcp, a2a=a2a))
@@ -163,7 +166,7 @@ async def _serve(office: Office, *, port: int, token: str, mcp: str, a2a: bool) 
         if mcp == "http":
             typer.echo(f"MCP: {door.url}/mcp")
         if a2a:
-            typer.echo(f"A2A: {door.url}")
+            typer.echo(f"A2A: {door.url}/a2a")
         typer.echo(f"token: {door.token}")
         waiting = sum(not run.over for run in office.runs.values())
         if waiting:
@@ -206,7 +209,7 @@ def run(
     _check(approve=approve, live=live)
     if not task.strip():
         raise ConfigError("the task is empty; describe what the team should do")
-    settings = load_team(team, {"model": model} if model else None)
+    settings = _present(load_team(team, {"model": model} if model else None))
     folder = out or Path("team-runs") / f"{time.strftime('%Y%m%d-%H%M%S')}-{_slug(task)}"
     if (folder / "task.json").exists():
         raise ConfigError(
@@ -266,6 +269,16 @@ def replay(folder: Path = typer.Argument(help="Folder that `team run` worked in.
                     f"{event.at - start:8.2f} s  {'  ' * effect['id'].count('.')}  · {effect['id'].rpartition('#')[2]}"
                 )
             )
+
+
+def _present(settings: TeamSettings) -> TeamSettings:
+    """Leave out the optional agents that cannot work here, and say so."""
+    from heredity.team.assembly import present
+
+    here, lacking = present(settings)
+    for name, lacks in lacking.items():
+        typer.echo(f"left out: {name}: {lacks}", err=True)
+    return here
 
 
 def _check(*, approve: bool, live: bool) -> None:

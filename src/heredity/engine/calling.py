@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from heredity._core.errors import ConfigError
+from heredity._core.errors import ConfigError, UnknownNameError
 from heredity.engine.actor import Programs, ToolResult
-from heredity.resources import Instance, Registry
+from heredity.resources import Instance, Registry, SourceTree
 from heredity.resources.building import MCP, SKILL
 from heredity.resources.contracts import parameters_of
 
@@ -78,8 +78,18 @@ async def call_tool(
     if MCP in tool.tree:
         raise ConfigError(f"{label} is an MCP server and cannot be called itself; the agents of a team call its tools")
     if _ENTRY not in tool.tree:
-        return ToolResult(value=tool.tree.text(SKILL))
+        return read_skill(tool.tree, arguments.get("file", SKILL))
     return await programs.call(tool.tree, "tool:run", arguments, seconds=seconds)
+
+
+def read_skill(files: SourceTree, path: str) -> ToolResult:
+    """Return the text of a skill's file; one that is missing or is no text is a result with an error that says so."""
+    if path not in files:
+        return ToolResult(error="missing", message=str(UnknownNameError("file of the skill", path, files)))
+    text = files.texts().get(path)
+    if text is None:
+        return ToolResult(error="output", message=f"{path} is not text; it has {len(files[path])} bytes")
+    return ToolResult(value=text)
 
 
 def check_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any], *, where: str) -> None:

@@ -13,14 +13,14 @@ from typing import Any
 from heredity._core.errors import CandidateError, ConfigError, nearest
 from heredity._core.spans import span
 from heredity.engine.actor import Programs, ProvidedTool, Service, ToolResult
-from heredity.engine.calling import check_arguments
+from heredity.engine.calling import check_arguments, read_skill
 from heredity.engine.conversation import Conversation
 from heredity.engine.react import loads
 from heredity.models import ToolCall, ToolSpec
 from heredity.resources import SourceTree
 from heredity.resources.assembly import files_of, manifest_of
 from heredity.resources.building import MCP, SKILL
-from heredity.resources.contracts import parameters_of
+from heredity.resources.contracts import SKILL_FILE, parameters_of
 
 READ_SKILL = "read_skill"
 """The tool that shows the texts of SKILL.md tools; its underscore rules out a clash with others."""
@@ -39,14 +39,14 @@ class Tool:
         description: its purpose and when to use it.
         parameters: JSON schema of its arguments, of type object.
         tree: the program; None for a text alone.
-        text: the SKILL.md of a tool that is only a text.
+        skill: the files of a skill, which agents read; None for a program.
     """
 
     name: str
     description: str
     parameters: Mapping[str, Any]
     tree: SourceTree | None = None
-    text: str = ""
+    skill: SourceTree | None = None
 
     @property
     def spec(self) -> ToolSpec:
@@ -66,7 +66,7 @@ def read_tool(name: str, part: SourceTree) -> Tool:
             f"tool/{name} is an MCP server ({MCP}), whose tools agents of teams have; take it out, or use a team"
         )
     if _CODE not in part:
-        return Tool(name, manifest.description, {}, None, part.text(SKILL))
+        return Tool(name, manifest.description, {}, None, files_of(part))
     return Tool(name, manifest.description, parameters_of(f"tool/{name}", part, manifest), files_of(part))
 
 
@@ -76,8 +76,9 @@ def specs_of(tools: Sequence[Tool]) -> tuple[ToolSpec, ...]:
     skills = [tool for tool in tools if tool.tree is None]
     if skills:
         listed = "".join(f"\n- {tool.name}: {tool.description}" for tool in skills)
-        names = {"type": "string", "enum": [tool.name for tool in skills]}
-        schema = {"type": "object", "properties": {"name": names}, "required": ["name"], "additionalProperties": False}
+        names: dict[str, Any] = {"type": "string", "enum": [tool.name for tool in skills]}
+        read = {"name": names, **(SKILL_FILE if any(len(tool.skill or ()) > 1 for tool in skills) else {})}
+        schema = {"type": "object", "properties": read, "required": ["name"], "additionalProperties": False}
         specs.append(ToolSpec(READ_SKILL, f"Shows the instructions that are kept under a name:{listed}", schema))
     return tuple(specs)
 
@@ -170,7 +171,7 @@ class Toolbox:
                 return ToolResult(await tool.run(arguments), seconds=time.monotonic() - started)
         by_name = {tool.name: tool for tool in self.tools}
         if name == READ_SKILL:
-            return ToolResult(by_name[arguments["name"]].text)
+            return read_skill(by_name[arguments["name"]].skill or SourceTree({}), arguments.get("file", SKILL))
         tree = by_name[name].tree
         if tree is None or self.programs is None:
             raise ConfigError(f"tool/{name} is a program; give the solver a sandbox to run it in (programs)")

@@ -32,7 +32,15 @@ from heredity.models.contract import (
     Usage,
     conversation_text,
 )
-from heredity.models.conversion import to_messages, to_parameters, to_reply, to_settings, to_usage, with_schema
+from heredity.models.conversion import (
+    WithoutThoughts,
+    to_messages,
+    to_parameters,
+    to_reply,
+    to_settings,
+    to_usage,
+    with_schema,
+)
 from heredity.models.events import prove_ends
 from heredity.models.failures import GARBLED, translated
 from heredity.models.layers import Ask, Layer, close, last
@@ -156,9 +164,12 @@ class ProviderModel:
                     self._here(), messages, model_settings=settings, model_request_parameters=parameters
                 )
                 async with opening as events:
+                    shown = WithoutThoughts()
                     async for event in events:
-                        if text := _text_of(event):
+                        if text := shown.add(_text_of(event)):
                             yield Delta(text)
+                    if text := shown.rest():
+                        yield Delta(text)
                     reply = self._read(events.get(), request, sent, started)
             except (AgentRunError, UserError, OSError, NotImplementedError, *GARBLED) as error:
                 failure = translated(error, self.name, self._key, self._settings.base_url)

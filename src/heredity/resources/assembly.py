@@ -9,15 +9,19 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from heredity._core.errors import ConfigError, UnknownNameError
 from heredity._core.outside import json_value
-from heredity.resources import building
+from heredity.resources import building, contracts
+from heredity.resources.building import SKILL
 from heredity.resources.candidate import AGENT, Candidate
-from heredity.resources.registry import Registry
 from heredity.resources.store import Store
 from heredity.resources.tree import SourceTree
 from heredity.resources.versions import Draft, Manifest, Number, Version
+
+if TYPE_CHECKING:
+    from heredity.resources.registry import Registry
 
 ABOUT = "resource.json"
 """The file of a part with its manifest."""
@@ -27,18 +31,32 @@ POLICY = "agent/policy"
 
 
 def manifest_of(part: SourceTree, where: str = "a part") -> Manifest:
-    """Return a part's manifest; without a `resource.json`, an empty one.
+    """Return a part's manifest: its `resource.json`, or an empty one, with the description of its SKILL.md if it has none.
 
     Raises:
-        ConfigError: if it is not a JSON object, or not a valid manifest.
+        ConfigError: if it is not a JSON object, or not a valid manifest, or the SKILL.md cannot be read.
     """
     try:
         about = json_value(part.get(ABOUT, b"{}"))
-        return Manifest.from_json(about)
+        manifest = Manifest.from_json(about)
     except (ValueError, TypeError, AttributeError) as error:
         raise ConfigError(f"{ABOUT} of {where} is not a JSON object: {error}; correct it there") from error
     except ConfigError as error:
         raise ConfigError(f"{ABOUT} of {where}: {error}") from error
+    return with_description(part, manifest, where)
+
+
+def with_description(part: SourceTree, manifest: Manifest, where: str) -> Manifest:
+    """Return a manifest with the description of the part's SKILL.md, if it has none of its own.
+
+    Raises:
+        ConfigError: if the SKILL.md cannot be read.
+    """
+    if manifest.description or SKILL not in part:
+        return manifest
+    return replace(
+        manifest, description=contracts.read_contract(part.text(SKILL), where=f"{SKILL} of {where}").description
+    )
 
 
 def files_of(part: SourceTree) -> SourceTree:

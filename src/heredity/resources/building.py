@@ -14,7 +14,8 @@ from typing import Any
 
 from heredity._core.errors import ConfigError, IsolationError
 from heredity._core.outside import json_value, python_tree
-from heredity._core.refusals import reading
+from heredity._core.refusals import quoted, reading
+from heredity.resources import retrieval
 from heredity.resources.tree import SourceTree
 from heredity.resources.versions import Manifest, Version
 
@@ -22,6 +23,7 @@ _TOOL_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _PLACE = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
 PROMPT = "prompt.md"
 SKILL = "SKILL.md"
+CODE = "tool.py"
 MCP = "mcp.json"
 """A server of the Model Context Protocol whose tools are offered to the agents of a team (`heredity.team.tools.mcp`)."""
 
@@ -45,17 +47,32 @@ class Instance:
         """The names of a prompt's `{{places}}`, each once, in the order of the text; empty for other types."""
         return tuple(dict.fromkeys(_PLACE.findall(self.value))) if self.version.type == "prompt" else ()
 
-    def run(self, inputs: Mapping[str, Any]) -> str:
-        """Fill in a prompt's `{{places}}`.
+    def run(self, inputs: Mapping[str, Any]) -> Any:
+        """Fill in a prompt's `{{places}}`, or search a memory.
+
+        Args:
+            inputs: a text for each place of a prompt. Of a memory a `query` in words and a `limit`, 5 by default; without a
+                query, every entry.
+
+        Returns:
+            The text of a prompt. Of a memory a list of `file`, `text` and `score`, the most relevant first: each line of a
+            `.jsonl` and each paragraph of another text is an entry.
 
         Raises:
-            ConfigError: if an input is missing or has no place.
-            IsolationError: if it is not a prompt: code runs in a sandbox, never in this process.
+            ConfigError: if an input is missing, unknown or of another type.
+            IsolationError: if it is neither: code runs in a sandbox, never in this process.
         """
+        if self.version.type == "memory":
+            return _search(self.version.label, self.tree, inputs)
+        if self.version.type == "model":
+            raise IsolationError(
+                f"{self.version.label} is not run by itself, because calls of a model need a key and a budget; name the model in"
+                " gateway.execution of a configuration"
+            )
         if self.version.type != "prompt":
             raise IsolationError(
-                f"{self.version.label} is not run in this process, because its code may not be trusted; a policy program is"
-                " run by `heredity run`, a tool in the sandbox by `heredity resources run` or a server of resources"
+                f"{self.version.label} is not run in this process, because its code may not be trusted;"
+                " `heredity resources run` and a server of resources run it in the sandbox"
             )
         if set(self.places) != set(inputs):
             raise ConfigError(
@@ -63,6 +80,29 @@ class Instance:
                 f" {', '.join(sorted(inputs)) or 'none'}"
             )
         return _PLACE.sub(lambda match: str(inputs[match[1]]), self.value)
+
+
+def _search(label: str, tree: SourceTree, inputs: Mapping[str, Any]) -> list[dict[str, Any]]:
+    query, limit = inputs.get("query", ""), inputs.get("limit", 5 if "query" in inputs else None)
+    unknown = sorted(set(inputs) - {"query", "limit"})
+    if unknown or not isinstance(query, str) or not (limit is None or (type(limit) is int and limit > 0)):
+        raise ConfigError(
+            f"{label} was given {quoted(dict(inputs))}; it takes a query, a text, and a limit, a whole number of at least 1"
+        )
+    entries = [(path, text) for path, content in tree.texts().items() for text in _entries(path, content)]
+    scores = retrieval.scores(query, [text for _, text in entries])
+    pairs = sorted(zip(entries, scores, strict=True), key=lambda pair: -pair[1])
+    return [{"file": p, "text": t, "score": score} for (p, t), score in pairs if score > 0 or not query.strip()][:limit]
+
+
+def _entries(path: str, content: str) -> list[str]:
+    if not path.endswith(".jsonl"):
+        return [text for paragraph in re.split(r"\n\s*\n", content) if (text := paragraph.strip())]
+    lines = [(line, json_value(line)) for line in content.splitlines() if line.strip()]
+    return [
+        value["text"] if isinstance(value, dict) and isinstance(value.get("text"), str) else line
+        for line, value in lines
+    ]
 
 
 def build(version: Version, tree: SourceTree) -> Instance:
@@ -81,7 +121,8 @@ def check(type_: str, name: str, tree: SourceTree, manifest: Manifest) -> Any:
         ConfigError: see `build`.
     """
     label = f"{type_}/{name}"
-    for path in tree:
+    # The scripts of a skill are read and run by agents, in whatever version they are written.
+    for path in tree if type_ != "tool" or CODE in tree else ():
         if path.endswith(".py"):
             _check_syntax(label, path, tree)
     return _BUILDERS[type_](label, tree, manifest)
@@ -107,10 +148,11 @@ def _memory(label: str, tree: SourceTree, _: Manifest) -> SourceTree:
 
 
 def _tool(label: str, tree: SourceTree, manifest: Manifest) -> SourceTree:
-    check_skill(label.partition("/")[2], manifest.description)
+    most = CALLED if CODE in tree else READ
+    check_skill(label.partition("/")[2], manifest.description, most)
     if manifest.arguments and manifest.arguments.get("type") != "object":
         raise ConfigError(f'the arguments of {label} must be a JSON schema of type "object"')
-    return _with_one_of(label, tree, "tool.py", SKILL, MCP)
+    return _with_one_of(label, tree, CODE, SKILL, MCP)
 
 
 def _described(file: str) -> Callable[[str, SourceTree, Manifest], Any]:
@@ -133,19 +175,23 @@ _BUILDERS: dict[str, Callable[[str, SourceTree, Manifest], Any]] = {
 }
 
 
-def check_skill(name: str, description: str) -> None:
+CALLED, READ = 1024, 4096
+"""Maximum characters of the description of a program, which providers limit, and of a skill: published ones exceed 1024."""
+
+
+def check_skill(name: str, description: str, most: int = READ) -> None:
     """Refuse a name or a description that SKILL.md does not allow.
 
     Raises:
-        ConfigError: if the name is not lower-case words with hyphens, or the description not 1 to 1024 characters.
+        ConfigError: if the name is not lower-case words with hyphens, or the description not 1 to `most` characters.
     """
     if not _TOOL_NAME.fullmatch(name) or len(name) > 64:
         raise ConfigError(
             f"{name!r:.80} cannot name a tool; use at most 64 lower-case letters, digits and single hyphens"
         )
-    if not 1 <= len(description.strip()) <= len(description) <= 1024:
+    if not 1 <= len(description.strip()) <= len(description) <= most:
         raise ConfigError(
-            f"the description of tool/{name} has {len(description)} characters; write 1 to 1024, what it does and when to"
+            f"the description of tool/{name} has {len(description)} characters; write 1 to {most}, what it does and when to"
             " use it"
         )
 

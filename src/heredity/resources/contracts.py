@@ -32,6 +32,15 @@ _ANNOTATIONS = {
 }
 
 
+SKILL_FILE: Mapping[str, Any] = {
+    "file": {
+        "type": "string",
+        "description": "file of the skill to read, such as references/forms.md; else its SKILL.md",
+    }
+}
+"""Schema of the argument of a skill that has more files than its SKILL.md."""
+
+
 def parameters_of(label: str, part: SourceTree, manifest: Manifest) -> Mapping[str, Any]:
     """Return the JSON schema of a tool's arguments. The tool is not executed.
 
@@ -46,7 +55,8 @@ def parameters_of(label: str, part: SourceTree, manifest: Manifest) -> Mapping[s
     if manifest.arguments:
         return dict(manifest.arguments)
     if _CODE not in part:
-        return {"type": "object", "properties": {}, "additionalProperties": False}
+        properties = SKILL_FILE if len(part) > 1 else {}
+        return {"type": "object", "properties": properties, "additionalProperties": False}
     run = _function(part)
     if run is None:
         raise ConfigError(f"{_CODE} of {label} defines no function run(…) at its top; add it")

@@ -17,25 +17,24 @@ from typing import Any
 from heredity._core.errors import ConfigError, DamagedRecordError, HeredityError, UnknownNameError
 from heredity._core.outside import json_value, read_bytes, read_text
 from heredity.records.run_folder import write_atomic
-from heredity.resources import building, contracts, retrieval
+from heredity.resources import building, contracts, folders, retrieval
+from heredity.resources.assembly import with_description
 from heredity.resources.building import PROMPT, SKILL, Instance
+from heredity.resources.candidate import difference
 from heredity.resources.contracts import parameters_of
 from heredity.resources.store import Store
 from heredity.resources.tree import AnyPath, SourceTree
 from heredity.resources.versions import (
     FIRST,
     MAIN,
-    TYPES,
     Draft,
     Manifest,
     Number,
     Version,
-    checked_identity,
     checked_name,
 )
 
 _FORMAT = "heredity-resources-1"
-_ABOUT = "resource.json"
 Entries = list[tuple[Version, SourceTree]]
 Heads = list[tuple[str, Version, bool]]
 """A branch, its head, and whether the resource is hidden."""
@@ -120,26 +119,16 @@ def _decoded(value: dict[str, str]) -> bytes:
     return value["text"].encode() if "text" in value else base64.b64decode(value["base64"], validate=True)
 
 
-def draft_of(type_: str, folder: Path) -> Draft:
-    """Read a resource from a folder of its files, with an optional `resource.json`, its manifest."""
-    files: dict[str, bytes | str] = {**SourceTree.from_folder(folder)}
-    about = files.pop(_ABOUT, b"{}")
-    try:
-        manifest = Manifest.from_json(json_value(about))
-    except (ValueError, TypeError, AttributeError) as error:
-        raise ConfigError(f"{folder / _ABOUT} is not a JSON object: {error}; correct it there") from error
-    except ConfigError as error:
-        raise ConfigError(f"{folder / _ABOUT}: {error}") from error
-    return Draft(type_, folder.name, SourceTree(files), manifest, note=f"from {folder.name}/")
-
-
 OPERATORS = (
     *("init", "build", "register", "unregister"),
     *("get", "get_info", "list", "retrieve", "get_state"),
     *("update", "copy", "restore", "get_variables", "set_variables"),
     "run",
     *("save_to_json", "load_from_json", "save_contract", "load_contract"),
+    *("versions", "log", "diff", "save_to_folder"),
 )
+"""Operators by name: those of the paper, and the last four."""
+
 Files = SourceTree | Mapping[str, str | bytes] | str
 """A resource's files; a text is a prompt's."""
 
@@ -174,25 +163,16 @@ class Registry:
     # --- lifecycle and registration
 
     def init(self, folder: AnyPath) -> list[Version]:
-        """Register a folder `TYPE/NAME/…` with an optional `resource.json` (a manifest); return the new versions.
+        """Register the resources of a folder; return the new versions.
 
         Changed resources are updated. If any resource cannot be built, none is registered, and the error names all
         invalid ones.
+
+        Args:
+            folder: a folder `TYPE/NAME/…` with optional manifests `resource.json`, a skill, or a collection of skills
+                `NAME/SKILL.md`, see `heredity.resources.folders`.
         """
-        folder, drafts, faults = Path(folder), list[Draft](), list[str]()
-        if not folder.is_dir():
-            raise ConfigError(f"{folder} is not a folder; give one with a folder for each type: {', '.join(TYPES)}")
-        for type_folder in sorted(p for p in folder.iterdir() if p.is_dir() and not p.name.startswith(".")):
-            for resource in sorted(p for p in type_folder.iterdir() if p.is_dir()):
-                try:
-                    checked_identity(type_folder.name, resource.name)
-                    draft = draft_of(type_folder.name, resource)
-                    building.check(draft.type, draft.name, draft.tree, draft.manifest)
-                    drafts.append(draft)
-                except ConfigError as error:
-                    faults.append(str(error))
-        if faults:
-            raise ConfigError("; ".join(faults))
+        drafts = folders.read_folder(Path(folder))
         with self.store.transaction():
             return [version for draft in drafts if (version := self._bring(draft)) is not None]
 
@@ -204,7 +184,8 @@ class Registry:
         Raises:
             ConfigError: if it cannot be built; the message says why.
         """
-        draft = Draft(type_, name, _tree(files), _manifest(manifest))
+        tree = _tree(files)
+        draft = Draft(type_, name, tree, _manifest(manifest, tree))
         return building.build(Version.of(draft, FIRST, ()), draft.tree)
 
     def register(
@@ -222,7 +203,8 @@ class Registry:
         Raises:
             ConfigError: if it cannot be built, is registered already, or needs itself through its pins.
         """
-        draft = Draft(type_, name, _tree(files), _manifest(manifest), note, _number(version))
+        tree = _tree(files)
+        draft = Draft(type_, name, tree, _manifest(manifest, tree), note, _number(version))
         building.check(type_, name, draft.tree, draft.manifest)
         return self.store.put(draft, new=True, action="register")
 
@@ -319,7 +301,11 @@ class Registry:
             parent = self.store.get(type_, name, _number(base), branch=branch)
             tree = self.store.tree(parent) if files is None else _tree(files)
             if not isinstance(manifest, Manifest):
-                manifest = _manifest({**parent.manifest.to_json(), **(manifest or {})})
+                old = self.store.tree(parent)
+                before = parent.manifest.to_json()
+                if _manifest(replace(parent.manifest, description=""), old) == parent.manifest:
+                    del before["description"]
+                manifest = _manifest({**before, **(manifest or {})}, tree)
             building.check(type_, name, tree, manifest)
             draft = Draft(type_, name, tree, manifest, note, part=part, parents=(parent.digest,))
             return self.store.put(draft, branch=branch)
@@ -385,13 +371,52 @@ class Registry:
             base = str(version.number)
             return self.update(type_, name, files, {"parameters": parameters}, branch=branch, base=base, note=note)
 
+    def versions(self, type_: str, name: str) -> list[Version]:
+        """Return every version of a resource, the first one first."""
+        return self.store.list(type_, name)
+
+    def log(self, type_: str, name: str) -> dict[str, Any]:
+        """Return the history of a resource (JSON).
+
+        Returns:
+            `versions`, newest first, with `parents` and the `branches` that point to each; `moves` of branches, the first one
+            first; whether it is `hidden`.
+        """
+        versions = self.store.list(type_, name)
+        labels = {v.digest: str(v.number) for v in versions}
+        branches = self.store.branches(type_, name)
+        rows = [
+            {
+                "version": str(v.number),
+                "digest": v.digest,
+                "created": v.created,
+                "note": v.note,
+                "parents": [labels.get(p) or self.store.label(p) for p in v.parents],
+                "branches": [branch for branch, digest in branches.items() if digest == v.digest],
+            }
+            for v in reversed(versions)
+        ]
+        moves = [
+            {**move.to_json(), "version": labels.get(move.target, move.target[:12])}
+            for move in self.store.moves(type_, name)
+        ]
+        return {"versions": rows, "moves": moves, "hidden": self.store.hidden(type_, name)}
+
+    def diff(self, type_: str, name: str, before: str, after: str | None = None) -> dict[str, str]:
+        """Return the changes between two versions, by default up to the head: `before`, `after`, and a unified `diff`."""
+        pair = [self.store.get(type_, name, _number(number)) for number in (before, after)]
+        old, new = [(version, self.store.tree(version)) for version in pair]
+        return {"before": old[0].label, "after": new[0].label, "diff": difference(old, new)}
+
     # --- execution
 
-    def run(self, type_: str, name: str, inputs: Mapping[str, Any] | None = None, *, version: str | None = None) -> str:
-        """Fill in a prompt (see `Instance.run`); code is not run in this process.
+    def run(self, type_: str, name: str, inputs: Mapping[str, Any] | None = None, *, version: str | None = None) -> Any:
+        """Fill in a prompt or search a memory (see `Instance.run`).
+
+        Code is not run in this process: `heredity.engine.resource_runs` runs tools, agents and environments.
 
         Raises:
-            IsolationError: if the resource is not a prompt.
+            IsolationError: if the resource is neither.
         """
         return self.get(type_, name, version).run(inputs or {})
 
@@ -448,7 +473,8 @@ class Registry:
     def load_contract(self, path: AnyPath) -> Version:
         """Read `NAME/SKILL.md` into the resource it describes: a tool, unless its metadata name another type.
 
-        A missing tool is registered; an unchanged one gets no new version.
+        Where other files lie beside it, it is the folder of a skill, which is read whole. A missing tool is registered; an
+        unchanged one gets no new version.
 
         Raises:
             ConfigError: if it is not a SKILL.md, its name differs from its folder's, or it describes a missing
@@ -461,14 +487,18 @@ class Registry:
         if contract.name != file.resolve().parent.name:
             raise ConfigError(f"{file} names {contract.name!r}; its folder must have the same name")
         type_, description = contracts.type_of(contract, where=str(file)), {"description": contract.description}
+        if type_ == "tool":
+            draft = folders.draft_of(type_, file.resolve().parent)
+            building.check(type_, draft.name, draft.tree, draft.manifest)
+            if len(draft.tree) > 1 or f"tool/{draft.name}" not in self.list(type_, hidden=True):
+                with self.store.transaction():
+                    return self._bring(draft) or self.store.get(type_, draft.name)
         with self.store.transaction():
             if f"{type_}/{contract.name}" not in self.list(type_, hidden=True):
-                if type_ != "tool":
-                    raise ConfigError(
-                        f"{file} describes {type_}/{contract.name}, which is not here, and has none of its files; take it"
-                        " along with `heredity resources export`"
-                    )
-                return self.register("tool", contract.name, {SKILL: text}, description)
+                raise ConfigError(
+                    f"{file} describes {type_}/{contract.name}, which is not here, and has none of its files; take it"
+                    " along with `heredity resources export`"
+                )
             head = self.store.get(type_, contract.name)
             tree = self.store.tree(head)
             if str(contracts.contract_of(head, tree)) == text:
@@ -476,7 +506,25 @@ class Registry:
             files = tree.with_file(SKILL, text) if type_ == "tool" else None
             return self.update(type_, contract.name, files, description, note=f"from {file.name}")
 
+    def save_to_folder(self, folder: AnyPath, names: Iterable[str] = ()) -> list[Version]:
+        """Write the heads of resources as `init` reads them, and return them.
+
+        Args:
+            folder: gets `NAME/…` for each if all are skills, else `TYPE/NAME/…`.
+            names: `type/name` of each; all by default.
+
+        Raises:
+            UnknownNameError: if one does not exist.
+            ConfigError: if a resource's folder exists already.
+        """
+        heads = self._heads(names)
+        folders.write_folder([(head, self.store.tree(head)) for head in heads], Path(folder))
+        return heads
+
     # --- inside
+
+    def _heads(self, names: Iterable[str]) -> list[Version]:
+        return [self.store.get(*_split(name)) for name in names] or self.store.list()
 
     def _bring(self, draft: Draft) -> Version | None:
         if f"{draft.type}/{draft.name}" not in self.list(draft.type, hidden=True):
@@ -494,6 +542,13 @@ class Registry:
         return None
 
 
+def _split(name: str) -> tuple[str, str]:
+    type_, slash, own = name.partition("/")
+    if not slash:
+        raise ConfigError(f"{name!r} is not a resource; write TYPE/NAME, such as prompt/solver")
+    return type_, own
+
+
 def _plain_file(file: Path) -> str:
     try:
         return read_bytes(file).decode("utf-8-sig", "replace")
@@ -507,8 +562,9 @@ def _tree(files: Files) -> SourceTree:
     return files if isinstance(files, SourceTree) else SourceTree(files)
 
 
-def _manifest(given: Manifest | Mapping[str, Any] | None) -> Manifest:
-    return given if isinstance(given, Manifest) else Manifest.from_json(given or {})
+def _manifest(given: Manifest | Mapping[str, Any] | None, files: SourceTree) -> Manifest:
+    manifest = given if isinstance(given, Manifest) else Manifest.from_json(given or {})
+    return with_description(files, manifest, "these files")
 
 
 def _number(text: str | None) -> Number | None:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from heredity._core.errors import ConfigError, RecordError
+from heredity._core.errors import ConfigError, IsolationError, MissingExtraError, RecordError
 from heredity._core.ids import digest_json
 from heredity._core.outside import json_value, read_bytes, read_text
 from heredity._core.refusals import reading
+from heredity.configuration.tools import BROWSE, FETCH, SEARCH_WEB
 from heredity.engine.actor import Solving
 from heredity.engine.parts import Parts, read_parts
 from heredity.engine.programs import SandboxedPrograms
@@ -41,6 +44,8 @@ from heredity.team.team import PLANNER, Member, Team, TeamResult, open_team, wri
 from heredity.team.tools.documents import ENDINGS, PICTURES, Corpus, DocumentReader
 from heredity.team.tools.mcp_settings import Servers, open_servers, without_servers
 from heredity.team.tools.own_tools import asking, python_tool
+from heredity.team.tools.web.browser import check as check_browser
+from heredity.team.tools.web.client import check as check_client
 from heredity.team.tools.web.door import WebDoor, open_door
 
 if TYPE_CHECKING:
@@ -111,6 +116,50 @@ def candidate_of(agent: AgentSection) -> Candidate:
     if agent.prompt:
         parts["prompt/system"] = SourceTree({"prompt.md": agent.prompt})
     return Candidate(parts)
+
+
+def present(settings: TeamSettings) -> tuple[TeamSettings, dict[str, str]]:
+    """Return a team without its optional agents that cannot work here, and what each of these lacks.
+
+    Raises:
+        ConfigError: if another agent lacks something, such as an extra or a key of a search; the message names all of them.
+    """
+    lacking = {name: "; ".join(_lacks(agent, settings)) for name, agent in settings.agents.items()}
+    lacking = {name: lacks for name, lacks in lacking.items() if lacks}
+    required = [f"agents.{name}: {lacks}" for name, lacks in lacking.items() if not settings.agents[name].optional]
+    if required or len(lacking) == len(settings.agents):
+        named = required or [f"agents.{name}: {lacks}" for name, lacks in lacking.items()]
+        raise ConfigError(
+            f"{' | '.join(named)} | provide it, take the agent out, or set its optional = true beside others"
+        )
+    if not lacking:
+        return settings, {}
+    data = settings.model_dump()
+    data["agents"] = {
+        name: {**agent, "asks": [other for other in agent["asks"] if other not in lacking]}
+        for name, agent in data["agents"].items()
+        if name not in lacking
+    }
+    return TeamSettings.model_validate(data), lacking
+
+
+def _lacks(agent: AgentSection, settings: TeamSettings) -> Iterable[str]:
+    used = {tool.partition(".")[0] for tool in agent.tools}
+    checks: list[Callable[[], object]] = []
+    if BROWSE in used:
+        checks.append(partial(check_browser, settings.web.browser))
+    if used & {FETCH, SEARCH_WEB}:
+        checks.append(check_client)
+    for tried in checks:
+        try:
+            tried()
+        except (ConfigError, IsolationError) as error:
+            yield str(error)
+    for extra, needed in (("mcp", used & set(settings.mcp)), ("a2a", agent.a2a)):
+        if needed and find_spec(extra) is None:
+            yield str(MissingExtraError(f"the protocol {extra}", extra))
+    if SEARCH_WEB in used and settings.search.key and not os.environ.get(settings.search.key):
+        yield f"search.key names the environment variable {settings.search.key}, which is not set; set it"
 
 
 @dataclass

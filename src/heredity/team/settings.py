@@ -80,6 +80,7 @@ class AgentSection(Table):
         memory_mib, disk_mib: limits of a coding agent's memory and disk, in MiB; None for the defaults.
         a2a: for an outside agent (A2A), its address; it then has no model, prompt, resources, tools or asks.
         token: the environment variable with the token sent to it.
+        optional: whether `heredity team run` and `serve` leave it out, with a note, where something it needs is missing.
     """
 
     description: str = ""
@@ -99,6 +100,7 @@ class AgentSection(Table):
     disk_mib: Count | None = None
     a2a: str = ""
     token: str = ""
+    optional: bool = False
 
     @property
     def own(self) -> bool:

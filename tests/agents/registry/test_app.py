@@ -12,7 +12,9 @@ from tests.agents.registry.fakes import OpenPrograms, filled
 
 from heredity._core.errors import ConfigError, DamagedRecordError
 from heredity.agents.registry import Connections, serve_resources
-from heredity.agents.registry.app import ResourceApp, schema_of
+from heredity.agents.registry.app import ResourceApp
+from heredity.agents.registry.operators import schema_of
+from heredity.engine.resource_runs import ResourceRuns
 from heredity.resources import OPERATORS, Registry, Store
 
 
@@ -25,7 +27,7 @@ def store(tmp_path: Path) -> Path:
 async def client(store: Path) -> AsyncGenerator[httpx.AsyncClient]:
     """Speak to the application itself; serving it takes longer than most tests do."""
     with Connections(store) as connections:
-        transport = httpx.ASGITransport(app=ResourceApp(connections, OpenPrograms()).asgi)
+        transport = httpx.ASGITransport(app=ResourceApp(connections, ResourceRuns(OpenPrograms())).asgi)
         async with httpx.AsyncClient(base_url="http://127.0.0.1", transport=transport) as client:
             yield client
 
@@ -86,7 +88,7 @@ async def test_what_would_be_files_of_the_server_is_content(client: httpx.AsyncC
     exported = await do(client, "save_to_json")
     assert exported["versions"] == 10
     async with (
-        serve_resources(tmp_path / "new.db", OpenPrograms(), mcp=False) as url,
+        serve_resources(tmp_path / "new.db", ResourceRuns(OpenPrograms()), mcp=False) as url,
         httpx.AsyncClient(base_url=url) as other,
     ):
         assert (await do(other, "load_from_json", export=exported["export"])) == 10
@@ -150,7 +152,7 @@ async def test_reading_needs_no_body(client: httpx.AsyncClient) -> None:
         ("update", {"type": "tool", "name": "add", "files": {"tool.py": "def ("}}, 400, "is not Python"),
         ("run", {"type": "tool", "name": "add", "inputs": "a"}, 400, "inputs of run must be object"),
         ("run", {"type": "tool", "nme": "add"}, 400, "run has no name"),
-        ("run", {"type": "memory", "name": "notes"}, 501, "not run in this process"),
+        ("run", {"type": "memory", "name": "notes", "inputs": {"word": "x"}}, 400, "takes a query"),
         ("set_variables", {"type": "prompt", "name": "solver", "variables": {"x": 1}}, 404, "unknown variable"),
     ],
 )
@@ -174,7 +176,10 @@ async def test_a_body_that_is_no_object_is_refused(client: httpx.AsyncClient, bo
 
 
 async def test_the_token_is_asked_for_everywhere(store: Path) -> None:
-    async with serve_resources(store, OpenPrograms(), token="secret") as url, httpx.AsyncClient(base_url=url) as client:
+    async with (
+        serve_resources(store, ResourceRuns(OpenPrograms()), token="secret") as url,
+        httpx.AsyncClient(base_url=url) as client,
+    ):
         for path in ("/resources", "/resources/list", "/mcp", "/other"):
             for headers in ({}, {"authorization": "Bearer secre"}, {"authorization": "secret"}):
                 assert (await client.get(path, headers=headers)).status_code == 401
@@ -217,7 +222,7 @@ def flip(store: Path, where: bytes) -> None:
 
 async def test_a_damaged_version_is_an_error_of_the_server_and_of_no_other_version(store: Path) -> None:
     flip(store, b"Solve {{question}}")
-    async with serve_resources(store, OpenPrograms()) as url, httpx.AsyncClient(base_url=url) as client:
+    async with serve_resources(store, ResourceRuns(OpenPrograms())) as url, httpx.AsyncClient(base_url=url) as client:
         code, problem = await refused(client, "get", type="prompt", name="solver")
         assert (code, problem["kind"]) == (500, "DamagedRecordError")
         assert (await do(client, "get", type="tool", name="add"))["files"]
@@ -226,7 +231,7 @@ async def test_a_damaged_version_is_an_error_of_the_server_and_of_no_other_versi
 async def test_what_is_no_store_is_not_served(tmp_path: Path) -> None:
     (tmp_path / "s.db").write_text("no database " * 100)
     with pytest.raises(DamagedRecordError):
-        async with serve_resources(tmp_path / "s.db", OpenPrograms()):
+        async with serve_resources(tmp_path / "s.db", ResourceRuns(OpenPrograms())):
             raise AssertionError
 
 

@@ -22,6 +22,7 @@ from heredity._core.errors import IsolationError
 from heredity.agents.registry import Connections, serve_resources
 from heredity.agents.registry.mcp_server import mcp_server
 from heredity.engine.programs import SandboxedPrograms
+from heredity.engine.resource_runs import ResourceRuns
 from heredity.resources import Registry, Store
 from heredity.sandbox import isolation
 
@@ -45,7 +46,7 @@ def store(tmp_path: Path) -> Path:
 @asynccontextmanager
 async def connected(store: Path, programs: Any = None, seconds: float = 3) -> AsyncGenerator[Client]:
     with Connections(store, threads=1) as connections:
-        async with Client(mcp_server(connections, programs or OpenPrograms(), seconds=seconds)) as client:
+        async with Client(mcp_server(connections, ResourceRuns(programs or OpenPrograms(), seconds=seconds))) as client:
             yield client
 
 
@@ -138,7 +139,7 @@ async def test_what_changes_in_the_store_is_seen_by_the_next_list(store: Path) -
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_over_http_with_a_token(store: Path, mode: str) -> None:
     async with (
-        serve_resources(store, OpenPrograms(), token="secret") as url,
+        serve_resources(store, ResourceRuns(OpenPrograms()), token="secret") as url,
         httpx2.AsyncClient(headers={"authorization": "Bearer secret"}) as http,
         Client(streamable_http_client(f"{url}/mcp", http_client=http), mode=mode) as client,
     ):

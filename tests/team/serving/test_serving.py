@@ -300,6 +300,8 @@ async def test_a2as_client_gives_the_team_a_task_and_cancels_one(
             assert ANSWER in [get_stream_response_text(event) for event in events]
             task_id = events[0].task.id
 
+            assert await A2ACardResolver(http, f"{door.url}/a2a").get_agent_card() == card
+            assert (await http.get(f"{door.url}/a2a")).json()["name"] == card.name
             reader = await A2ACardResolver(http, f"{door.url}/a2a/reader").get_agent_card()
             alone = ClientFactory(ClientConfig(httpx_client=http, streaming=False, polling=True)).create(reader)
             slow = SendMessageRequest(message=new_text_message("slowly", role=Role.ROLE_USER))

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hmac
-import inspect
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from http import HTTPStatus
 from typing import Any, cast
 
@@ -21,10 +16,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from heredity import __version__
-from heredity._core.engine_folder import EngineFolder
 from heredity._core.errors import (
     ConfigError,
-    DamagedRecordError,
     HeredityError,
     HostError,
     IsolationError,
@@ -34,168 +27,17 @@ from heredity._core.errors import (
     UnknownNameError,
 )
 from heredity.agents.registry.connections import Connections
-from heredity.engine.actor import Programs
-from heredity.engine.calling import call_tool, check_arguments
-from heredity.resources import OPERATORS, TYPES, Instance, Registry, SourceTree, Version
+from heredity.agents.registry.operators import (
+    MAX_BODY_BYTES,
+    READING,
+    ToolFailedError,
+    parse_argument,
+    perform,
+    schema_of,
+)
+from heredity.engine.resource_runs import ResourceRuns
+from heredity.resources import OPERATORS
 
-READING = ("get", "get_info", "list", "retrieve", "get_state", "get_variables")
-"""Read-only operators, also available by GET."""
-
-_TEXT: dict[str, Any] = {"type": "string"}
-_OBJECT: dict[str, Any] = {"type": "object"}
-_FILES = {
-    "type": ["object", "string"],
-    "description": 'path to text or {"base64": …}; a text alone is that of a prompt',
-    "additionalProperties": {"type": ["string", "object"]},
-}
-_PARAMETERS: dict[str, dict[str, Any]] = {
-    "type": {"type": "string", "enum": list(TYPES)},
-    "files": _FILES,
-    "manifest": _OBJECT,
-    "variables": _OBJECT,
-    "inputs": _OBJECT,
-    "hidden": {"type": "boolean"},
-    "intact": {"type": "boolean"},
-    "limit": {"type": "integer", "minimum": 1},
-    "part": {"type": "string", "enum": ["major", "minor", "patch"]},
-    "by": {"type": "string", "enum": ["words", "embeddings"]},
-}
-"""Schemas of parameters; unlisted ones are texts."""
-
-_CONTENT: dict[str, dict[str, Any]] = {
-    "init": {"files": _FILES},
-    "load_from_json": {"export": _OBJECT},
-    "load_contract": {"name": _TEXT, "text": _TEXT},
-}
-"""Schemas of content that replaces a path."""
-
-_SERVERS_OWN = {"folder", "path", "model"}
-"""Parameters that name files of the server, which a client cannot choose."""
-
-
-def schema_of(operator: str) -> dict[str, Any]:
-    """Return the JSON schema of an operator's parameters.
-
-    Raises:
-        UnknownNameError: if the operator does not exist.
-    """
-    if operator not in OPERATORS:
-        raise UnknownNameError("operator", operator, OPERATORS)
-    taken = [p for p in inspect.signature(getattr(Registry, operator)).parameters.values() if p.name != "self"]
-    own = {p.name.rstrip("_"): p for p in taken if p.name not in _SERVERS_OWN}
-    properties = {name: _PARAMETERS.get(name, _TEXT) for name in own} | _CONTENT.get(operator, {})
-    required = [name for name, p in own.items() if p.default is p.empty] + list(_CONTENT.get(operator, {}))
-    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
-
-
-def operate(registry: Registry, operator: str, given: Mapping[str, Any]) -> Any:
-    """Call an operator with JSON and return JSON; tools are not run here (see `heredity.engine.calling`).
-
-    Args:
-        registry: the registry.
-        operator: one of `OPERATORS`.
-        given: parameters as in `schema_of`; null ones count as missing.
-
-    Raises:
-        UnknownNameError: if the operator, resource, version and so on does not exist.
-        ConfigError: if an argument is wrong, or the operator refuses.
-        RecordError: if the store cannot be used.
-    """
-    given = {key: value for key, value in given.items() if value is not None}
-    check_arguments(schema_of(operator), given, where=operator)
-    special = _WITH_CONTENT.get(operator)
-    if special is not None:
-        return _encoded(special(registry, given))
-    arguments = {"type_" if key == "type" else key: value for key, value in given.items()}
-    if "files" in arguments:
-        arguments["files"] = _files(arguments["files"])
-    return _encoded(registry.operate(operator, **arguments))
-
-
-def _init(registry: Registry, given: Mapping[str, Any]) -> list[Version]:
-    with EngineFolder() as folder:
-        _files(given["files"]).write_to(folder / "files")
-        return registry.init(folder / "files")
-
-
-def _load_from_json(registry: Registry, given: Mapping[str, Any]) -> int:
-    with EngineFolder() as folder:
-        path = folder / "export.json"
-        path.write_text(json.dumps(given["export"]), encoding="utf-8")
-        try:
-            return registry.load_from_json(path)
-        except DamagedRecordError as error:
-            raise ConfigError(f"the export cannot be loaded: {error}") from error
-
-
-def _save_to_json(registry: Registry, given: Mapping[str, Any]) -> dict[str, Any]:
-    with EngineFolder() as folder:
-        path = folder / "export.json"
-        count = registry.save_to_json(path, **given)
-        return {"versions": count, "export": json.loads(path.read_text(encoding="utf-8"))}
-
-
-def _save_contract(registry: Registry, given: Mapping[str, Any]) -> dict[str, str]:
-    with EngineFolder() as folder:
-        path = registry.save_contract(given["type"], given["name"], folder, version=given.get("version"))
-        return {"name": given["name"], "text": path.read_text(encoding="utf-8")}
-
-
-def _load_contract(registry: Registry, given: Mapping[str, Any]) -> Version:
-    with EngineFolder() as folder:
-        SourceTree({f"{given['name']}/SKILL.md": given["text"]}).write_to(folder)
-        return registry.load_contract(folder / given["name"])
-
-
-_WITH_CONTENT: dict[str, Callable[[Registry, Mapping[str, Any]], Any]] = {
-    "init": _init,
-    "load_from_json": _load_from_json,
-    "save_to_json": _save_to_json,
-    "save_contract": _save_contract,
-    "load_contract": _load_contract,
-}
-
-
-def _files(given: Any) -> SourceTree:
-    if isinstance(given, str):
-        given = {"prompt.md": given}
-    return SourceTree({path: _content(path, value) for path, value in given.items()})
-
-
-def _content(path: str, value: Any) -> str | bytes:
-    if isinstance(value, str):
-        return value
-    match value:
-        case {"text": str(text), **others} if not others:
-            return text
-        case {"base64": str(encoded), **others} if not others:
-            try:
-                return base64.b64decode(encoded, validate=True)
-            except (binascii.Error, ValueError) as error:
-                raise ConfigError(f"{path} is not base64: {error}") from error
-        case _:
-            pass
-    raise ConfigError(f'{path} must be a text, {{"text": …}} or {{"base64": …}}, not {value!r:.80}')
-
-
-def _encoded(value: Any) -> Any:
-    if isinstance(value, Version):
-        return {**value.to_json(), "digest": value.digest}
-    if isinstance(value, Instance):
-        own = value.value if not isinstance(value.value, SourceTree) else None
-        return {"version": _encoded(value.version), "files": _encoded(value.tree), "value": _encoded(own)}
-    if isinstance(value, SourceTree):
-        texts = value.texts()
-        return {p: texts.get(p, {"base64": base64.b64encode(data).decode()}) for p, data in value.items()}
-    if isinstance(value, tuple):
-        version, score = cast("tuple[Version, float]", value)
-        return {"version": _encoded(version), "score": score}
-    if isinstance(value, list):
-        return [_encoded(entry) for entry in cast("list[Any]", value)]
-    return dict(cast("Mapping[str, Any]", value)) if isinstance(value, Mapping) else value
-
-
-MAX_BODY_BYTES = 64 << 20
 _LOCAL = ("127.0.0.1", "localhost")
 _STATUS: tuple[tuple[type[Exception], int], ...] = (
     (UnknownNameError, 404),
@@ -208,14 +50,6 @@ _STATUS: tuple[tuple[type[Exception], int], ...] = (
 )
 
 
-class ToolFailedError(HeredityError):
-    """A tool failed; its result says how."""
-
-    def __init__(self, result: Mapping[str, Any]) -> None:
-        self.result = result
-        super().__init__(str(result["message"]))
-
-
 class ResourceApp:
     """Answers `/resources` and `/resources/OPERATOR`.
 
@@ -226,7 +60,7 @@ class ResourceApp:
     def __init__(
         self,
         connections: Connections,
-        programs: Programs,
+        runs: ResourceRuns,
         *,
         token: str | None = None,
         more: tuple[BaseRoute, ...] = (),
@@ -235,12 +69,12 @@ class ResourceApp:
 
         Args:
             connections: the store.
-            programs: the sandbox for tools.
+            runs: runs resources.
             token: required in requests as `Authorization: Bearer TOKEN`; None for no token.
             more: other routes, behind the same gate.
         """
         self._connections = connections
-        self._programs = programs
+        self._runs = runs
         routes = [
             Route("/resources", _describe),
             Route("/resources/{operator}", self._ask, methods=["GET"]),
@@ -253,30 +87,16 @@ class ResourceApp:
 
     async def _ask(self, request: Request) -> Response:
         operator = request.path_params["operator"]
-        schema = schema_of(operator)
+        schema_of(operator)
         if operator not in READING:
             raise HTTPException(405, f"{operator} changes or runs something; use POST", {"allow": "POST"})
-        kinds = {name: inner.get("type") for name, inner in schema["properties"].items()}
-        given = {key: _parsed(value, kinds.get(key)) for key, value in request.query_params.items()}
-        return json_answer(await self._connections.work(lambda registry: operate(registry, operator, given)))
+        given = {key: parse_argument(operator, key, value) for key, value in request.query_params.items()}
+        return json_answer(await perform(self._connections.work, self._runs, operator, given))
 
     async def _do(self, request: Request) -> Response:
         operator = request.path_params["operator"]
         given = await read_object(request)
-        if operator == "run" and given.get("type") == "tool":
-            return json_answer(await self._run_tool(given))
-        return json_answer(await self._connections.work(lambda registry: operate(registry, operator, given)))
-
-    async def _run_tool(self, given: dict[str, Any]) -> dict[str, Any]:
-        given = {key: value for key, value in given.items() if value is not None}
-        check_arguments(schema_of("run"), given, where="run")
-        tool = await self._connections.work(
-            lambda registry: registry.get(given["type"], given["name"], given.get("version"))
-        )
-        result = asdict(await call_tool(tool, self._programs, given.get("inputs", {})))
-        if result["error"]:
-            raise ToolFailedError(result)
-        return result
+        return json_answer(await perform(self._connections.work, self._runs, operator, given))
 
 
 class _Gate:
@@ -345,12 +165,6 @@ async def read_object(request: Request, most: int = MAX_BODY_BYTES) -> dict[str,
 
 def _no_number(text: str) -> Any:
     raise ValueError(f"{text} is no JSON")
-
-
-def _parsed(value: str, kind: Any) -> Any:
-    if kind == "boolean" and value in ("true", "false", "1", "0"):
-        return value in ("true", "1")
-    return int(value) if kind == "integer" and value.isascii() and value.isdigit() and len(value) < 10 else value
 
 
 def json_answer(value: Any, code: int = 200) -> Response:

@@ -6,6 +6,7 @@ Every request reads the store anew, so the next list shows registered, restored 
 from __future__ import annotations
 
 import base64
+import inspect
 import json
 from collections.abc import Awaitable
 from typing import Any, TypeVar
@@ -18,9 +19,10 @@ from mcp.shared.exceptions import MCPError
 from heredity import __version__
 from heredity._core.errors import ConfigError, HeredityError, UnknownNameError
 from heredity.agents.registry.connections import Connections
-from heredity.engine.actor import Programs, ToolResult
-from heredity.engine.calling import TOOL_SECONDS, call_tool
-from heredity.resources import Instance, Registry, Version
+from heredity.agents.registry.operators import READING, ToolFailedError, perform, schema_of
+from heredity.engine.actor import ToolResult
+from heredity.engine.resource_runs import ResourceRuns
+from heredity.resources import OPERATORS, Instance, Registry, Version
 from heredity.resources.contracts import parameters_of
 
 T = TypeVar("T")
@@ -28,15 +30,19 @@ _SCHEME = "heredity://"
 _SHOWN_OUTPUT = 2000
 
 
-def mcp_server(connections: Connections, programs: Programs, *, seconds: float = TOOL_SECONDS) -> Server[Any]:
+_OPERATOR = "resources_"
+"""Prefix of the operators' names; the underscore rules out a clash with registered tools."""
+
+
+def mcp_server(connections: Connections, runs: ResourceRuns, *, operators: bool = False) -> Server[Any]:
     """Return a server of a store's tools, prompts and memories, for one of the package's transports.
 
     Args:
         connections: the store.
-        programs: the sandbox for tools.
-        seconds: timeout of a tool, in wall seconds.
+        runs: runs resources.
+        operators: also offer the registry's operators as tools, `resources_update` and so on, with which clients change the store.
     """
-    face = _Face(connections, programs, seconds)
+    face = _Face(connections, runs, operators=operators)
     return Server(
         "heredity",
         version=__version__,
@@ -62,11 +68,21 @@ def _tools(registry: Registry) -> list[tuple[Version, dict[str, Any]]]:
     return tools
 
 
+def _operator_tool(operator: str) -> types.Tool:
+    documented = (inspect.getdoc(getattr(Registry, operator)) or "").partition("\n\n")[0]
+    return types.Tool(
+        name=_OPERATOR + operator,
+        description=" ".join(documented.split()),
+        input_schema=schema_of(operator),
+        annotations=types.ToolAnnotations(read_only_hint=operator in READING),
+    )
+
+
 class _Face:
-    def __init__(self, connections: Connections, programs: Programs, seconds: float) -> None:
+    def __init__(self, connections: Connections, runs: ResourceRuns, *, operators: bool) -> None:
         self._connections = connections
-        self._programs = programs
-        self._seconds = seconds
+        self._runs = runs
+        self._operators = tuple(map(_operator_tool, OPERATORS)) if operators else ()
 
     async def list_tools(self, context: Any, params: Any) -> types.ListToolsResult:
         heads = await _answered(self._connections.work(_tools))
@@ -79,12 +95,14 @@ class _Face:
             )
             for head, schema in heads
         ]
-        return types.ListToolsResult(tools=tools)
+        return types.ListToolsResult(tools=[*tools, *self._operators])
 
     async def call_tool(self, context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        if self._operators and params.name.startswith(_OPERATOR):
+            return await self._operate(params.name.removeprefix(_OPERATOR), params.arguments or {})
         tool = await _answered(self._connections.work(lambda registry: registry.get("tool", params.name)))
         try:
-            result = await call_tool(tool, self._programs, params.arguments or {}, seconds=self._seconds)
+            result = await self._runs.call(tool, params.arguments or {})
         except HeredityError as error:
             return _failed(str(error))
         if result.error:
@@ -92,6 +110,16 @@ class _Face:
         text = result.value if isinstance(result.value, str) else json.dumps(result.value, ensure_ascii=False)
         structured = json.loads(_clean(text)) if isinstance(result.value, dict) else None
         return types.CallToolResult(content=[_text(text)], structured_content=structured)
+
+    async def _operate(self, operator: str, given: dict[str, Any]) -> types.CallToolResult:
+        try:
+            result = await perform(self._connections.work, self._runs, operator, given)
+        except ToolFailedError as error:
+            return _failed(f"{error.result['error']}: {error}\n{error.result['traceback']}".strip())
+        except HeredityError as error:
+            return _failed(str(error))
+        text = _clean(json.dumps(result, ensure_ascii=False))
+        return types.CallToolResult(content=[_text(text)], structured_content={"result": json.loads(text)})
 
     async def list_prompts(self, context: Any, params: Any) -> types.ListPromptsResult:
         def read(registry: Registry) -> list[Instance]:

@@ -14,23 +14,30 @@ from typing import Any
 from heredity._core.errors import MissingExtraError
 from heredity._core.http import listening, tcp_socket
 from heredity.agents.registry.connections import Connections
-from heredity.engine.actor import Programs
+from heredity.engine.resource_runs import ResourceRuns
 
 _MAX_LINE = 64 << 20
 
 
 @contextlib.asynccontextmanager
 async def serve_resources(
-    store: Path, programs: Programs, *, port: int = 0, token: str | None = None, mcp: bool = True
+    store: Path,
+    runs: ResourceRuns,
+    *,
+    port: int = 0,
+    token: str | None = None,
+    mcp: bool = True,
+    operators: bool = False,
 ) -> AsyncGenerator[str]:
     """Serve `/resources`, and `/mcp`, until the block ends; yields the base URL.
 
     Args:
         store: the file, created if missing.
-        programs: the sandbox for tools.
+        runs: runs resources.
         port: TCP port on 127.0.0.1; 0 takes a free one.
         token: required in every request as `Authorization: Bearer TOKEN`; None for no token.
         mcp: serve the Model Context Protocol (streamable HTTP) too.
+        operators: offer the registry's operators over it as well, as tools.
 
     Raises:
         ConfigError: if the port is in use.
@@ -49,23 +56,23 @@ async def serve_resources(
         connections = stack.enter_context(Connections(store))
         routes: tuple[Route, ...] = ()
         if mcp:
-            server = _mcp_server(connections, programs)
+            server = _mcp_server(connections, runs, operators=operators)
             from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 
             # Sessions are off: between requests only the store persists.
             manager = StreamableHTTPSessionManager(server, json_response=True, stateless=True)
             await stack.enter_async_context(manager.run())
             routes = (Route("/mcp", StreamableHTTPASGIApp(manager)),)
-        app = ResourceApp(connections, programs, token=token, more=routes)
+        app = ResourceApp(connections, runs, token=token, more=routes)
         await stack.enter_async_context(listening([(app.asgi, tcp)]))
         yield f"http://127.0.0.1:{tcp.getsockname()[1]}"
 
 
-async def serve_stdio(store: Path, programs: Programs) -> None:
+async def serve_stdio(store: Path, runs: ResourceRuns, *, operators: bool = False) -> None:
     """Speak the Model Context Protocol on stdin and stdout until stdin ends; see `serve_resources`."""
     need_mcp()
     with Connections(store) as connections:
-        server = _mcp_server(connections, programs)
+        server = _mcp_server(connections, runs, operators=operators)
         await run_on_stdio(server)
 
 
@@ -109,7 +116,7 @@ def need_mcp() -> None:
         raise MissingExtraError("serving the Model Context Protocol", "mcp")
 
 
-def _mcp_server(connections: Connections, programs: Programs) -> Any:
+def _mcp_server(connections: Connections, runs: ResourceRuns, *, operators: bool) -> Any:
     from heredity.agents.registry.mcp_server import mcp_server
 
-    return mcp_server(connections, programs)
+    return mcp_server(connections, runs, operators=operators)

@@ -39,12 +39,16 @@ from heredity.team.serving.office import Office, TaskRun
 from heredity.team.team import TeamResult, write_whole
 
 _FILE = "a2a.json"
+_CARD = "/.well-known/agent-card.json"
 _TEAM = "Does tasks with a team of agents that plans and works in parallel."
 _OPEN = (TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING)
 
 
 def a2a_routes(office: Office, url: str) -> list[BaseRoute]:
-    """Return the routes of a team (`/a2a`, its card below the root) and of each agent (`/a2a/AGENT`, its card below that)."""
+    """Return the routes of a team, `/a2a`, and of each agent, `/a2a/AGENT`.
+
+    A card is at an agent's address itself and at `/.well-known/agent-card.json` below it; the team's is below the root too.
+    """
     routes: list[BaseRoute] = []
     described = {"": _TEAM, **office.agents}
     for agent, description in described.items():
@@ -52,7 +56,8 @@ def a2a_routes(office: Office, url: str) -> list[BaseRoute]:
         card = card_of(agent or "heredity-team", description, url + path)
         handler = DefaultRequestHandler(_Executor(office, agent), _Tasks(office, agent), card)
         routes += create_jsonrpc_routes(handler, path)
-        routes += create_agent_card_routes(card, card_url=f"{path if agent else ''}/.well-known/agent-card.json")
+        for place in (path, f"{path}{_CARD}", *(() if agent else (_CARD,))):
+            routes += create_agent_card_routes(card, card_url=place)
     return routes
 
 

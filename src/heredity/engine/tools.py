@@ -13,9 +13,9 @@ from typing import Any
 from heredity._core.errors import CandidateError, ConfigError, nearest
 from heredity._core.spans import span
 from heredity.engine.actor import Programs, ProvidedTool, Service, ToolResult
-from heredity.engine.calling import check_arguments
 from heredity.engine.conversation import Conversation
 from heredity.engine.react import loads
+from heredity.engine.schemas import check_arguments
 from heredity.models import ToolCall, ToolSpec
 from heredity.resources import SourceTree
 from heredity.resources.assembly import files_of, manifest_of

@@ -35,7 +35,8 @@ from heredity._core.errors import (
 )
 from heredity.agents.registry.connections import Connections
 from heredity.engine.actor import Programs
-from heredity.engine.calling import call_tool, check_arguments
+from heredity.engine.calling import call_tool
+from heredity.engine.schemas import check_arguments
 from heredity.resources import OPERATORS, TYPES, Instance, Registry, SourceTree, Version
 
 READING = ("get", "get_info", "list", "retrieve", "get_state", "get_variables")

@@ -24,9 +24,9 @@ from typing import Any, Literal
 from heredity._core.errors import ConfigError, HeredityError
 from heredity._core.ids import digest_json
 from heredity.engine.actor import ProvidedTool
-from heredity.engine.calling import check_arguments
 from heredity.engine.questions.extract import final_text, marked_answers, matches
 from heredity.engine.react import has_action, loads, parse_action
+from heredity.engine.schemas import check_arguments
 from heredity.engine.tools import specs_of
 from heredity.models import Model, Reply, ToolSpec
 from heredity.models.contract import NOTHING_USED, Usage

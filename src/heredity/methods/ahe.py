@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import unified_diff
 from functools import partial
@@ -12,6 +12,7 @@ from typing import Any
 
 from pydantic import Field
 
+from heredity._core.errors import ConfigError
 from heredity.methods.contract import EvolverContext, SessionContract
 from heredity.methods.operators.dialogue import Failed
 from heredity.methods.operators.evidence import shortened
@@ -221,7 +222,13 @@ async def propose(course: Course, turn: Turn) -> list[Proposed]:
         diffs=course.diffs(options.evidence_chars),
         predictions=predictions[latest:],
     )
-    read = partial(manifest_in, course.unsolved)
+
+    def read(reply: Mapping[str, Any]) -> Manifest:
+        manifest = manifest_in(course.unsolved, reply)
+        if manifest.values and isinstance(made := apply(turn, manifest.edits), Failed):
+            raise ConfigError(made.reason.removeprefix("improve: "))
+        return manifest
+
     manifest = await turn.dialogue.ask("engineer", data, read, (turn.number, turn.stage))
     if isinstance(manifest, Failed):
         return [manifest]

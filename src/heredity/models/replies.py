@@ -84,7 +84,7 @@ def object_in(text: str, form: Mapping[str, Any]) -> Mapping[str, Any]:
         raise ConfigError(
             f'the text {unused[0]} is not named in the object; write "<text {unused[0]}>" where it belongs'
         )
-    if control := _control_in(parsed):
+    if control := control_in(parsed):
         raise ConfigError(f"a text in it holds the control character {control!r}; leave it out")
     return parsed
 
@@ -424,15 +424,16 @@ def _list_of(text: str, form: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return None
 
 
-def _control_in(value: Any) -> str:
+def control_in(value: Any) -> str:
+    """Return the first control character in the texts of a JSON value, tabs and line breaks apart; `""` for none."""
     if isinstance(value, str):
         match = _CONTROL.search(value)
         return match[0] if match else ""
     if isinstance(value, Mapping):
         items = cast("Mapping[str, Any]", value)
-        return _first(_control_in, [*items.keys(), *items.values()])
+        return _first(control_in, [*items.keys(), *items.values()])
     if isinstance(value, list):
-        return _first(_control_in, cast("list[Any]", value))
+        return _first(control_in, cast("list[Any]", value))
     return ""
 
 

@@ -280,8 +280,8 @@ class Dialogue:
             request = Request(tuple(messages), sampling=sampling, purpose="optimisation")
             reply = await self._model.reply(request)
             try:
-                if reply.finish in _UNFINISHED:
-                    raise ConfigError(_UNFINISHED[reply.finish])
+                if reply.finish in UNFINISHED:
+                    raise ConfigError(UNFINISHED[reply.finish])
                 return read(self._objects(reply.text, FORMS[task].reply))
             except ConfigError as error:
                 problem = str(error)
@@ -305,7 +305,8 @@ async def together(asking: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
 
 
 _AGAIN = "Your reply could not be used: {problem}\nAnswer the request above again, in the form that it asks for."
-_UNFINISHED = {"length": "it was cut at the token limit; give a shorter one", "refusal": "it refuses the request"}
+UNFINISHED = {"length": "it was cut at the token limit; give a shorter one", "refusal": "it refuses the request"}
+"""Problems of replies that are whole in no form, by their finish."""
 _LONG = """
 Write long texts, such as prompts and programs, outside of the object, exactly as they are meant to stand and without escapes:
 each between two lines that number it, with the first of these lines in its place in the object.

@@ -27,9 +27,10 @@ def steps(*failed: bool) -> Steps:
     return counted
 
 
-def events(candidates: int, replies: int, errors: int = 0) -> list[dict[str, Any]]:
-    called = [{"kind": "model.called", "data": {"error": None}}] * replies
-    called += [{"kind": "model.called", "data": {"error": "server"}}] * errors
+def events(candidates: int, replies: int, errors: int = 0, unused: int = 0) -> list[dict[str, Any]]:
+    called: list[dict[str, Any]] = [{"kind": "model.called", "data": {"error": None, "model": "a/b"}}] * replies
+    called += [{"kind": "model.called", "data": {"error": "server", "model": "a/b"}}] * errors
+    called += [{"kind": "reply.unused", "data": {"why": "it is empty"}}] * unused
     return [{"kind": "candidate", "data": {"digest": str(i)}} for i in range(candidates)] + called
 
 
@@ -47,19 +48,30 @@ def test_who_watches_takes_no_span_from_who_collects() -> None:
 
 
 @pytest.mark.parametrize(
-    ("counted", "candidates", "replies", "errors", "said"),
+    ("counted", "candidates", "replies", "errors", "unused", "said"),
     [
-        ((True, True), 1, 4, 0, "the model replied 4 times, and no candidate came of it: improve: reply 1"),
-        ((True, True), 9, 4, 0, "the model replied 4 times, and nothing of it could be used: improve: reply 1"),
-        ((True, False), 9, 4, 0, ""),
-        ((False, False), 1, 4, 0, ""),
-        ((True, True), 1, 0, 4, ""),
-        ((), 0, 4, 0, "the model replied 4 times, and nothing was made of it"),
-        ((), 3, 0, 0, ""),
+        ((True, True), 1, 4, 0, 4, "4 of 4 replies of a/b could not be used: it is empty"),
+        ((True, True), 9, 4, 0, 4, "4 of 4 replies of a/b could not be used: it is empty"),
+        (
+            (True, False),
+            1,
+            4,
+            0,
+            2,
+            "2 of 4 replies of a/b could not be used, and no candidate came of the others: it is",
+        ),
+        ((True, False), 1, 2, 1, 0, "no candidate came of 2 replies of a/b: improve: reply 0"),
+        ((True, False), 9, 4, 0, 1, ""),
+        ((False, False), 1, 4, 0, 0, ""),
+        ((True, True), 1, 0, 4, 0, ""),
+        ((), 0, 4, 0, 0, "nothing was made of 4 replies of a/b"),
+        ((), 3, 0, 0, 0, ""),
     ],
     ids=[
         "no candidate",
         "candidates of its own",
+        "one of two",
+        "an outage after replies",
         "some used",
         "nothing to change",
         "an outage",
@@ -68,9 +80,9 @@ def test_who_watches_takes_no_span_from_who_collects() -> None:
     ],
 )
 def test_a_run_failed_if_nothing_of_the_replies_could_be_used(
-    counted: tuple[bool, ...], candidates: int, replies: int, errors: int, said: str
+    counted: tuple[bool, ...], candidates: int, replies: int, errors: int, unused: int, said: str
 ) -> None:
-    found_out = unusable_replies(events(candidates, replies, errors), steps(*counted))
+    found_out = unusable_replies(events(candidates, replies, errors, unused), steps(*counted))
     assert found_out.startswith(said)
     assert bool(found_out) == bool(said)
 

@@ -278,7 +278,8 @@ def test_a_model_of_which_nothing_can_be_used_is_no_result(tmp_path: Path) -> No
     words = (program, "--scorer", scorer, "--model", rules(tmp_path, "Wider.", "Much wider."), "--evaluations", "8")
     ran = evolve(*words, "--out", tmp_path / "out")
     assert ran.exit_code == 1, ran.output
-    assert "nothing of it could be used" in ran.stderr
+    assert "replies of scripted/" in ran.stderr
+    assert "could not be used" in ran.stderr
     report = (tmp_path / "out" / "report.md").read_text()
     assert "Nothing failed and nothing is missing" not in report
     assert "were unusable" in report

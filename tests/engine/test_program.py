@@ -112,7 +112,7 @@ async def test_model_calls_of_a_program_are_bounded() -> None:
     model = ListedModel(["x"] * 10)
     answer = await solve(program("while True:\n    say('more')"), model, max_turns=3)
     assert len(model.asked) == 3
-    assert answer.status == "program_error"
+    assert answer.status == "turns"
     assert "used up" in answer.detail
     forgiving = program("for i in range(9):\n    try: say('more')\n    except Exception: return 'enough'")
     assert (await solve(forgiving, ListedModel(["x"] * 10), max_turns=3)).text == "enough"

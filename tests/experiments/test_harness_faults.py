@@ -276,9 +276,7 @@ def test_updates_of_which_some_fail_and_none_has_a_usable_reply_are_named(tmp_pa
     gateway = {"optimisation": f"scripted/{tmp_path / 'tired.toml'}", "attempts": 1}
     result = ran(tmp_path / "runs" / "h", config(gateway=gateway))
     (why,) = result.evolver_failures.values()
-    assert why.startswith(
-        "the model replied 2 times, and no candidate came of it: improve: the model gave no answer (context"
-    )
+    assert why.startswith(f"2 of 2 replies of {gateway['optimisation']} could not be used: expected a JSON object")
     assert result.runs[0].model_usage.failed_calls == 1
 
 

@@ -176,7 +176,7 @@ def test_replies_of_which_no_candidate_comes_change_the_exit_code(tmp_path: Path
     (tmp_path / "q.toml").write_text(tomli_w.dumps(chosen.model_dump(exclude_none=True)))
     done = heredity("run", tmp_path / "q.toml", "--out", tmp_path / "runs" / "q")
     assert done.returncode == 1
-    message = "the model replied 4 times, and no candidate came of it: reflect: the reply could not be used: "
+    message = f"4 of 4 replies of {gateway['optimisation']} could not be used: expected a JSON object"
     assert message in " ".join(done.stderr.split())
     (run,) = (tmp_path / "runs" / "q" / "runs").iterdir()
     events = {event.kind: event.data for event in read_journal(run / "journal.jsonl")}

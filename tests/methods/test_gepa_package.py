@@ -166,6 +166,31 @@ def test_nonsense_changes_nothing() -> None:
     assert len(session.decisions) == 1
 
 
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (Reply("I would rather not."), "no text between"),
+        (Reply("```\n  \n```"), "no text between"),
+        (Reply("<think>```\nAdd and carry.\n```"), "no text between"),
+        (Reply("```\nAdd \x1b[2J and carry.\n```"), "control character"),
+        (Reply("```\nAdd and carry.\n```", finish="length"), "cut at the token limit"),
+    ],
+)
+def test_a_reply_to_the_package_s_request_that_cannot_be_used_is_no_candidate(reply: Reply, said: str) -> None:
+    class Useless(Instructing):
+        async def reply(self, request: Request) -> Reply:
+            await super().reply(request)
+            return reply
+
+    found: list[Span] = []
+    with collecting(found.append):
+        session = run(Useless("…"))
+    assert {trial.candidate for _, trial in session.trials} == {agent()}
+    failed = [str(span.attributes.get("failed", "")) for span in found if span.name == "reflect"]
+    assert failed
+    assert all(said in reason for reason in failed)
+
+
 def test_an_error_of_the_session_comes_out_although_the_package_swallows_it() -> None:
     class Diverging(SumsSession):
         async def commit(self, decision: Any, candidate: Any = None) -> Any:

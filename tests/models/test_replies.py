@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heredity._core.errors import ConfigError
-from heredity.models.replies import object_in
+from heredity.models.replies import fenced_in, object_in, objects_in, unfenced, value_in, without_thoughts
 
 FORM: dict[str, Any] = {"edits": [{"variable": "v", "value": "t", "why": "w"}], "expects": "one line"}
 EDIT = {"variable": "prompt/a:p", "value": "Say it's 1."}
@@ -38,6 +38,24 @@ FORMS = {
     "in a list": f"[{PLAIN}]",
     "in two others": f'{{"output": [{{"result": {PLAIN}}}]}}',
     "as a text": json.dumps(PLAIN),
+    "two fences": f'The form:\n```json\n{{"edits": [], "expects": ""}}\n```\nMine:\n```json\n{PLAIN}\n```',
+    "beside other code": f"```python\nd = {{'a': 1}}\n```\n```json\n{PLAIN}\n```\n```py\nprint({{'b': 2}})\n```",
+    "in tags": f"<answer>\n{PLAIN}\n</answer>",
+    "no commas": PLAIN.replace(', "value"', '\n "value"').replace('], "expects"', ']\n"expects"'),
+    "doubled commas": PLAIN.replace('], "expects"', '],, "expects"'),
+    "wide punctuation": PLAIN.replace('"expects":', '"expects"\uff1a').replace("], ", "]\uff0c "),
+    "curly single quotes": PLAIN.replace('"', "\u2018", 1).replace('edits"', "edits\u2019"),
+    "quotes of JavaScript": PLAIN.replace('"more"', "`more`"),
+    "quotes in threes": PLAIN.replace('"more"', '"""more"""'),
+    "a tuple": PLAIN.replace("[", "(").replace("]", ",)"),
+    "invisible characters": PLAIN.replace("{", "\u200b{\ufeff"),
+    "an assignment": f"reply = {PLAIN};",
+    "in a text of another object": json.dumps({"name": "reply", "arguments": PLAIN}),
+    "with escaped quotes": json.dumps(PLAIN)[1:-1],
+    "one item for a list": json.dumps({"edits": EDIT, "expects": "more"}),
+    "in two objects": json.dumps({"edits": [EDIT]}) + '\n{"expects": "more"}',
+    "thoughts whose tag the prompt opened": f'maybe {{"edits": []}}\n</think>\n\n{PLAIN}',
+    "thoughts after it": f'{PLAIN}\n<think>or {{"edits": []}}?</think>',
     "after the form": f'The form is {{"edits": [], "expects": ""}}. Mine:\n{PLAIN}',
 }
 
@@ -47,8 +65,52 @@ def test_an_object_is_read_in_the_forms_models_write(name: str) -> None:
     assert object_in(FORMS[name], FORM) == WANTED
 
 
-def test_a_bare_list_is_that_of_the_form() -> None:
-    assert object_in(f"I change this:\n{json.dumps([EDIT])}", FORM) == {"edits": [EDIT]}
+@pytest.mark.parametrize(
+    "written", [json.dumps([EDIT]), json.dumps(EDIT), f"```json\n{json.dumps([EDIT], indent=1)}\n```"]
+)
+def test_a_bare_list_or_item_is_that_of_the_form(written: str) -> None:
+    assert object_in(f"I change this:\n{written}", FORM) == {"edits": [EDIT]}
+
+
+TEXT = 'Say \\boxed{x} where $a \\ne b$, \\nu \\to \\tan\\theta.\n\n```json\n{"edits": []}\n```\n\t"\\n" stays.\n'
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"edits": [{"variable": "v", "value": "<text 1>"}]}\n\n<text 1>\nTEXT\n</text 1>\n',
+        'My edit.\n```json\n{"edits": [{"variable": "v", "value": "<text 1>",}]}\n```\n<text 1>\nTEXT\n</text 1>\nDone {so}.',
+        '<text 1>\nTEXT\n</text 1>\n{"edits": [{"variable": "v", "value": <text 1>}]}',
+        '{"edits": [{"variable": "v", "value": "<text 1>"}]}\n<text id="1">\nTEXT\n</text>',
+        '{"edits": [{"variable": "v", "value": "<text a/b:c>"}]}\n<text a/b:c>\nTEXT\n</text a/b:c>',
+        json.dumps({"edits": [{"variable": "v", "value": TEXT}]}),
+    ],
+    ids=["after", "fenced", "before", "otherwise", "by a name", "inside"],
+)
+def test_a_long_text_arrives_byte_for_byte(reply: str) -> None:
+    assert object_in(reply.replace("TEXT", TEXT), FORM) == {"edits": [{"variable": "v", "value": TEXT}]}
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc"]) | st.sampled_from('\n\\{}"<>/`'), max_size=60))
+def test_any_text_beside_the_object_arrives_byte_for_byte(text: str) -> None:
+    reply = f'{{"edits": [{{"variable": "v", "value": "<text 1>"}}]}}\n<text 1>\n{text}\n</text 1>\n'
+    assert object_in(reply, FORM)["edits"][0]["value"] == text
+
+
+@pytest.mark.parametrize(
+    ("after", "said"),
+    [
+        ("", "there are no lines <text 1> and </text 1>"),
+        ("<text 2>\nb\n</text 2>", "there are no lines <text 1> and </text 1>"),
+        ("<text 1>\nhalf of", "the text 1 breaks off"),
+        ("<text 1>\nb\n</text 1>\nor\n</text 1>", "the text 1 ends twice"),
+        ("<text 1>\nb\n</text 1>\n<text 2>\nc\n</text 2>", "the text 2 is not named in the object"),
+        ("<text 1>\na \x1b[2J b\n</text 1>", "control character"),
+    ],
+)
+def test_a_text_that_is_missing_or_half_or_idle_is_refused(after: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        object_in(f'{{"edits": [{{"variable": "v", "value": "<text 1>"}}]}}\n{after}', FORM)
 
 
 @pytest.mark.parametrize(
@@ -59,6 +121,8 @@ def test_a_bare_list_is_that_of_the_form() -> None:
         (r"\\boxed{4} \\neq C:\\new", r"\boxed{4} \neq C:\new"),
         (r"one\ntwo\n\tthree\nnot so\nnew", "one\ntwo\n\tthree\nnot so\nnew"),
         (r"say \"so\" \u00e9 \ud83d\ude00 \usepackage", 'say "so" é 😀 \\usepackage'),
+        (r"$a \ne b$, \(x \to \nu\), $\tan x$; so\ne $5\nuse", "$a \\ne b$, \\(x \\to \\nu\\), $\\tan x$; so\ne $5\nuse"),
+        (r"one\nparallel\textra\nmid", "one\nparallel\textra\nmid"),
         ('two\nlines\tand a "word" here', 'two\nlines\tand a "word" here'),
         ("True, None, // no comment, 1,}", "True, None, // no comment, 1,}"),
     ],
@@ -80,6 +144,10 @@ def test_constants_of_python_are_read() -> None:
         ('{"edits": 1, "expects": "a\x1bb"}', "control character"),
         ('{"edits": NaN}', "NaN is not JSON"),
         ("<think>{}</think>", "empty"),
+        (f"<think>I will give {PLAIN}", "empty after its thoughts"),
+        (f"so maybe {PLAIN}\n</think>\nNo.", "there is no"),
+        (PLAIN.replace("1.", '1." + "2.'), "put together|Expecting"),
+        (json.dumps([EDIT, EDIT])[:-30], "Expecting|breaks off|Unterminated"),
     ],
 )
 def test_half_a_reply_and_control_characters_are_refused(text: str, said: str) -> None:
@@ -107,3 +175,34 @@ def test_any_text_is_read_or_refused(text: str, end: str) -> None:
     for reply in (text, f'{{"edits": "{text}"{end}'):
         with contextlib.suppress(ConfigError):
             assert object_in(reply, FORM)
+
+
+def test_the_objects_and_the_value_of_a_text_are_read_alike() -> None:
+    assert list(objects_in("<think>{'a': 0}</think> {'a': 1,} and {broken and {\"b\": (2,)}")) == [{"a": 1}, {"b": [2]}]
+    assert value_in("```json\n{'a': [True, None],}\n```") == {"a": [True, None]}
+    assert (value_in(' "x" '), value_in("-3.5"), value_in("True"), value_in("[]")) == ("x", -3.5, True, [])
+    for text in ("", "nope", "{", '{"a": 1', "{} {}", "NaN", '{"a": Infinity}', "[" * 9999):
+        with pytest.raises(ConfigError):
+            value_in(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "thoughts", "rest"),
+    [
+        ("<think>a</think>\n\nb", "a", "b"),
+        ("a\n</think>\nb", "a\n", "b"),
+        ("\n<think>a", "a", ""),
+        ("Write `</think>` at the end.\nb", "", "Write `</think>` at the end.\nb"),
+        ("b <think>a</think>", "", "b <think>a</think>"),
+    ],
+)
+def test_thoughts_are_set_aside(text: str, thoughts: str, rest: str) -> None:
+    assert without_thoughts(text) == (thoughts, rest)
+
+
+def test_fenced_blocks_are_read_with_their_names() -> None:
+    text = "a\n```Python\nx\n```\n~~~\ny\n~~~\n````md\n```\nz\n```\n````\n```js\nhalf"
+    whole = [("python", "x\n"), ("", "y\n"), ("md", "```\nz\n```\n")]
+    assert fenced_in(text) == whole
+    assert fenced_in(text, unended=True) == [*whole, ("js", "half")]
+    assert (unfenced(" ```py\nx\n```\n"), unfenced(" x ")) == ("x", "x")

@@ -318,10 +318,10 @@ for line in sys.stdin:
 """
 REFUSED = {
     "tool('odd', outputSchema={'$ref': '#/$defs/Gone'})": "outputSchema is no schema of an object",
-    "tool('odd', outputSchema={'type': 'object', '$ref': '#/$defs/Gone'})": "outputSchema has what cannot be followed",
+    "tool('odd', outputSchema={'type': 'object', '$ref': '#/$defs/Gone'})": "outputSchema has the reference '#/$defs/Gone'",
     "tool('odd', outputSchema=7)": "outputSchema is no schema of an object",
-    "tool('odd', inputSchema={'type': 'object', 'properties': {'x': {'$ref': '#/$defs/Gone'}}})": "cannot be followed",
-    "tool('odd', inputSchema={'type': 'object', 'properties': {'x': {'$ref': 'https://elsewhere.test/x'}}})": "followed",
+    "tool('odd', inputSchema={'type': 'object', 'properties': {'x': {'$ref': '#/$defs/Gone'}}})": "not lead",
+    "tool('odd', inputSchema={'type': 'object', 'properties': {'x': {'$ref': 'https://elsewhere.test/x'}}})": "not lead",
     "tool('odd', inputSchema={'type': 'object', 'description': 'd' * 20_000})": "larger than 16384 bytes",
     "tool('odd', inputSchema={'type': 'object', 'properties': 7})": "inputSchema is no JSON schema",
     "tool('odd', inputSchema={'type': 'array'})": "inputSchema is no schema of an object",

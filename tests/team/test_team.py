@@ -180,13 +180,14 @@ async def test_a_model_that_never_plans_is_told_why_and_then_the_team_gives_up(t
 @pytest.mark.parametrize(
     ("reply", "said"),
     [
-        ("no", "no JSON object"),
-        ("[1]", "no JSON object"),
+        ("no", "expected a JSON object"),
+        ("[1]", "expected a JSON object"),
+        ('{"steps": [{"id": "a"}]}\n{"finished": true, "result": "imagined"}', "plans steps and finishes at once"),
         ('{"steps": []}', '"steps" is empty'),
         ('{"steps": [3]}', r"steps\[1\] is no object"),
         ('{"steps": [{"id": "a", "after": "b"}]}', "give a list of ids"),
         ('{"finished": true}', '"result" is empty'),
-        ('{"steps": ' + "[" * 5000 + "}", "not JSON"),
+        ('{"steps": ' + "[" * 5000 + "}", "expected a JSON object"),
     ],
 )
 def test_replies_that_are_no_plan_say_what_is_wrong(reply: str, said: str) -> None:

@@ -19,7 +19,7 @@ from heredity._core.errors import ConfigError, UnknownNameError
 from heredity._core.spans import span
 from heredity.agents.app import RefusedError, json_answer, read_object
 from heredity.engine.actor import ProvidedTool
-from heredity.engine.calling import check_arguments
+from heredity.engine.schemas import check_arguments
 from heredity.records.events import AgentTool
 
 _AT_ONCE = 8

@@ -46,7 +46,7 @@ def failed_updates(events: Iterable[Mapping[str, Any]]) -> str:
 
 
 def unusable_replies(events: Iterable[Mapping[str, Any]], steps: Steps) -> str:
-    """Report that all replies of a method's model were unusable; `""` otherwise.
+    """Report that nothing came of the replies of a method's model because they could not be used; `""` otherwise.
 
     Understood replies that change nothing do not count.
 
@@ -54,21 +54,19 @@ def unusable_replies(events: Iterable[Mapping[str, Any]], steps: Steps) -> str:
         events: the journal's lines as mappings.
         steps: the method's requests to its model.
     """
-    candidates, replies = set[str](), 0
-    for event in events:
-        if event["kind"] == CANDIDATE.name:
-            candidates.add(event["data"]["digest"])
-        elif event["kind"] == MODEL_CALLED.name:
-            replies += event["data"]["error"] is None
+    events = list(events)
+    candidates = {event["data"]["digest"] for event in events if event["kind"] == CANDIDATE.name}
+    models = {e["data"]["model"] for e in events if e["kind"] == MODEL_CALLED.name and e["data"]["error"] is None}
+    count, replies, reason = unused(events)
+    by = ", ".join(sorted(models))
     if replies and not candidates:
-        return f"the model replied {replies} times, and nothing was made of it"
-    if not steps.failed or not replies:
+        return f"nothing was made of {replies} replies of {by}" + (f": {reason}" if reason else "")
+    if not replies or not steps.failed or (len(candidates) > 1 and steps.failed < steps.asked):
         return ""
-    if len(candidates) <= 1:
-        return f"the model replied {replies} times, and no candidate came of it: {steps.reason}"
-    if steps.failed == steps.asked:
-        return f"the model replied {replies} times, and nothing of it could be used: {steps.reason}"
-    return ""
+    if not count:
+        return f"no candidate came of {replies} replies of {by}: {steps.reason}"
+    others = ", and no candidate came of the others" if count < replies else ""
+    return f"{count} of {replies} replies of {by} could not be used{others}: {reason}"
 
 
 def unused(events: Iterable[Mapping[str, Any]]) -> tuple[int, int, str]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from heredity._core.errors import CandidateError, ProviderError
@@ -42,6 +45,7 @@ class Conversation:
         turns: all turns, in order.
         rounds: the final words of every round so far.
         notes: further notes, tracebacks among them.
+        last: the last reply; None until there is one.
         usage: of all replies so far; `calls`: number of model calls; `tool_calls`: number of tool calls.
     """
 
@@ -51,6 +55,7 @@ class Conversation:
     turns: list[Turn] = field(default_factory=list[Turn])
     rounds: list[str] = field(default_factory=list[str])
     notes: list[str] = field(default_factory=list[str])
+    last: Reply | None = None
     usage: Usage = NOTHING_USED
     calls: int = 0
     tool_calls: int = 0
@@ -86,7 +91,25 @@ class Conversation:
             self.notes.append(f"reply {self.calls} was cut at the token limit")
         reply = replace(reply, text=encodable(reply.text), tool_calls=self._with_unique_ids(reply.tool_calls))
         turn.reply = reply.message
+        self.last = reply
         return reply
+
+    def check_answer(self, text: str) -> None:
+        """Check that an answer is not a last reply that is none, whoever drives the conversation.
+
+        Raises:
+            NoAnswerError: if the last reply refuses, is empty or was cut at the token limit, and the answer is its text.
+        """
+        reply = self.last
+        if reply is None or text.strip() != reply.text.strip():
+            return
+        if reply.finish == "refusal":
+            raise NoAnswerError(AnswerStatus.REFUSAL, f"the model refused: {reply.text[:200]}")
+        if not text.strip():
+            cut = " and was cut at the token limit" if reply.finish == "length" else ""
+            raise NoAnswerError(AnswerStatus.EMPTY, f"the reply holds neither words nor tool calls{cut}")
+        if reply.finish == "length":
+            raise NoAnswerError(AnswerStatus.LENGTH, f"the answer was cut at the token limit: …{reply.text[-200:]}")
 
     def conclude(self, text: str) -> None:
         """Record an answer that a program phrased itself, unless it is the model's last reply."""
@@ -110,15 +133,27 @@ class Conversation:
         seen: set[str] = set()
         named: list[ToolCall] = []
         for index, call in enumerate(calls):
-            own = call.id if call.id and call.id not in seen else f"call-{self.calls}-{index}"
+            own = encodable(call.id) if call.id and encodable(call.id) not in seen else f"call-{self.calls}-{index}"
             seen.add(own)
-            named.append(ToolCall(own, encodable(call.name), encodable(call.arguments)))
+            named.append(ToolCall(own, encodable(call.name), _encodable_arguments(call.arguments)))
         return tuple(named)
 
 
 def encodable(text: str) -> str:
     """Replace lone surrogates, which tools and models may emit and UTF-8 cannot encode."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def _encodable_arguments(text: str) -> str:
+    """Replace lone surrogates in JSON text, also those that it escapes; other texts stay as they are."""
+    if _SURROGATE.search(text):
+        with suppress(ValueError, RecursionError):
+            value = json.dumps(json.loads(text), ensure_ascii=False)
+            text = text if encodable(value) == value else value
+    return encodable(text)
 
 
 def _encodable(message: Message) -> Message:

@@ -276,10 +276,12 @@ class ProgramPlayer:
 
     async def act(self, sight: Sight) -> Move:
         """Request an action from the program. Raises as `Player.act`."""
-        self.services.asked = 0
+        self.services.asked, self.services.ended = 0, None
         result = await self.program.call("act", {"observation": sight.words}, seconds=self.seconds)
         if self.services.fatal is not None:
             raise self.services.fatal
+        if result.error == "tool_error" and self.services.ended is not None:
+            return Move(RefusedError(f"There was no answer: {self.services.ended}"))
         self._take(result, _ACTING, Status.ACT_ERROR)
         return Move(result.value)
 

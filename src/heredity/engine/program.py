@@ -61,10 +61,13 @@ async def run_program(parts: Parts, problem: Problem, toolbox: Toolbox, earlier:
     result = await toolbox.programs.call(parts.program, _SOLVE, arguments, seconds=seconds, services=services.all)
     if services.fatal is not None:
         raise services.fatal
-    return _answer(result, toolbox.conversation)
+    return _answer(result, toolbox.conversation, services.ended)
 
 
-def _answer(result: ToolResult, conversation: Conversation) -> str:
+def _answer(result: ToolResult, conversation: Conversation, ended: NoAnswerError | None) -> str:
+    if result.error == "tool_error" and ended is not None:
+        # The program did not handle an end that also ends a conversation without a program.
+        raise ended
     if result.error:
         conversation.notes.append(result.traceback or result.message)
         status = AnswerStatus.PROGRAM_TIMEOUT if result.error == "timeout" else AnswerStatus.PROGRAM_ERROR
@@ -73,6 +76,7 @@ def _answer(result: ToolResult, conversation: Conversation) -> str:
         detail = f"solve returned {json.dumps(result.value)[:80]}; expected the answer as text"
         conversation.notes.append(detail)
         raise NoAnswerError(AnswerStatus.PROGRAM_ERROR, detail)
+    conversation.check_answer(encodable(result.value))
     if not result.value.strip():
         raise NoAnswerError(AnswerStatus.EMPTY, "solve returned an empty text")
     text = encodable(result.value)
@@ -106,13 +110,18 @@ def _host(parts: Parts, problem: Problem, toolbox: Toolbox, earlier: Earlier) ->
 
 @dataclass(slots=True)
 class Services:
-    """Services for a program in one round. A program cannot hide that a provider or the host failed: `fatal` keeps it."""
+    """Services for a program in one round. A program cannot hide that a provider or the host failed: `fatal` keeps it.
+
+    Attributes:
+        ended: the reason why the last request got no reply, if a conversation without a program would end there.
+    """
 
     conversation: Conversation
     toolbox: Toolbox
     recorded: Counter[Message] = field(default_factory=Counter[Message])
     asked: int = 0
     fatal: HeredityError | None = None
+    ended: NoAnswerError | None = None
 
     @property
     def all(self) -> dict[str, Service]:
@@ -125,11 +134,18 @@ class Services:
         messages, tools = _request(asked)
         most = self.conversation.settings.max_turns
         if self.asked >= most:
-            raise CandidateError(f"the {most} model calls of this round are used up; return an answer")
+            self.ended = NoAnswerError(
+                AnswerStatus.TURNS, f"the {most} model calls of this round are used up; return an answer"
+            )
+            raise self.ended
         self.asked += 1
+        self.ended = None
         unrecorded = self._new(messages)
         try:
             reply = await self.conversation.ask(messages, unrecorded, tools)
+        except NoAnswerError as error:
+            self.ended = error
+            raise
         except (HostError, BudgetError, ConfigError) as error:
             # The request was checked, so a model that does not support it, such as tools, is not the program's fault.
             if not isinstance(error, ConfigError) or not any(message.images for message in messages):

@@ -7,12 +7,14 @@ words.
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, cast
+
+from heredity._core.errors import ConfigError
+from heredity.models.replies import objects_in, unfenced, value_in, without_thoughts
 
 if TYPE_CHECKING:
     from heredity.models import ToolSpec
@@ -22,10 +24,8 @@ _ARGUMENT_KEYS = ("params", "parameters", "arguments", "args")
 _MEMORY = re.compile(r"<thinking_memory>(.*?)</thinking_memory>", re.DOTALL | re.IGNORECASE)
 _OPEN_MEMORY = re.compile(r"<thinking_memory>(.*?)(?=<action>|\Z)", re.DOTALL | re.IGNORECASE)
 _ACTION = re.compile(r"<action>(.*?)(?:</action>|(?=<action>)|\Z)", re.DOTALL | re.IGNORECASE)
-_FENCE = re.compile(r"\A```\w*\s*|\s*```\Z")
 _WORD = re.compile(r"[A-Za-z_][\w.-]*")
 _MOST_TEXT = 20_000
-_MOST_BRACES = 64
 
 FORM = '<action>{"action": "NAME", "params": {}}</action>'
 """Form of an action."""
@@ -58,7 +58,7 @@ def parse_action(text: str) -> Action | str:
     object without a tag, and parameters under any usual key or next to the name. Text after the first action is
     ignored: the model answers observations that it only imagined.
     """
-    text = text[:_MOST_TEXT]
+    text = without_thoughts(text)[1][:_MOST_TEXT]
     noted = _MEMORY.search(text) or _OPEN_MEMORY.search(text)
     memory = noted[1].strip() if noted else ""
     rest = text[: noted.start()] + text[noted.end() :] if noted else text
@@ -66,7 +66,7 @@ def parse_action(text: str) -> Action | str:
     if tagged is None:
         parsed = _object_in(rest)
         return f"there is no action in your reply; write {FORM}" if parsed is None else _read(parsed, memory)
-    body = _FENCE.sub("", tagged[1].strip())
+    body = unfenced(tagged[1])
     if _WORD.fullmatch(body):
         return Action(body, {}, memory)
     value = _value(body)
@@ -91,20 +91,6 @@ def instructions(tools: Sequence[ToolSpec]) -> str:
     return "\n".join(lines)
 
 
-def loads(text: str) -> Any:
-    """Parse JSON, rejecting NaN and infinities.
-
-    Raises:
-        ValueError: if it is invalid.
-        RecursionError: if it is nested too deeply.
-    """
-    return json.loads(text, parse_constant=_refuse)
-
-
-def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON value")
-
-
 def _read(value: Any, memory: str) -> Action | str:
     if not isinstance(value, dict):
         return f"your action is not a JSON object with a name; write {FORM}"
@@ -124,27 +110,13 @@ def _read(value: Any, memory: str) -> Action | str:
 
 
 def _value(text: str) -> Any:
-    """Parse a text as JSON, or as a Python literal of JSON's types; None if it is neither."""
+    """Parse a text as JSON in the forms that models write; None if it is none."""
     try:
-        return loads(text)
-    except (ValueError, RecursionError):
-        pass
-    try:
-        value = ast.literal_eval(text.strip())
-        # A round trip excludes sets, bytes, complex numbers and the like.
-        return loads(json.dumps(value, allow_nan=False))
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        return value_in(text)
+    except ConfigError:
         return None
 
 
 def _object_in(text: str) -> dict[str, Any] | None:
     """Return the first JSON object in a text that names an action."""
-    decoder = json.JSONDecoder(parse_constant=_refuse)
-    for match in list(re.finditer(r"\{", text))[:_MOST_BRACES]:
-        try:
-            value, _ = decoder.raw_decode(text, match.start())
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(value, dict) and any(key in value for key in _NAME_KEYS):
-            return cast("dict[str, Any]", value)
-    return None
+    return next((value for value in objects_in(text) if any(key in value for key in _NAME_KEYS)), None)

@@ -192,10 +192,11 @@ class Solver:
         for _ in range(conversation.settings.max_turns):
             context += unrecorded
             reply = await conversation.ask(context, unrecorded, tools)
-            _check_words(reply)
             context.append(reply.message)
-            unrecorded = await (_tool_results(reply, toolbox) if native else _observation(reply, toolbox))
+            acts = reply.finish != "refusal" and (reply.tool_calls if native else has_action(reply.text))
+            unrecorded = await (_tool_results if native else _observation)(reply, toolbox) if acts else []
             if not unrecorded:
+                conversation.check_answer(reply.text)
                 return reply.text
             asked = [(call.name, call.arguments) for call in reply.tool_calls] or reply.text
             turn = asked, [(message.content, message.images) for message in unrecorded]
@@ -239,14 +240,6 @@ class Written(Solver):
         return conversation.answer()
 
 
-def _check_words(reply: Reply) -> None:
-    if reply.finish == "refusal":
-        raise NoAnswerError(AnswerStatus.REFUSAL, f"the model refused: {reply.text[:200]}")
-    if not reply.text.strip() and not reply.tool_calls:
-        cut = " and was cut at the limit of tokens" if reply.finish == "length" else ""
-        raise NoAnswerError(AnswerStatus.EMPTY, f"the reply holds neither words nor tool calls{cut}")
-
-
 async def _tool_results(reply: Reply, toolbox: Toolbox) -> list[Message]:
     results = await toolbox.answer_all(reply.tool_calls)
     results_shown = [Message("tool", str(r), tool_call_id=c.id) for c, r in zip(reply.tool_calls, results, strict=True)]
@@ -259,7 +252,7 @@ def _pictures(result: str) -> tuple[tuple[str, bytes], ...]:
 
 
 async def _observation(reply: Reply, toolbox: Toolbox) -> list[Message]:
-    if not toolbox.specs or not has_action(reply.text):
+    if not toolbox.specs:
         return []
     action = parse_action(reply.text)
     if isinstance(action, str):

@@ -13,10 +13,11 @@ from typing import Any
 from heredity._core.errors import CandidateError, ConfigError, nearest
 from heredity._core.spans import span
 from heredity.engine.actor import Programs, ProvidedTool, Service, ToolResult
-from heredity.engine.calling import check_arguments, read_skill
+from heredity.engine.calling import read_skill
 from heredity.engine.conversation import Conversation
-from heredity.engine.react import loads
+from heredity.engine.schemas import check_arguments
 from heredity.models import ToolCall, ToolSpec
+from heredity.models.replies import value_in
 from heredity.resources import SourceTree
 from heredity.resources.assembly import files_of, manifest_of
 from heredity.resources.building import MCP, SKILL
@@ -140,8 +141,8 @@ class Toolbox:
     async def answer(self, call: ToolCall) -> str:
         """Run one call and return the text for the model: the result as JSON, or the error. Raises as `answer_all`."""
         try:
-            arguments = loads(call.arguments) if call.arguments.strip() else {}
-        except (ValueError, RecursionError) as error:
+            arguments = value_in(call.arguments) if call.arguments.strip() else {}
+        except ConfigError as error:
             result = ToolResult(error=ARGUMENTS, message=f"the arguments of {call.name} are not JSON: {error}")
         else:
             result = await self.run(call.name, arguments)

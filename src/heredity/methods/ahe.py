@@ -268,7 +268,13 @@ async def propose(course: Course, turn: Turn) -> list[Proposed]:
         diffs=course.diffs(options.evidence_chars),
         predictions=predictions[latest:],
     )
-    read = partial(manifest_in, course.unsolved)
+
+    def read(reply: Mapping[str, Any]) -> Manifest:
+        manifest = manifest_in(course.unsolved, reply)
+        if manifest.values and isinstance(made := apply(turn, manifest.edits), Failed):
+            raise ConfigError(made.reason.removeprefix("improve: "))
+        return manifest
+
     manifest = await turn.dialogue.ask("engineer", data, read, (turn.number, turn.stage))
     if isinstance(manifest, Failed):
         return [manifest]

@@ -19,7 +19,7 @@ from heredity.methods.contract import Batch, Decision, EvolverContext, SessionCo
 from heredity.methods.operators.commit import Finding, GateRules, decision, weigh
 from heredity.methods.operators.dialogue import Dialogue, Failed
 from heredity.methods.operators.evaluate import Proposal, until_closed
-from heredity.methods.operators.evidence import shortened, worst_first
+from heredity.methods.operators.evidence import latest_once, shortened, worst_first
 from heredity.methods.operators.measure import Measured, Measurements
 from heredity.methods.operators.objectives import Signal
 from heredity.methods.proposals import LoopOptions, Proposed, Revision, Turn
@@ -212,7 +212,7 @@ class _Search:
             if not (self.recipe.gated or self.batch or self.measurements.payable(self.tasks(number + 1))):
                 raise BudgetError("nothing is left to attempt an update with, so none is made")
             evidence = worst_first(base.evidence, self.options.evidence)
-            rejected = self.rejected[max(0, len(self.rejected) - self.options.history) :]
+            rejected = latest_once(self.rejected, self.options.history)
             turn = Turn(number, stage, base, targets, evidence, rejected, self.signals, self.options, self.dialogue)
             revisions = self.fresh(turn, await self.recipe.propose(turn))
             if revisions and self.recipe.gated:

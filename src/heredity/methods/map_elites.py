@@ -25,7 +25,7 @@ from heredity.methods.operators.evaluate import until_closed
 from heredity.methods.operators.evidence import shortened
 from heredity.methods.operators.tuning import Tunable, has_constants, program_file
 from heredity.methods.registry import MethodOptions, parse_options
-from heredity.models.replies import object_in
+from heredity.models.replies import fenced_in, object_in, unfenced, without_thoughts
 from heredity.resources.evolve_blocks import applied, distance, is_open, kept, open_lines, size_of
 
 T = TypeVar("T")
@@ -312,7 +312,7 @@ class ProgramAuthor:
 
 
 _BLOCK = re.compile(r"^<{5,} *SEARCH *\n(.*?)^={5,} *\n(.*?)^>{5,} *REPLACE *$", re.MULTILINE | re.DOTALL)
-_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})([^\n`]*)\n(.*?)^[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL)
+_SEARCH = re.compile(r"^<{5,} *SEARCH *$", re.MULTILINE)
 _HUNK = re.compile(r"^@@[^\n]*\n((?:[ +\-\\][^\n]*(?:\n|\Z)|\n)+)", re.MULTILINE)
 _DATA = ("json", "diff", "patch")
 
@@ -325,9 +325,11 @@ def object_of(text: str, form: Mapping[str, Any]) -> Mapping[str, Any]:
     Raises:
         ConfigError: if it has none of these forms.
     """
-    text = text.replace("\r\n", "\n")
+    text = without_thoughts(text)[1].replace("\r\n", "\n")
     why = " ".join(re.split(r"^(?:<{5,}|`{3,}|~{3,}|--- |@@)", text, maxsplit=1, flags=re.MULTILINE)[0].split())
     if blocks := _BLOCK.findall(text):
+        if len(blocks) < len(_SEARCH.findall(text)):
+            raise ConfigError("a block that begins with SEARCH does not end with REPLACE; give it whole")
         return {
             "edits": [{"search": s.removesuffix("\n"), "replace": r.removesuffix("\n")} for s, r in blocks],
             "why": why,
@@ -342,7 +344,7 @@ def object_of(text: str, form: Mapping[str, Any]) -> Mapping[str, Any]:
         problem = ConfigError("it has neither edits nor a program; give one of them")
     if hunks := _HUNK.findall(text):
         return {"edits": [_hunk(hunk) for hunk in hunks], "why": why}
-    programs = [content for _, name, content in _FENCE.findall(text) if name.strip().lower() not in _DATA]
+    programs = [content for name, content in fenced_in(text) if name not in _DATA]
     if programs:
         return {"program": max(programs, key=len), "why": reply.get("why", why)}
     raise problem
@@ -358,6 +360,7 @@ def _hunk(hunk: str) -> dict[str, str]:
 def _version(source: str, reply: Mapping[str, Any]) -> tuple[str, str]:
     whole, edits, why = reply.get("program"), reply.get("edits"), shortened(str(reply.get("why", "")), 120)
     if isinstance(whole, str) and whole.strip():
+        whole = f"{unfenced(whole)}\n" if whole.lstrip().startswith(("```", "~~~")) else whole
         changed = kept(source, whole if whole.endswith("\n") else whole + "\n")
     elif isinstance(edits, list) and edits:
         pairs = [_pair(edit) for edit in cast("list[Any]", edits)]

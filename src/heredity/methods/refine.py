@@ -31,12 +31,8 @@ class RefineOptions(UpdateOptions):
 
 async def propose(turn: Turn) -> list[Proposed]:
     """Show the batch and ask for a whole new prompt."""
-    edits = await ask_edits(turn, 0, variables={_PROMPT: turn.variables.get(_PROMPT, "")})
-    if isinstance(edits, Failed):
-        return [edits]
-    if set(edits.values) != {_PROMPT}:
-        return [Failed(f"improve: {_PROMPT} was to be rewritten, and nothing else", edits.values)]
-    return [apply(turn, edits)]
+    edits = await ask_edits(turn, 0, _PROMPT, variables={_PROMPT: turn.variables.get(_PROMPT, "")})
+    return [edits if isinstance(edits, Failed) else apply(turn, edits)]
 
 
 class Refine:

@@ -101,11 +101,10 @@ async def _descend(turn: Turn, draw: int, gradients: Gradients) -> Proposed:
     for index, (variable, texts) in enumerate(sorted(gradients.items())):
         shown = {variable: turn.variables.get(variable, "")}
         step = draw * len(gradients) + index
-        edits = await ask_edits(turn, step, variables=shown, gradients=[{"variable": variable, "texts": texts}])
+        gradient = [{"variable": variable, "texts": texts}]
+        edits = await ask_edits(turn, step, variable, variables=shown, gradients=gradient)
         if isinstance(edits, Failed):
             return edits
-        if set(edits.values) != {variable}:
-            return Failed(f"improve: {variable} was to be rewritten, and nothing else", edits.values)
         values |= edits.values
         reasons.append(edits.why)
         expects = expects or edits.expects

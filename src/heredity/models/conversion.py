@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from heredity._core.errors import ConfigError, ProviderError
 from heredity.models.contract import Finish, Message, Reply, Request, ToolCall, Usage
+from heredity.models.replies import without_thoughts
 
 if TYPE_CHECKING:
     from pydantic_ai import messages as theirs
@@ -23,9 +23,6 @@ _FINISHES: dict[str, Finish] = {
     "tool_call": "tool_calls",
     "stop": "stop",
 }
-
-
-_THOUGHTS = re.compile(r"\s*<think>(.*?)</think>\s*", re.DOTALL)
 
 
 def to_messages(messages: Sequence[Message]) -> list[theirs.ModelMessage]:
@@ -170,8 +167,8 @@ def to_reply(response: theirs.ModelResponse, model: str, usage: Usage, seconds: 
         if isinstance(part, theirs.ToolCallPart)
     )
     reasoning = response.thinking or ""
-    if thoughts := _THOUGHTS.match(text):
-        text, reasoning = text[thoughts.end() :], reasoning + thoughts[1]
+    thoughts, text = without_thoughts(text)
+    reasoning += thoughts
     if reasoning:
         text = text.lstrip("\n")
     finish = _FINISHES.get(response.finish_reason or "", "stop")
@@ -181,6 +178,9 @@ def to_reply(response: theirs.ModelResponse, model: str, usage: Usage, seconds: 
         raise ProviderError("server", f"{model} ended its answer with an error of its own", transient=True)
     elif finish != "length":
         finish = "tool_calls" if calls else "stop"
+        if not text.strip() and not calls and response.finish_reason == "tool_call":
+            message = f"{model} announced a tool call and made none that can be read (an older function_call, perhaps)"
+            raise ProviderError("garbage", message, transient=True)
         if not text.strip() and not calls:
             message = f"{model} answered with neither text nor tool calls; finish reason {response.finish_reason!r}"
             raise ProviderError("empty", message, transient=True)

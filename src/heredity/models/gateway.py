@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import json
 import os
 import re
 import time
@@ -442,6 +443,9 @@ def _openai(model: str, provider: str, settings: ProviderSettings, key: str) -> 
             # Some servers give a usage without figures; it is unknown, and the answer is good.
             if response.usage is not None and None in (response.usage.prompt_tokens, response.usage.completion_tokens):
                 response.usage = None
+            for choice in response.choices or ():
+                for number, call in enumerate(choice.message.tool_calls or ()):
+                    _complete(call, number)
             return super()._validate_completion(response)
 
     return ChatModel(model, provider=endpoint)
@@ -450,6 +454,14 @@ def _openai(model: str, provider: str, settings: ProviderSettings, key: str) -> 
 def _is_openai(address: str) -> bool:
     host = urlsplit(address).hostname or ""
     return host.endswith(("openai.com", ".azure.com"))
+
+
+def _complete(call: Any, number: int) -> None:
+    """Give a tool call what some servers leave out: an id, and its arguments as JSON text."""
+    call.id = call.id or f"call-{number}"
+    function = getattr(call, "function", None)
+    if function is not None and not isinstance(function.arguments, str):
+        function.arguments = "{}" if function.arguments is None else json.dumps(function.arguments)
 
 
 def _anthropic(model: str, provider: str, settings: ProviderSettings, key: str) -> TheirModel:

@@ -61,6 +61,8 @@ class AnswerStatus(StrEnum):
     TURNS = "turns"
     """Turn limit reached."""
     EMPTY = "empty"
+    LENGTH = "length"
+    """The answer was cut at the token limit."""
     REFUSAL = "refusal"
     TIMEOUT = "timeout"
     PROGRAM_TIMEOUT = "program_timeout"

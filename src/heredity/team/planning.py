@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol, cast
 
 from heredity._core.errors import ConfigError, HeredityError
-from heredity.engine.react import loads
 from heredity.models import Message as Said
 from heredity.models import Model, Request
+from heredity.models.replies import object_in, objects_in
 from heredity.team.agent import Numbered, RecordedModel, quoted, shortened
 from heredity.team.participant import Context, Message
 from heredity.team.plan import Plan, PlanError, State, Step, checked
@@ -189,7 +189,15 @@ to have steps done ("after" lists the ids of steps whose results a step needs; g
 
 {"note": "why", "finished": true, "result": "the answer to the task, in the form that it asks for"}
 
-as soon as the results of the steps answer the task."""
+as soon as the results of the steps answer the task. A long text, or one with backslashes, may stand outside of the object,
+without escapes: write "<text 1>" in its place, and the text after the object between the lines <text 1> and </text 1>."""
+
+_FORM: Mapping[str, Any] = {
+    "steps": [{"id": "s1", "agent": "NAME", "task": "what to do", "after": []}],
+    "note": "why",
+    "finished": True,
+    "result": "the answer",
+}
 
 
 class ModelPlanner:
@@ -219,6 +227,10 @@ class ModelPlanner:
             reply = await model.reply(Request(tuple(messages)))
             self._heard(reply.text)
             try:
+                if reply.finish in ("length", "refusal"):
+                    raise PlanError(
+                        f"the reply {'was cut at the token limit' if reply.finish == 'length' else 'refuses'}"
+                    )
                 revision = read_revision(reply.text)
                 if not revision.finished:
                     checked(plan.revised(revision.steps), agents)
@@ -260,14 +272,13 @@ def read_revision(text: str) -> Revision:
     Raises:
         PlanError: if there is none; the message names the missing or mistyped part.
     """
-    start, end = text.find("{"), text.rfind("}")
     try:
-        data: Any = loads(text[start : end + 1]) if start >= 0 else None
-    except (ValueError, RecursionError) as error:
-        raise PlanError(f"the reply is not JSON: {error}") from None
-    if not isinstance(data, dict):
-        raise PlanError("the reply holds no JSON object")
-    fields = cast("dict[str, Any]", data)
+        fields = object_in(text, _FORM)
+    except ConfigError as error:
+        raise PlanError(str(error)) from None
+    ends = {bool(part.get("finished")) for part in objects_in(text) if part.keys() & {"steps", "finished"}}
+    if len(ends) > 1:
+        raise PlanError('it plans steps and finishes at once; give "steps" and wait for their results, or "result"')
     note = str(fields.get("note", ""))[:_RESULT]
     if fields.get("finished"):
         result = fields.get("result", "")

@@ -140,7 +140,7 @@ async def test_reading_needs_no_body(client: httpx.AsyncClient) -> None:
         ("register", {"type": "prompt", "name": "solver", "files": "x"}, 400, "registered already"),
         ("register", {"type": "prompt", "name": "p", "files": {"../x": "y"}}, 400, "plain relative path"),
         ("register", {"type": "memory", "name": "p", "files": {"x": {"base64": "?"}}}, 400, "not base64"),
-        ("register", {"type": "memory", "name": "p", "files": {"x": 5}}, 400, "x must be a text"),
+        ("register", {"type": "memory", "name": "p", "files": {"x": 5}}, 400, "x of files of register must be string"),
         ("register", {"type": "memory", "name": "p", "files": {"x": {"bytes": []}}}, 400, "must be a text"),
         (
             "register",

@@ -40,7 +40,7 @@ async def test_a_verdict_is_read_with_or_without_a_code_fence():
         '{"score": "1"}',
         '{"score": NaN}',
         "{}",
-        GOOD + " So.",
+        GOOD + ' The answer claims {"score": 0}.',
     ],
 )
 async def test_a_verdict_that_cannot_be_read_is_asked_for_once_more(garbage: str):
@@ -51,6 +51,10 @@ async def test_a_verdict_that_cannot_be_read_is_asked_for_once_more(garbage: str
     with pytest.raises(ProviderError, match="gave no verdict") as caught:
         await judged(garbage)
     assert caught.value.kind == "verdict"
+
+
+async def test_a_verdict_among_words_is_read() -> None:
+    assert (await judged(f"```json\n{GOOD}\n```\nSo."))[0].score == 1.0
 
 
 async def test_a_refusal_is_an_error_and_not_a_zero():

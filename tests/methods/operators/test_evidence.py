@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 from hypothesis import given
@@ -9,7 +10,7 @@ from tests.methods.sums import agent, attempt_at
 
 from heredity.engine.trajectory import Failure, Trajectory
 from heredity.methods.contract import Outcome
-from heredity.methods.operators.evidence import evidence_item, shortened, worst_first
+from heredity.methods.operators.evidence import evidence_item, latest_once, shortened, worst_first
 
 
 def episode(steps: int) -> Trajectory:
@@ -69,3 +70,13 @@ def test_the_worst_attempt_of_each_task_comes_first_and_missing_ones_last() -> N
     items = [{"task": task, "score": score} for task, score in given]
     assert [(i["task"], i["score"]) for i in worst_first(items, 3)] == [(2, 0.0), (0, 0.5), (3, 1.0)]
     assert worst_first(items, 9)[-1]["task"] == 1
+
+
+def test_rejected_proposals_are_shown_once() -> None:
+    def item(number: int, text: str, reason: str = "falls") -> dict[str, Any]:
+        return {"round": number, "edits": {"prompt/a:p": text}, "reason": reason, "difference": None}
+
+    rejected = [item(1, "a"), item(2, "b"), item(3, "a"), item(4, "a", "longer")]
+    assert [one["round"] for one in latest_once(rejected, 6)] == [2, 3, 4]
+    assert [one["round"] for one in latest_once(rejected, 2)] == [3, 4]
+    assert latest_once(rejected, 0) == []

@@ -14,8 +14,8 @@ from typing import Any, cast
 from heredity._core.engine_folder import EngineFolder
 from heredity._core.errors import ConfigError, DamagedRecordError, HeredityError, UnknownNameError
 from heredity.engine.actor import ToolResult
-from heredity.engine.calling import check_arguments
 from heredity.engine.resource_runs import ResourceRuns
+from heredity.engine.schemas import check_arguments
 from heredity.resources import OPERATORS, TYPES, Instance, Registry, SourceTree, Version
 
 READING = (

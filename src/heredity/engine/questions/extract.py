@@ -22,7 +22,6 @@ _MARKER = re.compile(
     rf"(?:</\w+>)?[ \t*_`]*(?:{_VERBS}|[:=\uff1a\u2192]|[-\u2013\u2014][ \t])(?:</\w+>)?[ \t*_`:]*",
     re.IGNORECASE,
 )
-_FENCE = re.compile(r"^```[^\n]*\n(.*?)\n?```$", re.DOTALL)
 _NEXT_QUESTION = re.compile(
     r"^[ \t>*_#]*(?:(?:next|new|another)[ \t]+)?(?:question|problem|exercise|q|human|user|instruction)[ \t]?#?\d{0,3}[ \t]?"
     r"\**[ \t]?[:\uff1a]",
@@ -83,12 +82,6 @@ def correction(text: str) -> str:
     ends = [match.end() for match in _MARKER.finditer(text)]
     taken_back = _TAKEN_BACK.search(text, ends[-1]) if ends else None
     return text[taken_back.end() :].strip(" \t\n,.:;!-") if taken_back else ""
-
-
-def unfenced(text: str) -> str:
-    """Return a text without the code fence around it, if there is one."""
-    match = _FENCE.match(text.strip())
-    return match[1] if match else text.strip()
 
 
 def bare(text: str) -> str:

@@ -33,12 +33,12 @@ from heredity.engine.questions.extract import (
     first_turn,
     marked_answers,
     matches,
-    unfenced,
     worded_number,
 )
 from heredity.engine.questions.generated import score
 from heredity.engine.questions.judge import DEFAULT_RUBRIC, grade
 from heredity.models import Model
+from heredity.models.replies import unfenced
 
 _MAX_DIGITS = 120
 _MAX_EXPONENT = 400

@@ -11,7 +11,6 @@ A task's spec names a problem, a language and the seed of its cases. Repeated re
 from __future__ import annotations
 
 import asyncio
-import re
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
@@ -25,13 +24,11 @@ from heredity.kinds.code.languages import Language, language
 from heredity.kinds.code.problem import Problem, problem
 from heredity.kinds.code.ranks import Rank, Ranker
 from heredity.kinds.code.verdicts import VERDICTS, Judgement, Tests, Verdict
+from heredity.models.replies import fenced_in
 from heredity.sandbox.native import NativeRuns
 
 _KEPT = 512
 _MEASURED = 1  # case that programs are ranked by in rollouts: `heredity code ranks` takes more
-_FENCE = re.compile(
-    r"^[ \t]*(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
-)
 _ALIASES = {
     "python3": ("python", "py"),
     "cpp": ("c++", "cc", "cxx"),
@@ -135,7 +132,7 @@ class Replies:
 
 def program_in(reply: str, wanted: Language) -> str:
     """Return the program in a reply: its last fenced block in the language, else its last one without or with another language."""
-    blocks = [(match[2].lower(), match[3]) for match in _FENCE.finditer(reply)]
+    blocks = [(name.split()[0] if name else "", content) for name, content in fenced_in(reply, unended=True)]
     names = (wanted.name, *_ALIASES.get(wanted.name, ()))
     for tags in (names, ("",)):
         if fitting := [block for tag, block in blocks if tag in tags]:

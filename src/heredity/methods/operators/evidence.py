@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from heredity.engine.trajectory import Trajectory, to_json
@@ -48,6 +48,13 @@ def worst_first(items: Iterable[dict[str, Any]], count: int) -> list[dict[str, A
         if item["task"] not in worst or _badness(item) < _badness(worst[item["task"]]):
             worst[item["task"]] = item
     return sorted(worst.values(), key=_badness)[:count]
+
+
+def latest_once(rejected: Sequence[dict[str, Any]], count: int) -> list[dict[str, Any]]:
+    """Return the latest rejected proposals, of equal edits with the same reason only the last; up to `count`."""
+    last = {json.dumps([item["edits"], item["reason"]], sort_keys=True): item for item in rejected}
+    kept = [item for item in rejected if any(item is one for one in last.values())]
+    return kept[max(0, len(kept) - count) :]
 
 
 def last_info(trajectory: Trajectory | None, key: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import re
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
@@ -15,15 +16,16 @@ from heredity._core.ids import generator, seed_sequence
 from heredity._core.spans import span
 from heredity.methods.contract import Batch, Decision, EvolverContext, SessionContract
 from heredity.methods.operators.commit import paired_interval
-from heredity.methods.operators.dialogue import Dialogue, Failed, encodable
+from heredity.methods.operators.dialogue import UNFINISHED, Dialogue, Failed, Noting, encodable
 from heredity.methods.operators.evaluate import UNBOUNDED_EPISODES, Proposal
-from heredity.methods.operators.evidence import shortened
-from heredity.methods.operators.improve import edits_in
+from heredity.methods.operators.evidence import latest_once, shortened
+from heredity.methods.operators.improve import Edits, edits_in
 from heredity.methods.operators.measure import Measured, Measurements
 from heredity.methods.registry import MethodOptions
 from heredity.methods.targets import Target, checked_edits, chosen_variables
 from heredity.models import Request
 from heredity.models.contract import Sampling
+from heredity.models.replies import control_in, without_thoughts
 from heredity.resources import Candidate
 from heredity.resources.assembly import check_candidate
 
@@ -174,16 +176,22 @@ class GepaSearch:
         words = seed_sequence(self._context.seed, "method", NAME, "model", number).generate_state(1)
         sampling = Sampling(temperature=self._options.temperature, seed=int(words[0]) >> 1)
         assert self._model is not None, "the dialogue has refused to begin without a model"
+        request = Request.of(encodable(prompt), sampling=sampling, purpose="optimisation")
         with span("reflect", kind="operator", method=NAME, place=[number]) as step:
             try:
-                reply = await self._model.reply(
-                    Request.of(encodable(prompt), sampling=sampling, purpose="optimisation")
-                )
+                reply = await self._model.reply(request)
             except ProviderError as error:
                 self._failures.append(f"reflect: the model gave no answer ({error.kind})")
                 step.set(failed=self._failures[-1])
                 raise
-        return reply.text
+            text = without_thoughts(reply.text)[1]
+            if problem := UNFINISHED.get(reply.finish) or _problem_of(text):
+                self._failures.append(f"reflect: the reply could not be used: {problem}")
+                step.set(failed=self._failures[-1])
+                if isinstance(self._model, Noting):
+                    await self._model.unused(request, problem)
+                raise ProviderError("garbage", self._failures[-1], transient=False)
+        return text
 
     async def improve(self, texts: Texts, evidence: Sequence[Mapping[str, Any]], names: list[str]) -> Texts:
         """Ask in the form shared by all optimizers; return nothing new if the reply is unusable."""
@@ -194,7 +202,7 @@ class GepaSearch:
             "variables": {name: texts[name] for name in names},
             "evidence": [dict(item) for item in evidence],
             "score": sum(scores) / len(scores) if scores else None,
-            "rejected": self._rejected[-6:],
+            "rejected": latest_once(self._rejected, 6),
             "signals": [],
             "limits": {
                 "targets": list(self._options.target),
@@ -203,11 +211,21 @@ class GepaSearch:
             },
             "draw": 0,
         }
-        edits = await self._dialogue.ask("improve", data, edits_in, (number,))
+
+        def read(reply: Mapping[str, Any]) -> Edits:
+            edits = edits_in(reply)
+            if unknown := [name for name in edits.values if name not in names]:
+                raise ConfigError(f"{unknown[0]} may not be changed now; these may: {', '.join(names)}")
+            made = self.made({**texts, **{name: text for name, text in edits.values.items() if text is not None}})
+            if isinstance(made, Failed):
+                raise ConfigError(made.reason.removeprefix("improve: "))
+            return edits
+
+        edits = await self._dialogue.ask("improve", data, read, (number,))
         if isinstance(edits, Failed):
             self._failures.append(edits.reason)
             return {}
-        return {name: text for name, text in edits.values.items() if name in names and text is not None}
+        return {name: text for name, text in edits.values.items() if text is not None}
 
     async def compared(self, texts: Texts, best: bool) -> None:
         """Decide on a candidate that has entered the pool; under a schedule the best of a batch waits for its end."""
@@ -352,6 +370,14 @@ class Silent:
 
     def log(self, message: str) -> None:
         """Drop the message; decisions and spans carry the information."""
+
+
+def _problem_of(text: str) -> str:
+    """Return the reason why the package's request has no usable reply in a text; empty if it has one."""
+    if not re.search(r"```.*\S.*```", text, re.DOTALL):
+        return "it has no text between ```"
+    control = control_in(text)
+    return f"it holds the control character {control!r}; leave it out" if control else ""
 
 
 def _record(item: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from heredity._core.errors import ConfigError
@@ -33,10 +33,29 @@ async def improve(turn: Turn, draw: int = 0, **more: Any) -> Proposed:
     return edits if isinstance(edits, Failed) else apply(turn, edits)
 
 
-async def ask_edits(turn: Turn, draw: int, **more: Any) -> Edits | Failed:
-    """Ask for edits without applying them; arguments as `improve`."""
-    data = turn.data(draw=draw, **more)
-    return await turn.dialogue.ask("improve", data, edits_in, (turn.number, turn.stage, draw))
+async def ask_edits(turn: Turn, draw: int, only: str = "", **more: Any) -> Edits | Failed:
+    """Ask for edits that can be applied, without applying them; arguments as `improve`.
+
+    Args:
+        turn: the current turn of the loop.
+        draw: number of the proposal in the turn, from 0.
+        only: the one variable to rewrite; empty for any.
+        **more: additional input for the model.
+    """
+    data, refused = turn.data(draw=draw, **more), dict[str, str | None]()
+
+    def read(reply: Mapping[str, Any]) -> Edits:
+        edits = edits_in(reply)
+        if only and set(edits.values) != {only}:
+            raise ConfigError(f"{only} was to be rewritten, and nothing else")
+        if isinstance(made := apply(turn, edits), Failed):
+            refused.clear()
+            refused.update(edits.values)
+            raise ConfigError(made.reason.removeprefix("improve: "))
+        return edits
+
+    edits = await turn.dialogue.ask("improve", data, read, (turn.number, turn.stage, draw))
+    return replace(edits, edits=refused) if isinstance(edits, Failed) and refused else edits
 
 
 def apply(turn: Turn, edits: Edits) -> Proposed:

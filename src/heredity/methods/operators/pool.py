@@ -19,7 +19,7 @@ from heredity.methods.contract import Decision, EvolverContext, SessionContract
 from heredity.methods.operators.commit import GateRules, decision, weigh
 from heredity.methods.operators.dialogue import Dialogue, Failed
 from heredity.methods.operators.evaluate import Proposal, until_closed
-from heredity.methods.operators.evidence import worst_first
+from heredity.methods.operators.evidence import latest_once, shortened, worst_first
 from heredity.methods.operators.improve import improve, one_line
 from heredity.methods.operators.measure import Measured, Measurements
 from heredity.methods.proposals import LoopOptions, Revision, Turn
@@ -279,7 +279,7 @@ class _Learner:
     async def _optimise(self, number: int, style: Style, parent: Measured) -> Revision | None:
         options = self.options
         evidence = worst_first(parent.evidence, options.evidence)
-        rejected = self.rejected[max(0, len(self.rejected) - options.history) :]
+        rejected = latest_once(self.rejected, options.history)
         turn = Turn(number, 0, parent, style.target, evidence, rejected, (), options, self.dialogue)
         if not chosen_variables(parent.candidate, style.target) and not new_variables(parent.candidate, style.target):
             raise ConfigError(f"target = {list(style.target)} names nothing that may change in the candidate")
@@ -319,7 +319,7 @@ class _Learner:
     def _reject(
         self, number: int, edits: Mapping[str, str | None], reason: str, difference: float | None = None
     ) -> None:
-        shown = {name: text and text[:500] for name, text in edits.items()}
+        shown = {name: text and shortened(text, 500) for name, text in edits.items()}
         self.rejected.append({"round": number, "edits": shown, "reason": reason, "difference": difference})
 
 

@@ -22,6 +22,7 @@ from heredity.engine.trajectory import Trajectory, decode_many
 from heredity.experiments.config import resolve
 from heredity.models import Message, Model, Request, Sampling
 from heredity.models.gateway import Gateway
+from heredity.models.replies import object_in
 from heredity.protocols.harness_evolution.analysis.records import GATE_KEYS
 from heredity.protocols.harness_evolution.terms import SNAPSHOT_ASSESSED, SNAPSHOTS_FROZEN
 from heredity.records import BlobStore, Event, read_journal
@@ -383,11 +384,10 @@ async def _judged(model: Model, rollout: Rollout, labels: Mapping[str, str]) -> 
     asked = json.dumps({"labels": dict(labels), "attempt": record}, ensure_ascii=False, indent=1)
     messages = (Message("system", _SYSTEM), Message("user", asked))
     reply = await model.reply(Request(messages, sampling=Sampling(temperature=0.0), purpose="judge"))
-    start, end = reply.text.find("{"), reply.text.rfind("}")
     try:
-        label_reply = json.loads(reply.text[start : end + 1])
+        label_reply = object_in(reply.text, {"label": "one of the labels", "why": "one short sentence"})
         label, why = label_reply["label"], str(label_reply.get("why", ""))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ConfigError, KeyError):
         return OTHER, f"the judge did not return a label: {' '.join(reply.text.split())[:160]!r}"
     if label not in labels:
         return OTHER, f"the judge returned an unknown label, {str(label)[:80]!r}: {why}"[:400]

@@ -18,7 +18,7 @@ from heredity.engine.trajectory import Trajectory
 from heredity.methods import Outcome, SessionContract, Trial
 from heredity.methods.loop import Recipe
 from heredity.methods.operators.dialogue import Dialogue, Failed
-from heredity.methods.operators.evidence import last_info, shortened
+from heredity.methods.operators.evidence import last_info, latest_once, shortened
 from heredity.methods.operators.improve import one_line
 from heredity.methods.operators.measure import Measured, Rollout
 from heredity.methods.proposals import LoopOptions, Revision, Turn
@@ -346,7 +346,7 @@ class TaskRounds:
         rules, options = self.rules, self.rules.options
         measured = self._measured(base, _base(base, targets))
         evidence = measured.evidence[: options.evidence]
-        rejected = self.rejected[max(0, len(self.rejected) - options.history) :]
+        rejected = latest_once(self.rejected, options.history)
         # Optimizers refer to their targets as parts of agents; the answer is an additional target of the task.
         turn = Turn(number, stage, measured, targets, evidence, rejected, self.signals, options, self.dialogue)
         proposed = await rules.recipe.propose(turn)
@@ -404,7 +404,7 @@ class TaskRounds:
 
     async def _assessed(self, answer: Given, position: tuple[int, int, int]) -> Seen:
         chars = self.rules.options.evidence_chars
-        data = {"question": answer.question, "answer": answer.extracted, "reasoning": answer.text[: 4 * chars]}
+        data = {"question": answer.question, "answer": answer.extracted, "reasoning": shortened(answer.text, 4 * chars)}
         assessed = await self.dialogue.ask("assess", data, _assessment, position)
         return Seen(None, assessed.reason) if isinstance(assessed, Failed) else assessed
 
@@ -426,7 +426,7 @@ class TaskRounds:
         await self._record(None, position, False, reason, tuple(edits))
 
     def _reject(self, number: int, edits: Mapping[str, str | None], reason: str) -> None:
-        shown = {name: None if text is None else text[:_SHOWN] for name, text in edits.items()}
+        shown = {name: None if text is None else shortened(text, _SHOWN) for name, text in edits.items()}
         self.rejected.append({"round": number, "edits": shown, "reason": reason, "difference": None})
 
     async def _record(

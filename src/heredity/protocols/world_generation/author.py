@@ -6,7 +6,6 @@ It writes an optional review of the theme, a design, then the rules with tools, 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +19,7 @@ from heredity.methods.operators.evaluate import until_closed
 from heredity.methods.registry import MethodOptions, parse_options
 from heredity.models import Message, Model, Request, Sampling, ToolSpec
 from heredity.models.contract import ToolCall
+from heredity.models.replies import value_in
 from heredity.protocols.world_generation import stages
 from heredity.resources import Candidate, SourceTree
 
@@ -166,8 +166,8 @@ class Desk:
         if call.name not in tools:
             return f"There is no tool {call.name!r}; there are {', '.join(tools)}."
         try:
-            given: Any = json.loads(call.arguments or "{}")
-        except (ValueError, RecursionError) as error:
+            given: Any = value_in(call.arguments or "{}")
+        except ConfigError as error:
             return f"The arguments of {call.name} are no JSON ({error}); nothing was done."
         wanted = list(tools[call.name].parameters["properties"])
         if not isinstance(given, Mapping) or any(not isinstance(given.get(key), str) for key in wanted):

@@ -24,12 +24,13 @@ from typing import Any, Literal
 from heredity._core.errors import ConfigError, HeredityError
 from heredity._core.ids import digest_json
 from heredity.engine.actor import ProvidedTool
-from heredity.engine.calling import check_arguments
 from heredity.engine.questions.extract import final_text, marked_answers, matches
-from heredity.engine.react import has_action, loads, parse_action
+from heredity.engine.react import has_action, parse_action
+from heredity.engine.schemas import check_arguments
 from heredity.engine.tools import specs_of
 from heredity.models import Model, Reply, ToolSpec
 from heredity.models.contract import NOTHING_USED, Usage
+from heredity.models.replies import value_in
 from heredity.resources import Candidate
 from heredity.team.agent import AgentFailedError, SubAgent, TeamTool, shortened
 from heredity.team.bus import NOBODYS, Bus, describe
@@ -164,7 +165,9 @@ def _of_call(name: str, given: str, specs: Mapping[str, ToolSpec]) -> list[Failu
     if name not in specs:
         return [Failure(FailureKind.MISSING_CAPABILITY, f"{name} was called, and there is no such tool for this agent")]
     try:
-        check_arguments({**specs[name].parameters, "type": "object"}, loads(given) if given.strip() else {}, where=name)
+        check_arguments(
+            {**specs[name].parameters, "type": "object"}, value_in(given) if given.strip() else {}, where=name
+        )
     except (ConfigError, ValueError, RecursionError) as error:
         return [Failure(FailureKind.WRONG_FORMAT, f"the arguments of {name}: {error}"[:400])]
     return []

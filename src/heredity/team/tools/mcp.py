@@ -15,7 +15,7 @@ import contextlib
 import json
 import re
 import warnings
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from heredity._core.errors import ConfigError, HostError, MissingExtraError, UnknownNameError
 from heredity.engine.actor import ProvidedTool
+from heredity.engine.schemas import schema_fault
 from heredity.models import ToolSpec
 from heredity.sandbox.piped import PipedCommand, started
 from heredity.team.agent import TeamTool, shortened
@@ -74,8 +75,6 @@ def bounded_transport(http: ModuleType, most: int = MOST_BYTES) -> Any:
 
 MOST_SCHEMA = 16_384
 _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
-_DATA = frozenset({"const", "default", "enum", "example", "examples"})
-_SHOWN = 200
 
 
 @asynccontextmanager
@@ -157,39 +156,11 @@ def _fault(tool: Any) -> str:
 
 
 def _schema_fault(schema: dict[str, Any]) -> str:
-    from jsonschema.exceptions import SchemaError
-    from jsonschema.validators import validator_for
-    from referencing import Registry, Resource
-    from referencing.jsonschema import DRAFT202012
-
     try:
-        if len(json.dumps(schema)) > MOST_SCHEMA:
-            return f"is larger than {MOST_SCHEMA} bytes"
-        checker: Any = validator_for(schema)
-        checker.check_schema(schema)
-        resource: Any = Resource.from_contents(schema, default_specification=DRAFT202012)
-        resolver: Any = Registry[Any]().with_resource("", resource).resolver()
-        for reference in _references(schema):
-            resolver.lookup(reference)
-    except SchemaError as error:
-        return f"is no JSON schema: {error.message:.{_SHOWN}}"
+        size = len(json.dumps(schema))
     except RecursionError:
         return "is nested too deeply"
-    except Exception as error:  # noqa: BLE001 - a reference that leads nowhere, or whatever else it may hold
-        return f"has what cannot be followed: {error!s:.{_SHOWN}}"
-    return ""
-
-
-def _references(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        for key, inner in cast("dict[str, Any]", value).items():
-            if key == "$ref" and isinstance(inner, str):
-                yield inner
-            elif key not in _DATA:
-                yield from _references(inner)
-    elif isinstance(value, list):
-        for inner in cast("list[Any]", value):
-            yield from _references(inner)
+    return f"is larger than {MOST_SCHEMA} bytes" if size > MOST_SCHEMA else schema_fault(schema)
 
 
 def _well_formed(tool: dict[str, Any]) -> dict[str, Any]:

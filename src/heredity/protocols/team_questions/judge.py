@@ -18,7 +18,7 @@ from typing import Any
 
 from heredity._core.errors import ConfigError, HostError, OutageError, ProviderError
 from heredity._core.ids import digest_json
-from heredity._core.outside import read_text
+from heredity._core.outside import read_bytes, read_text
 from heredity.agents.models import models_for_agent
 from heredity.engine.questions import present, verify
 from heredity.engine.questions.pools import Site
@@ -44,9 +44,11 @@ from heredity.team.participant import Kind
 from heredity.team.record import EFFECT_DONE, MESSAGE
 from heredity.team.settings import TeamSettings
 from heredity.team.team import PLANNER, TeamResult, write_whole
+from heredity.team.tools.documents import PICTURES
 
 BROWSE = "browse"
 _KINDS = {"search": "read"}
+_TYPES = sorted(set(PICTURES.values()))
 _NO_TOOLS = frozenset({"program", "keep", "remember", "recall", "decision", "contract"})
 _PROPOSING = "evolution-"
 
@@ -361,7 +363,7 @@ async def _opened(team: TeamBench, tasks: Sequence[Task]) -> AsyncGenerator[_Roo
             settings = without_browser(settings)
         if team.mode == "across":
             _keep_canaries(team)
-        files = {task.id: _files(task, corpus) for task in tasks}
+        files = {task.id: _files(task, corpus, team.folder.parent / "pictures") for task in tasks}
         for task_id, own in files.items():
             for path in own.values():
                 if not path.is_file():
@@ -455,9 +457,27 @@ def without_browser(settings: TeamSettings) -> TeamSettings:
     return settings.model_copy(update={"agents": agents})
 
 
-def _files(task: Task, corpus: Path) -> dict[str, Path]:
-    named = _metadata(task).get("files", ())
-    return {Path(str(name)).name: corpus / str(name) for name in named}
+def _files(task: Task, corpus: Path, pictures: Path) -> dict[str, Path]:
+    """Return a question's files by name: those it names, and the pictures in it, which are written to a folder of their own.
+
+    Raises:
+        ConfigError: if a picture is of a type that models do not see.
+        RecordError: if a picture cannot be written.
+    """
+    files = {Path(str(name)).name: corpus / str(name) for name in _metadata(task).get("files", ())}
+    there = {read_bytes(path) for path in files.values() if path.suffix.lower() in PICTURES and path.is_file()}
+    for number, (kind, data) in enumerate(present(task.spec).images, 1):
+        if data in there:
+            continue
+        ending = next((ending for ending, known in PICTURES.items() if known == kind), "")
+        if not ending:
+            raise ConfigError(f"{task.id} has a picture of the type {kind}; convert it to {', '.join(_TYPES)}")
+        name = f"picture-{number}{ending}"
+        if name in files:
+            raise ConfigError(f"{task.id} has a picture and a file {name}; rename the file")
+        files[name] = pictures / _name(task) / name
+        write_whole(files[name], data)
+    return files
 
 
 def _metadata(task: Task) -> Mapping[str, Any]:
@@ -465,7 +485,8 @@ def _metadata(task: Task) -> Mapping[str, Any]:
 
 
 def _name(task: Task) -> str:
-    return re.sub(r"[^\w.-]", "-", str(_metadata(task).get("id") or task.id))
+    metadata = _metadata(task)
+    return re.sub(r"[^\w.-]", "-", str(metadata.get("id") or metadata.get("task_id") or task.id))
 
 
 async def _answered(task: Task, position: int, room: _Room) -> TeamAnswered:
@@ -490,6 +511,8 @@ async def _answered(task: Task, position: int, room: _Room) -> TeamAnswered:
     record = await asyncio.to_thread(shown, team.folder / name)
     evolves = team.mode != "none"
     evolved = await asyncio.to_thread(_evolved, record.evolution, team, name) if evolves else None
+    pictured = any(Path(file).suffix.lower() in PICTURES for file in room.files[task.id])
+    seen = any(agent.pictures or agent.launcher for agent in team.settings.agents.values())
     return {
         **data,
         "status": str(result.outcome),
@@ -501,7 +524,11 @@ async def _answered(task: Task, position: int, room: _Room) -> TeamAnswered:
         "hops": record.hops,
         "tools": record.tools,
         "agents": record.agents,
-        "lacking": [*record.lacking(wanted), *_not_evolved(evolved, wanted=name in team.evolves)],
+        "lacking": [
+            *record.lacking(wanted),
+            *_not_evolved(evolved, wanted=name in team.evolves),
+            *(["no agent with pictures=true"] if pictured and not seen else []),
+        ],
         "model_calls": record.model_calls,
         "usage": record.usage.to_json(),
         "tokens": record.usage.tokens,

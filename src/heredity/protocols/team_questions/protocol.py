@@ -271,6 +271,7 @@ class TeamSetting:
             evolver=Evolver(_nothing, True, {**about, "models": settings.models_named()}),
             judge=partial(judge, team=team),
             views=views,
+            within="heldout",  # The session runs nothing, and a whole benchmark has no train questions.
         )
 
 

@@ -50,7 +50,7 @@ REFUSED = {
     r"\./(my-worlds?|admitted)\b|AutoEnv/|library/NAME": "a world or a pool of the reader's",
     r"mypackage|code judge (mine|answer)|--policy my-program|actions\.jsonl|evaluator\.py|--themes": "files of the reader's",
     r"resources (list|show|diff|log|restore|contract|run|export|import) (?!.*\$run)": "resources of the reader's",
-    r"team (serve|run)": "a team.toml and a model of the reader's",
+    r"team (serve|run|submission)": "a team.toml and a model of the reader's",
     r"^heredity (submit|finish)": "is typed in the workspace of an agent",
     r"training\.engine=vllm|posttrain-gpu": "needs a GPU",
 }

@@ -196,11 +196,52 @@ def test_the_pictures_in_questions_reach_the_agents_that_see(
         rows.append({**row, "answer": digest(picture(number)), "image": f"data:image/png;base64,{data}"})
     (tmp_path / "hle.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     monkeypatch.setenv("HEREDITY_HLE", str(tmp_path / "hle.jsonl"))
-    answers(tmp_path, "questions/hle?whole=true", url, count=4, concurrent=4)
+    rows_answered = answers(tmp_path, "questions/hle?whole=true", url, count=4, concurrent=4)
+    assert {(row["correct"], row["confidence"]) for row in rows_answered.values()} == {(True, 0.9)}
+    (metrics,) = (tmp_path / "out").glob("runs/*/metrics.json")
+    assert json.loads(metrics.read_text())["part"]["levels"][-1]["calibration_error"] == pytest.approx(0.1)
     for number in range(4):
         (plan,) = (tmp_path / "out").glob(f"runs/*/teams/h{number}/plan.md")
         seen = {name for name in (digest(picture(n)) for n in range(4)) if name in plan.read_text()}
         assert seen == {digest(picture(number))}
+
+
+def test_the_test_set_of_gaia_becomes_a_file_for_the_leaderboard(
+    tmp_path: Path, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pydantic_ai", reason="needs the extra llm")
+    gaia(tmp_path, monkeypatch)
+    metadata = tmp_path / "metadata.jsonl"
+    asked = [json.loads(line) | {"Final answer": "?"} for line in metadata.read_text().splitlines()]
+    metadata.write_text("".join(json.dumps(row) + "\n" for row in asked))
+    rows = answers(tmp_path, "questions/gaia?whole=true", url, count=7, concurrent=4)
+    assert {row["status"] for row in rows.values()} == {"unscored"}
+    out = tmp_path / "submission.jsonl"
+    (run,) = (tmp_path / "out").glob("runs/*")
+    wrote = CliRunner().invoke(app, ["team", "submission", str(run), "--out", str(out), "--json"])
+    assert json.loads(wrote.stdout) == {"file": str(out), "questions": 7, "without_answer": 0}, wrote.output
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [set(line) for line in lines] == [{"task_id", "model_answer", "reasoning_trace"}] * 7
+    assert sorted(line["task_id"] for line in lines) == sorted(row["task_id"] for row in asked)
+    said = {line["task_id"]: line["model_answer"] for line in lines}
+    assert (said["t2"], said["d"]) == (digest(picture(2)), "secret-d")
+    assert all("viewer" in line["reasoning_trace"] for line in lines)
+    metadata.write_text("".join(json.dumps(row | {"task_id": f"x{row['task_id']}"}) + "\n" for row in asked))
+    refused = CliRunner().invoke(app, ["team", "submission", str(tmp_path / "out"), "--out", str(out)])
+    assert "7 of 7 questions have no record" in str(refused.exception)
+
+
+def test_a_team_on_questions_for_a_judge_needs_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = {"id": "h", "category": "Math", "question": "What?", "answer": "x", "image": ""}
+    (tmp_path / "hle.jsonl").write_text(json.dumps(row) + "\n")
+    monkeypatch.setenv("HEREDITY_HLE", str(tmp_path / "hle.jsonl"))
+    monkeypatch.setenv("LAB_KEY", "k")
+    (tmp_path / "team.toml").write_text(TEAM)
+    suite = SUITE.format(taskset="questions/hle?whole=true", count=1, concurrent=1, url="http://127.0.0.1:1/v1")
+    (tmp_path / "suite.toml").write_text(suite.replace('judge = "here/m"\n', ""))
+    ran = CliRunner().invoke(app, ["run", str(tmp_path / "suite.toml"), "--out", str(tmp_path / "out")])
+    assert ran.exit_code != 0
+    assert "set gateway.judge" in f"{ran.exception} {ran.output}"
 
 
 async def test_an_earlier_task_is_tried_again_without_the_files_of_the_current_one(tmp_path: Path) -> None:

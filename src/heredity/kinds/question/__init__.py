@@ -86,7 +86,7 @@ class QuestionTasksets:
             raise ConfigError(f"{base} has no option {min(options)!r}; it has only whole=true")
         else:
             read = self._benchmarks[base]
-        return partial(whole, read) if held else read
+        return partial(whole, read) if held else partial(_published, base, read)
 
     def located(self, name: str, base: Path) -> str:
         """Return a name with the paths of its files made absolute relative to the folder `base`."""
@@ -99,6 +99,15 @@ class QuestionTasksets:
 
 SOURCE = QuestionTasksets()
 """What `heredity.tasks.registry` loads."""
+
+
+def _published(base: str, read: Callable[[], Pool]) -> Pool:
+    pool = read()
+    if any(question.verifier["kind"] == "unpublished" for part in pool.splits.values() for question in part):
+        raise ConfigError(
+            f"the answers of these questions are not published, so none can be for training; ask them whole: {base}?whole=true"
+        )
+    return pool
 
 
 def _options(name: str, query: str) -> dict[str, Any]:

@@ -44,10 +44,11 @@ class TeamPractised(TypedDict):
 class TeamAnswered(TypedDict):
     """The result of a question, and the findings in the team's record.
 
-    `status` is `ok`, the way the team ended without an answer, or `missing` if the question could not be tried, for the
-    reason `why`. `hops` counts tool calls, `tools` lists their kinds, `agents` those that got steps; `lacking` lists
-    required findings that are absent. `place` numbers questions in order, from 1. `evolution` is null if the team does
-    not evolve. `folder` is the folder of the team's record, relative to the run's.
+    `status` is `ok`, the way the team ended without an answer, `unscored` for an answer whose reference is not published,
+    or `missing` if the question could not be tried, for the reason `why`. `confidence` (0 to 1) is the one stated with
+    the answer, where the benchmark asks for it. `hops` counts tool calls, `tools` lists their kinds, `agents` those that
+    got steps; `lacking` lists required findings that are absent. `place` numbers questions in order, from 1. `evolution`
+    is null if the team does not evolve. `folder` is the folder of the team's record, relative to the run's.
     """
 
     task: str
@@ -58,6 +59,7 @@ class TeamAnswered(TypedDict):
     answer: str
     expected: str
     correct: bool
+    confidence: float | None
     rounds: int
     steps: int
     hops: int

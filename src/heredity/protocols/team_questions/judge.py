@@ -199,7 +199,9 @@ def _distinct(names: Sequence[str]) -> tuple[str, ...]:
 PRACTICE = "practice"
 """Name of the view of practice questions, which a team evolving across questions works on first."""
 
-_MISSING = "missing"
+MISSING = "missing"
+UNSCORED = "unscored"
+"""Status of an answer whose reference is not published."""
 _DECIDED = ("what", "round", "step", "accepted", "reason", "parts", "versions")
 
 
@@ -271,7 +273,8 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
             async with asyncio.TaskGroup() as group:
                 for task in left:
                     group.create_task(ask(task))
-    scores = _scores([bench.recorded(TEAM_ANSWERED, task=task.id) for task in view.tasks])
+    answered = [row for task in view.tasks if (row := bench.recorded(TEAM_ANSWERED, task=task.id)) is not None]
+    scores = _scores(answered)
     data: JudgingScored = {
         "view": view.name,
         "candidate": digest,
@@ -280,7 +283,8 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
         **clusters_of(view.tasks),
     }
     await bench.journal_once(JUDGING_SCORED.line(data))
-    require(scores, "questions")
+    if not all(row["status"] == UNSCORED for row in answered):
+        require(scores, "questions")
     why = _unusable([row["evolution"] for row in _worked_on(bench, [*practice, *view.tasks])])
     if why:
         await bench.journal_once(EVOLVER_FAILED.line({"message": why, "traceback": ""}))
@@ -307,14 +311,13 @@ def _unusable(evolutions: Iterable[TeamEvolved | None]) -> str:
 
 def _recorded(bench: Bench, task: Task) -> bool:
     answered = bench.recorded(TEAM_ANSWERED, task=task.id)
-    return answered is not None and answered["status"] != _MISSING
+    return answered is not None and answered["status"] != MISSING
 
 
-def _scores(answered: Sequence[TeamAnswered | None]) -> ViewScores:
-    rows = [row for row in answered if row is not None]
-    missing = [row["why"] for row in rows if row["status"] == _MISSING]
+def _scores(rows: Sequence[TeamAnswered]) -> ViewScores:
+    missing = [row["why"] for row in rows if row["status"] == MISSING]
     return ViewScores(
-        scores=tuple(math.nan if row["status"] == _MISSING else float(row["correct"]) for row in rows),
+        scores=tuple(math.nan if row["status"] in (MISSING, UNSCORED) else float(row["correct"]) for row in rows),
         lengths=tuple(row["hops"] for row in rows),
         statuses=tuple(row["status"] for row in rows),
         seconds=sum(row["seconds"] for row in rows),
@@ -403,7 +406,7 @@ def _keep_canaries(team: TeamBench) -> None:
 async def _practise(bench: Bench, tasks: Sequence[Task], room: _Room) -> None:
     """Let a team work on train questions one by one, and tell it which answers were right."""
     for task in tasks:
-        name = f"practice-{_name(task)}"
+        name = f"practice-{task_name(task)}"
         folder = room.team.folder / name
         try:
             result = await room.work(task, name, folder, str(task.spec.get("answer", "")))
@@ -475,7 +478,7 @@ def _files(task: Task, corpus: Path, pictures: Path) -> dict[str, Path]:
         name = f"picture-{number}{ending}"
         if name in files:
             raise ConfigError(f"{task.id} has a picture and a file {name}; rename the file")
-        files[name] = pictures / _name(task) / name
+        files[name] = pictures / task_name(task) / name
         write_whole(files[name], data)
     return files
 
@@ -484,19 +487,20 @@ def _metadata(task: Task) -> Mapping[str, Any]:
     return task.spec.get("metadata") or {}
 
 
-def _name(task: Task) -> str:
+def task_name(task: Task) -> str:
+    """Return the name of a question: its id in the benchmark, as the name of a folder."""
     metadata = _metadata(task)
     return re.sub(r"[^\w.-]", "-", str(metadata.get("id") or metadata.get("task_id") or task.id))
 
 
 async def _answered(task: Task, position: int, room: _Room) -> TeamAnswered:
     """Have a question answered and return the findings; failures not caused by the team leave it missing."""
-    about, name, team = _metadata(task), _name(task), room.team
+    about, name, team = _metadata(task), task_name(task), room.team
     wanted: Mapping[str, Any] = about.get("shows") or {}
     data: TeamAnswered = {
-        "task": task.id, "id": name, "level": int(about.get("level", 0)), "status": _MISSING, "why": "", "answer": "",
-        "expected": str(task.spec.get("answer", "")), "correct": False, "rounds": 0, "steps": 0, "hops": 0, "tools": [],
-        "agents": [], "lacking": [], "model_calls": 0, "usage": None, "tokens": None, "cost_usd": None,
+        "task": task.id, "id": name, "level": int(about.get("level", 0)), "status": MISSING, "why": "", "answer": "",
+        "expected": str(task.spec.get("answer", "")), "correct": False, "confidence": None, "rounds": 0, "steps": 0,
+        "hops": 0, "tools": [], "agents": [], "lacking": [], "model_calls": 0, "usage": None, "tokens": None, "cost_usd": None,
         "seconds": 0.0, "place": position, "cluster": task.cluster or "", "evolution": None, "folder": f"teams/{name}",
     }  # fmt: skip
     if team.no_browser and BROWSE in wanted.get("tools", ()):
@@ -515,10 +519,11 @@ async def _answered(task: Task, position: int, room: _Room) -> TeamAnswered:
     seen = any(agent.pictures or agent.launcher for agent in team.settings.agents.values())
     return {
         **data,
-        "status": str(result.outcome),
+        "status": UNSCORED if checked and math.isnan(checked.score) else str(result.outcome),
         "why": result.error[:500],
         "answer": checked.extracted if checked else "",
         "correct": bool(checked and checked.correct),
+        "confidence": checked.details.get("confidence") if checked else None,
         "rounds": result.rounds,
         "steps": record.steps,
         "hops": record.hops,

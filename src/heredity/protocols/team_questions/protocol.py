@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from heredity._core.errors import ConfigError
+from heredity.analysis.calibration import calibration_error
 from heredity.analysis.contract import CommonMetrics, RunEvidence, SuiteEvidence
 from heredity.analysis.paired import compare_paired
 from heredity.analysis.samples import GAP, SHARE, Clusters, Floats, wilson
@@ -22,7 +23,7 @@ from heredity.engine.questions.pools import SITES
 from heredity.models.contract import NOTHING_USED, Usage
 from heredity.protocols.contract import Evolver, Needs, Protocol, RunContext, Setup, SuiteContext
 from heredity.protocols.team_questions.events import EVENTS, TEAM_ANSWERED, TEAM_PRACTISED, TeamEvolved
-from heredity.protocols.team_questions.judge import PRACTICE, TeamBench, judge
+from heredity.protocols.team_questions.judge import MISSING, PRACTICE, UNSCORED, TeamBench, judge
 from heredity.protocols.team_questions.report import REPORT
 from heredity.protocols.team_questions.results import (
     CheckRow,
@@ -131,7 +132,7 @@ def _table(arm: _Arm, seeds: Sequence[int | None], names: Sequence[str]) -> Floa
     """Return right answers, shape (runs, questions); NaN if a question was not tried."""
 
     def right(row: QuestionRow | None) -> float:
-        return float("nan") if row is None or row.status == "missing" else float(row.correct)
+        return float("nan") if row is None or row.status in (MISSING, UNSCORED) else float(row.correct)
 
     return np.array([[right(arm.runs[seed].get(name)) for name in names] for seed in seeds])
 
@@ -148,7 +149,7 @@ class TeamMetrics(CommonMetrics):
         """Return the results of the questions so far."""
         latest = {answered["task"]: answered for answered in TEAM_ANSWERED.all(evidence.events)}
         rows = [
-            QuestionRow.model_validate({name: data[name] for name in QuestionRow.model_fields})
+            QuestionRow.model_validate({name: data[name] for name in QuestionRow.model_fields if name in data})
             for data in sorted(map(dict, latest.values()), key=lambda data: str(data["id"]))
         ]
         levels = sorted({row.level for row in rows})
@@ -199,7 +200,8 @@ def _edits(evolved: TeamEvolved) -> list[EditRow]:
 
 
 def _level(level: int, rows: Sequence[QuestionRow]) -> LevelRow:
-    tried = [row for row in rows if row.status != "missing"]
+    tried = [row for row in rows if row.status not in (MISSING, UNSCORED)]
+    stated = [(row.confidence, row.correct) for row in tried if row.confidence is not None]
     right = sum(row.correct for row in tried)
 
     def mean(name: str) -> float | None:
@@ -210,7 +212,9 @@ def _level(level: int, rows: Sequence[QuestionRow]) -> LevelRow:
         level=level,
         right=right,
         tried=len(tried),
-        missing=len(rows) - len(tried),
+        missing=sum(row.status == MISSING for row in rows),
+        unscored=sum(row.status == UNSCORED for row in rows),
+        calibration_error=calibration_error(stated) if stated else None,
         ci=wilson(right, len(tried)) if tried else None,
         shown=sum(not row.lacking for row in tried),
         **{name: mean(name) for name in ("steps", "hops", "model_calls", "tokens", "cost_usd", "seconds")},
@@ -236,7 +240,11 @@ class TeamSetting:
             raise ConfigError(
                 f"a team answers questions, but the tasks of {cell.taskset} are not questions; use questions/…"
             )
-        check_sizes(suite.tasksets[cell.taskset], {"views.heldout": ("heldout", cell.config.views.heldout)})
+        taskset = suite.tasksets[cell.taskset]
+        check_sizes(taskset, {"views.heldout": ("heldout", cell.config.views.heldout)})
+        kinds = str(taskset.info.public.get("answer_format", "")).split(", ")
+        if {"judge", "hle"} & set(kinds) and not cell.config.gateway.judge:
+            raise ConfigError(f"answers of {cell.taskset} are checked by a model; set gateway.judge")
         mode, section = team_of(cell).evolution.mode, cell.config.of(TeamQuestionsSection)
         if mode == "across" and section.concurrent != 1:
             raise ConfigError(
@@ -316,7 +324,9 @@ def winning_files(folder: Path, events: Sequence[Event]) -> Mapping[str, bytes]:
     Raises:
         DamagedRecordError: if the store of the team's versions is damaged.
     """
-    answered = [event.data for event in events if event.kind == TEAM_ANSWERED.name and event.data["status"] == "ok"]
+    answered = [
+        event.data for event in events if event.kind == TEAM_ANSWERED.name and event.data["status"] in ("ok", UNSCORED)
+    ]
     rows = [
         {"id": data["id"], "answer": data["answer"]} for data in sorted(answered, key=lambda data: int(data["place"]))
     ]

@@ -27,6 +27,7 @@ _MAX_AXES = 8
 _SHOWN = 80
 _CHUNK = 8 << 20
 _BF16_EXPONENT = 0x7F80
+_ZEROS = bytes(_CHUNK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +140,7 @@ def encoded(values: np.ndarray, dtype: str) -> bytes:
 
 def write_sparse(file: IO[bytes], data: bytes) -> None:
     """Write data, leaving a hole where it is all zeros; truncate the file at its position after the last one."""
-    if data.count(0) == len(data):
+    if data == _ZEROS[: len(data)]:
         file.seek(len(data), os.SEEK_CUR)
     else:
         file.write(data)

@@ -51,7 +51,7 @@ REFUSED = {
     r"mypackage|code judge (mine|answer)|--policy my-program|actions\.jsonl|evaluator\.py|--themes": "files of the reader's",
     r"resources (list|show|diff|log|restore|contract|run|export|import) (?!.*\$run)": "resources of the reader's",
     r"resources (update|copy|unregister|retrieve|call) ": "resources of the reader's",
-    r"team (serve|run)(?!.*scripted/offline)": "a team.toml and a model of the reader's",
+    r"team (serve|run|submission)(?!.*scripted/offline)": "a team.toml and a model of the reader's",
     r"^heredity (submit|finish)": "is typed in the workspace of an agent",
     r"training\.engine=vllm|posttrain-gpu": "needs a GPU",
 }

@@ -32,6 +32,7 @@ from heredity.kinds.policy.commands import env
 from heredity.kinds.program.commands.evolve import evolve
 from heredity.kinds.world.commands import worlds
 from heredity.protocols.harness_evolution.commands.evaluate import annotate, evaluate
+from heredity.protocols.team_questions.commands import submission
 from heredity.protocols.world_generation.commands import generate
 
 _UNDECODED = re.compile(r"[^\s\"']{0,200}[\udc80-\udcff][^\s\"']{0,200}")
@@ -81,7 +82,8 @@ app.add_typer(code.app, name="code", help="Programming problems: list, show, jud
 worlds.app.command()(generate)
 app.add_typer(worlds.app, name="worlds", help="Worlds: list, show, play, levels, verify, bench, audit.")
 app.add_typer(sites.app, name="sites", help="Small websites for web questions: list, serve, write.")
-app.add_typer(team.app, name="team", help="Teams of agents: run, resume, replay.")
+team.app.command()(submission)
+app.add_typer(team.app, name="team", help="Teams of agents: run, resume, replay, submission.")
 app.add_typer(bench.app, name="bench", help="Benchmarks of the hot paths, each as a ratio to a baseline.")
 
 

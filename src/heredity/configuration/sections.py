@@ -226,7 +226,8 @@ class EvolverSection(Section):
         network: true if an agent may use the host's network.
         devices: device files of the host an agent may use, such as `/dev/nvidia0`.
         memory_bytes: maximum memory of an agent and its child processes; half of the machine's by default.
-        disk_bytes: maximum disk space of an agent's own files.
+        disk_bytes: maximum disk space of an agent's own files; 50 GiB by default, more where it trains a large model.
+        file_bytes: maximum size of one of its files; 1 GiB by default, more where it trains a large model.
         tools: tools that an agent may call in this process, as `solver.tools`.
     """
 
@@ -259,7 +260,8 @@ class EvolverSection(Section):
     network: bool = False
     devices: list[str] = Field(default_factory=list[str])
     memory_bytes: Annotated[int, Field(ge=64 << 20, le=MOST_BYTES)] | None = None
-    disk_bytes: Annotated[int, Field(ge=1 << 20, le=MOST_BYTES)] = 50 << 30
+    disk_bytes: Annotated[int, Field(ge=1 << 20, le=MOST_BYTES)] | None = None
+    file_bytes: Annotated[int, Field(ge=1 << 20, le=MOST_BYTES)] | None = None
     tools: list[str] = Field(default_factory=list[str])
 
     @model_validator(mode="before")

@@ -73,6 +73,11 @@ class SolvingRunner:
             BudgetError: if the budget does not allow a model call; rollouts in progress are dropped.
             ConfigError: if a candidate needs a sandbox or a question needs a judge that is missing.
         """
+        if any((job.task.spec.get("verifier") or {}).get("kind") == "unpublished" for job in jobs):
+            raise ConfigError(
+                f"the answers of {jobs[0].taskset.name} are not published, so a solver has no score; have a team answer them "
+                "(protocol team-questions), then write the file for the leaderboard: heredity team submission"
+            )
         settings = replace(self.settings, seconds=min(self.settings.seconds, limits.episode_s))
         seeds = seeds_of(jobs, settings)
         solvers = {job.candidate: built(job.candidate) for job in jobs}
@@ -161,7 +166,7 @@ class QuestionRecord(ConversationRecord):
         verdicts: the verification of each checked text.
     """
 
-    keys = ("question", "expected", "extracted", "correct", "reason", "rounds", "notes")
+    keys = ("question", "expected", "extracted", "correct", "reason", "confidence", "rounds", "notes")
 
     verdicts: dict[str, Verification] = field(default_factory=dict[str, Verification])
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from heredity._core.errors import ConfigError, OutageError, ProviderError
 from heredity.agents.launchers import AgentExit, BrokerDoor, CommandAgent, Launch, LaunchOptions, launcher, linked
+from heredity.agents.launchers.command import DISK_BYTES, FILE_BYTES
 from heredity.agents.models import models_for_agent
 from heredity.agents.tools import AgentTools
 from heredity.analysis.usage import BROKER, TokenUsage, recognised_usage, stream_usage
@@ -102,7 +103,8 @@ def command_agent(cell: Cell, secrets: Sequence[Path], prompt: str) -> tuple[Com
         network=settings.network,
         devices=tuple(map(Path, settings.devices)),
         memory_bytes=settings.memory_bytes,
-        disk_bytes=settings.disk_bytes,
+        disk_bytes=settings.disk_bytes or DISK_BYTES,
+        file_bytes=settings.file_bytes or FILE_BYTES,
         unsafe=cell.config.engine.unsafe,
         logins=launch.logins,
         trees=launch.trees,

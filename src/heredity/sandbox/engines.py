@@ -23,11 +23,16 @@ class Inference:
         engine: `"transformers"` is exact: a greedy answer does not depend on other requests. `"vllm"` is fast.
         device: `"cpu"`, or `"gpu"`.
         devices: the device files shown to the sandbox, those of one GPU; empty on the CPU.
+        memory_bytes, load_s, reply_s: limits of a worker (`heredity.kinds.checkpoint.inference.Bounds`), if configured;
+            by default they follow the checkpoint's size. Scores do not depend on them.
     """
 
     engine: EngineName = "transformers"
     device: Device = "cpu"
     devices: tuple[Path, ...] = ()
+    memory_bytes: int | None = None
+    load_s: float | None = None
+    reply_s: float | None = None
 
     @property
     def distribution(self) -> str:

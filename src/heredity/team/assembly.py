@@ -267,7 +267,11 @@ def _canaries(section: EvolutionSection, folder: Path) -> list[Case]:
 
 @dataclass(frozen=True, slots=True)
 class Equipment:
-    """Parts and shared resources of a team's members; made by `equipped`."""
+    """Parts and shared resources of a team's members; made by `equipped`.
+
+    Attributes:
+        shared: the equipment without the files of the current task; None if this one has none.
+    """
 
     settings: TeamSettings
     gateway: Gateway
@@ -278,6 +282,7 @@ class Equipment:
     web: WebDoor
     memory: SharedMemory
     coding: CodingAgents
+    shared: Equipment | None = None
 
     @asynccontextmanager
     async def team(
@@ -356,27 +361,35 @@ class Equipment:
             corpus=self.corpus.joined(own),
             pictures=await asyncio.to_thread(pictures_of, files),
             coding=replace(self.coding, files=files),
+            shared=self.shared or self,
         )
 
     def staff(self, made: Makeup) -> Staff:
         """Return the maker of agents: each from the team's parts at the time, with the tools it names."""
-        team, models = self.settings.team, self.settings.models()
-        seeing = {name for name, agent in self.settings.agents.items() if agent.pictures}
+        team, model = self.settings.team, self.gateway.model(self.settings.models()[PLANNER])
+        return Staff(
+            partial(self._agent, made),
+            model,
+            made.offered,
+            team.rounds,
+            team.step_seconds,
+            team.seconds,
+            debate=_debate(self.settings),
+            earlier=partial((self.shared or self).fresh()._agent, made),
+        )
 
-        def agent(now: TeamParts, name: str) -> SubAgent:
-            turns = now.design.agents[name].turns
-            return SubAgent(
-                Solver(made.parts(now, name)),
-                self.gateway.model(models.get(name, models[PLANNER])),
-                partial(self._tools_of, name, now.design.agents),
-                self.programs,
-                Solving(max_turns=turns, seconds=team.step_seconds),
-                self.pictures if name in seeing else (),
-                self.web.close,
-            )
-
-        limits = (team.rounds, team.step_seconds, team.seconds)
-        return Staff(agent, self.gateway.model(models[PLANNER]), made.offered, *limits, debate=_debate(self.settings))
+    def _agent(self, made: Makeup, now: TeamParts, name: str) -> SubAgent:
+        models, seconds = self.settings.models(), self.settings.team.step_seconds
+        section = self.settings.agents.get(name)
+        return SubAgent(
+            Solver(made.parts(now, name)),
+            self.gateway.model(models.get(name, models[PLANNER])),
+            partial(self._tools_of, name, now.design.agents),
+            self.programs,
+            Solving(max_turns=now.design.agents[name].turns, seconds=seconds),
+            self.pictures if section is not None and section.pictures else (),
+            self.web.close,
+        )
 
     def _tools_of(self, name: str, agents: Mapping[str, AgentDesign], context: Context) -> list[TeamTool]:
         agent, section = agents[name], self.settings.agents.get(name)
@@ -393,17 +406,12 @@ class Equipment:
 
 @asynccontextmanager
 async def equipped(
-    settings: TeamSettings,
-    files: Mapping[str, Path] | None = None,
-    *,
-    unsafe: bool = False,
-    door: ModelDoor | None = None,
+    settings: TeamSettings, *, unsafe: bool = False, door: ModelDoor | None = None
 ) -> AsyncGenerator[Equipment]:
     """Open the resources of a team's members, for one task or for many, and close them afterwards.
 
     Args:
         settings: the team's configuration.
-        files: the task's files, by name; agents search and read them along with the corpus.
         unsafe: run programs with the isolation available here.
         door: serves models to coding agents (`heredity.agents.models.models_for_agent`).
 
@@ -422,12 +430,12 @@ async def equipped(
             settings,
             gateway,
             programs,
-            await Corpus.load(given, DocumentReader(programs), files),
-            pictures_of(files or {}),
+            await Corpus.load(given, DocumentReader(programs)),
+            (),
             await stack.enter_async_context(open_servers(settings, unsafe=unsafe)),
             await stack.enter_async_context(open_door(settings.web, settings.search, settings.tools(), programs)),
             SharedMemory(read_memory(settings.team.memory)),
-            CodingAgents(files or {}, door, unsafe),
+            CodingAgents({}, door, unsafe),
         )
 
 
@@ -454,13 +462,15 @@ async def work(
         door: as for `equipped`.
         **how: as for `Equipment.team`, including exceptions.
     """
-    async with equipped(settings, files, unsafe=unsafe, door=door) as equipment, equipment.team(folder, **how) as team:
-        opened(team, equipment.gateway)
-        result = await team.run(task, sorted(files or {}), settings.team.seconds)
-        write_whole(folder / "usage.json", json.dumps(equipment.gateway.meter.to_json(), indent=1))
-        if settings.team.memory:
-            add_to_memory(Path(settings.team.memory), team.memory.general())
-        return result
+    async with equipped(settings, unsafe=unsafe, door=door) as shared:
+        equipment = await shared.for_task(files or {})
+        async with equipment.team(folder, **how) as team:
+            opened(team, equipment.gateway)
+            result = await team.run(task, sorted(files or {}), settings.team.seconds)
+            write_whole(folder / "usage.json", json.dumps(equipment.gateway.meter.to_json(), indent=1))
+            if settings.team.memory:
+                add_to_memory(Path(settings.team.memory), team.memory.general())
+            return result
 
 
 def _debate(settings: TeamSettings) -> Debate | None:

@@ -33,6 +33,9 @@ from heredity.team.planning import PlanningAgent
 from heredity.team.team import PLANNER, Member, register_team
 from heredity.team.tools.own_tools import asking, python_tool
 
+Pictures = tuple[tuple[str, bytes], ...]
+"""Media types and bytes of a question's pictures."""
+
 _PYTHON = "python"
 _WRITING = (WRITE_TOOL, WRITE_SKILL)
 PROVIDED = frozenset({_PYTHON, *_WRITING})
@@ -74,28 +77,29 @@ class TeamSolver(Solver):
             for m in context
             if m.role != "system"
         ]
-        text = await self._work("\n\n".join(parts), toolbox)
+        pictures = tuple((image.media_type, image.data) for m in context for image in m.images)
+        text = await self._work("\n\n".join(parts), pictures, toolbox)
         context.append(Message("assistant", text))
         unrecorded.clear()
         return text
 
-    async def _work(self, task: str, toolbox: Toolbox) -> str:
+    async def _work(self, task: str, pictures: Pictures, toolbox: Toolbox) -> str:
         """Let the team do a task; a failure outside the candidate ends the attempt, as in any solver."""
         async with Bus(timeout=toolbox.conversation.settings.seconds) as bus:
-            evolving = self._register(bus, toolbox)
+            evolving = self._register(bus, pictures, toolbox)
             result = await bus.outside.request(PLANNER, {"task": task})
         toolbox.conversation.notes.extend(f"evolution: {json.dumps(made, sort_keys=True)}" for made in evolving.made)
         if not result.ok:
             raise NoAnswerError(AnswerStatus.TURNS, result.error)
         return str(result.value["answer"])
 
-    def _register(self, bus: Bus, toolbox: Toolbox) -> Evolving:
+    def _register(self, bus: Bus, pictures: Pictures, toolbox: Toolbox) -> Evolving:
         """Register all participants: each agent uses the team's state at the start of a step."""
         memory, attempt, design = SharedMemory(), _Attempt(toolbox.conversation), self.team.design
         seconds = toolbox.conversation.settings.seconds
 
         def agent(team: TeamParts, name: str) -> SubAgent:
-            return _member(team, name, toolbox, memory, attempt)
+            return replace(_member(team, name, toolbox, memory, attempt), pictures=pictures)
 
         staff = Staff(agent, attempt, PROVIDED, design.rounds, seconds, seconds)
         seed = toolbox.conversation.seed or 0

@@ -169,15 +169,16 @@ def register_team(bus: Bus, lead: PlanningAgent, members: Mapping[str, Member], 
     bus.register(Participant(PLANNER, lead, "plans, and gives steps to agents"))
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Replace a file atomically.
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Replace a file atomically; its folder is created if missing.
 
     Raises:
         RecordError: if it cannot be written.
     """
     part = path.with_name(f".{path.name}.part")
     try:
-        part.write_text(text, encoding="utf-8")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(content.encode() if isinstance(content, str) else content)
         os.replace(part, path)
     except OSError as error:
         raise RecordError(

@@ -262,3 +262,11 @@ async def test_a_look_that_fails_ends_no_watch(tmp_path: Path, monkeypatch: pyte
         monkeypatch.setattr(watch, "memory_of", lambda *_: (_ for _ in ()).throw(OSError(24)))
         with pytest.raises(OSError, match="24"):
             await watching.exceeded()
+
+
+@confined
+async def test_a_file_may_be_as_large_as_the_run_allows(run: Run) -> None:
+    script = "open('big', 'wb').truncate(1500 * MIB)\nopen('bigger', 'wb').truncate(2500 * MIB)"
+    await run.agent(script, file_bytes=2000 * MIB)
+    assert "File too large" in run.log
+    assert {path.name: path.stat().st_size // MIB for path in run.workspace.glob("big*")} == {"big": 1500, "bigger": 0}

@@ -19,7 +19,7 @@ from heredity.engine.runner import Job, Runner
 from heredity.engine.trajectory import Trajectory
 from heredity.kinds.checkpoint.inference import WarmSandbox
 from heredity.kinds.checkpoint.kind import GradingRunner, inner_runner
-from heredity.kinds.checkpoint.models import candidate_of, inspect, make_characters, snapshot
+from heredity.kinds.checkpoint.models import candidate_of, checkpoint_of, inspect, make_characters, snapshot
 from heredity.kinds.checkpoint.tasks import (
     BaseRecipe,
     PostTrainingTask,
@@ -160,7 +160,7 @@ async def test_a_checkpoint_that_was_not_kept_fails_alone(shelf: Shelf) -> None:
 
 
 async def test_a_checkpoint_that_cannot_be_loaded_is_its_authors_failure(shelf: Shelf) -> None:
-    broken = Candidate({"model/weights": SourceTree({"checkpoint.json": "broken"})})
+    broken = candidate_of(replace(checkpoint_of(shelf.weak), digest="broken"))
     shelf.kept[broken] = shutil.copytree(shelf.kept[shelf.weak], shelf.root / "broken")
     (shelf.kept[broken] / "tokenizer.json").write_text("{}")
     trajectories = await graded(shelf.runner, jobs(broken)[:2])

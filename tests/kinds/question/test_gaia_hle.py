@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 from pathlib import Path
 from typing import Any
 
+import polars
 import pytest
 
-from heredity._core.errors import ConfigError
+from heredity._core.errors import ConfigError, ProviderError
 from heredity.engine.questions import Question, verify
 from heredity.engine.questions.extract import matches
+from heredity.models import Request
+from heredity.models.scripted import Scripted
 from heredity.tasks.registry import taskset
 
 PNG = b"\x89PNG\r\n\x1a\n"
+JPEG = b"\xff\xd8\xff\xe0"
 
 
 def gaia_row(number: int, level: Any = 1, answer: str = "7", file: str = "") -> dict[str, Any]:
@@ -59,7 +64,8 @@ def test_gaia_is_read_with_its_levels_and_attachments(gaia: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "name", "said"),
     [
-        ({"Final answer": "?"}, "questions/gaia", "not published; use the validation set"),
+        ({"Final answer": "?"}, "questions/gaia", "not published, so none can be for training; ask them whole"),
+        ({}, "questions/gaia?whole=yes", "whole is 'yes'; expected true"),
         ({"file_name": "../../etc/passwd"}, "questions/gaia", "no such file beside the questions"),
         ({"file_name": "gone.pdf"}, "questions/gaia", "no such file beside the questions"),
         ({"Level": "four"}, "questions/gaia", "Level is 'four'"),
@@ -120,9 +126,89 @@ def hle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_hle_is_read_with_pictures_and_categories_and_asks_a_judge(hle: Path) -> None:
     questions = drawn("questions/hle", {"train": 10, "validation": 4, "heldout": 6})
     assert questions["h3"].images == (("image/png", PNG),)
-    assert all(q.verifier["kind"] == "judge" and "Confidence" in q.instructions for q in questions.values())
+    assert all(q.verifier["kind"] == "hle" and "Confidence" in q.instructions for q in questions.values())
     assert "rationale" not in questions["h1"].metadata
     assert len(drawn("questions/hle?category=Math&pictures=false", {"train": 4, "validation": 2, "heldout": 3})) == 9
+
+
+def test_both_are_asked_whole_and_in_parts(gaia: Path, hle: Path) -> None:
+    wholes = {
+        "questions/gaia?whole=true": 30,
+        "questions/gaia?whole=true&level=3": 10,
+        "questions/hle?whole=true": 20,
+        "questions/hle?whole=true&pictures=false": 19,
+        "questions/hle?whole=false": 6,
+    }
+    for name, count in wholes.items():
+        assert taskset(name).sizes["heldout"] == count
+        assert len(drawn(name, {"heldout": count})) == count
+
+
+def test_the_files_of_the_hub_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    picture = f"data:image/jpeg;base64,{base64.b64encode(JPEG).decode()}"
+    plain = {"image_preview": None, "rationale_image": None, "author_name": "a", "canary": "c"}
+    rows = [hle_row(n, image=picture if n == 2 else "") | plain for n in range(12)]
+    polars.DataFrame(rows, strict=False).write_parquet(tmp_path / "test-00000-of-00001.parquet")
+    monkeypatch.setenv("HEREDITY_HLE", str(tmp_path / "test-00000-of-00001.parquet"))
+    questions = drawn("questions/hle?whole=true", {"heldout": 12})
+    assert [name for name, q in questions.items() if q.images == (("image/jpeg", JPEG),)] == ["h2"]
+    (tmp_path / "a.png").write_bytes(PNG)
+    steps = {"Annotator Metadata": {"Steps": "1. look", "Number of steps": "1"}}
+    path = {"file_path": "2023/validation/a.png"}
+    table = [gaia_row(n, str(1 + n % 3), file="a.png" if n == 1 else "") | steps | path for n in range(9)]
+    polars.DataFrame(table).write_parquet(tmp_path / "metadata.parquet")
+    monkeypatch.setenv("HEREDITY_GAIA", str(tmp_path))
+    asked = drawn("questions/gaia?whole=true", {"heldout": 9})
+    assert (asked["t1"].metadata["level"], asked["t1"].images) == (2, (("image/png", PNG),))
+
+
+def test_the_test_set_of_gaia_is_asked_whole_and_no_question_is_left_out(gaia: Path) -> None:
+    rows = [gaia_row(n, answer="?") for n in range(40)]
+    (gaia / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    questions = drawn("questions/gaia?whole=true", {"heldout": 40})
+    assert {(q.answer, q.verifier["kind"]) for q in questions.values()} == {("", "unpublished")}
+    rows[7]["file_name"] = "gone.pdf"
+    (gaia / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(ConfigError, match="no question may be left out"):
+        taskset("questions/gaia?whole=true").draw("heldout", 1, 0)
+
+
+async def test_an_answer_whose_reference_is_unpublished_has_no_score() -> None:
+    checked = await verify(Question("q", "", {"kind": "unpublished"}).to_spec(), "I looked.\nAnswer: 12, 15")
+    assert (checked.extracted, checked.correct, math.isnan(checked.score)) == ("12, 15", False, True)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "correct", "confidence", "extracted"),
+    [
+        ({"correct": "yes", "confidence": 80, "extracted_final_answer": "x"}, True, 0.8, "x"),
+        ({"correct": "No", "confidence": "35%", "extracted_final_answer": "y"}, False, 0.35, "y"),
+        ({"correct": "no", "confidence": None, "extracted_final_answer": "None"}, False, 1.0, ""),
+    ],
+)
+async def test_a_judge_of_hle_says_the_answer_and_its_confidence(
+    verdict: dict[str, Any], correct: bool, confidence: float, extracted: str
+) -> None:
+    asked: list[str] = []
+
+    def judge(request: Request) -> str:
+        asked.append(request.messages[-1].content)
+        return json.dumps({**verdict, "reasoning": "the same letter"})
+
+    spec = Question("Which letter?", "x", {"kind": "hle"}).to_spec()
+    checked = await verify(spec, "Answer: x\nConfidence: 80%", judge=Scripted(judge))
+    assert (checked.correct, checked.score, checked.details["confidence"]) == (correct, float(correct), confidence)
+    assert (checked.extracted, checked.reason) == (extracted, "the same letter")
+    assert "Confidence: 80%" in asked[0]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"correct": "maybe"}, {"correct": "yes", "confidence": 120}, {"correct": "yes", "confidence": "high"}]
+)
+async def test_a_verdict_of_hle_that_cannot_be_read_is_a_failure_and_no_score(wrong: dict[str, Any]) -> None:
+    spec = Question("Which letter?", "x", {"kind": "hle"}).to_spec()
+    with pytest.raises(ProviderError, match="gave no verdict"):
+        await verify(spec, "Answer: x", judge=Scripted(lambda _: json.dumps(wrong)))
 
 
 @pytest.mark.parametrize(

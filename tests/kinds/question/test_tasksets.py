@@ -270,7 +270,7 @@ def test_an_unknown_name_suggests_the_nearest(name: str):
 
 
 def test_benchmarks_take_no_options():
-    with pytest.raises(ConfigError, match="takes only the option whole"):
+    with pytest.raises(ConfigError, match="it has only whole=true"):
         taskset("questions/gsm8k?verifier=exact")
 
 

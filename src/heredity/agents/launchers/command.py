@@ -110,8 +110,8 @@ def _is_object(line: bytes | bytearray) -> bool:
 KILL_AFTER_S = 10.0
 """Seconds between asking an agent to end and killing it."""
 
-DISK_BYTES = 50 << 30
-"""Default disk limit of an agent's files, in bytes."""
+DISK_BYTES, FILE_BYTES = 50 << 30, 1 << 30
+"""Default limits of an agent's files together, and of one of them, in bytes."""
 
 _DRAIN_S = 2.0
 _SECRET_CHARACTERS = 8
@@ -140,6 +140,7 @@ class CommandAgent:
         logins: files of the user's login that it may read: path below `HOME` to path on the host.
         memory_bytes: memory limit of all its processes, in bytes; None is half of the machine's.
         disk_bytes: disk limit of its files in the workspace, in bytes.
+        file_bytes: size limit of one of its files, in bytes.
         again: the command of every start but the first; `command` itself if empty.
         prompt: its first prompt, which later starts get again with the remaining budget.
         continuing: conditions for a restart.
@@ -162,6 +163,7 @@ class CommandAgent:
     logins: Mapping[str, Path] = field(default_factory=dict[str, Path])
     memory_bytes: int | None = None
     disk_bytes: int = DISK_BYTES
+    file_bytes: int = FILE_BYTES
     again: str = ""
     prompt: str = ""
     continuing: Continuing = Continuing()  # noqa: RUF009 - frozen
@@ -171,8 +173,10 @@ class CommandAgent:
             raise ConfigError("the agent's command is empty; give a program and its arguments")
         if self.time_limit_s is not None and self.time_limit_s <= 0:
             raise ConfigError(f"time_limit_s is {self.time_limit_s}; give a positive number of seconds, or None")
-        if min(self.bounds.memory_bytes, self.disk_bytes) <= 0:
-            raise ConfigError(f"the bounds of an agent are {self.bounds}; give positive numbers of bytes")
+        if min(self.bounds.memory_bytes, self.disk_bytes, self.file_bytes) <= 0:
+            raise ConfigError(
+                f"the bounds of an agent are {self.bounds}, {self.file_bytes} of a file; give positive numbers of bytes"
+            )
 
     @property
     def bounds(self) -> Bounds:
@@ -429,6 +433,7 @@ async def _start(agent: CommandAgent, workspace: Path, socket: Path | None, brok
         trees=agent.trees,
         devices=agent.devices,
         logins=agent.logins,
+        file_bytes=agent.file_bytes,
     )
     with open_descriptors() as (descriptors, info):
         try:

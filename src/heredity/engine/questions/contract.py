@@ -25,7 +25,9 @@ VERIFIER_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "choice": (),
     "exact": ("ignore",),
     "gaia": (),
+    "hle": (),
     "judge": ("rubric", "pass_at"),
+    "unpublished": (),
     "reasoning-gym": ("dataset", "config", "seed"),
 }
 """Kinds of verifiers and the options of each in addition to `kind`; see `verify`."""

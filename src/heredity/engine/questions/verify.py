@@ -8,12 +8,15 @@
 | `exact` | the marked answer, else the whole text | `ignore` (`["case", "whitespace"]`; also `"punctuation"`) |
 | `gaia` | the marked answer, else the last line; compared by the benchmark's rule | |
 | `judge` | the whole text, for a model that knows the reference | `rubric` (ours), `pass_at` (0.5) |
+| `hle` | the whole text, for a model that compares the final answer with the reference and reads the stated confidence | |
+| `unpublished` | as `gaia`; it is not scored, since nobody here knows the reference | |
 | `reasoning-gym` | `<answer>…</answer>`, for the scorer of the package | `dataset`, `config`, `seed` |
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import re
 import unicodedata
 from collections.abc import Mapping
@@ -36,7 +39,7 @@ from heredity.engine.questions.extract import (
     worded_number,
 )
 from heredity.engine.questions.generated import score
-from heredity.engine.questions.judge import DEFAULT_RUBRIC, grade
+from heredity.engine.questions.judge import DEFAULT_RUBRIC, examine, grade
 from heredity.models import Model
 from heredity.models.replies import unfenced
 
@@ -510,7 +513,8 @@ async def verify(spec: Mapping[str, Any], text: str, *, judge: Model | None = No
         seed: seed of the fences in a judge's prompt.
 
     Returns:
-        The score, 0 to 1, higher is better. An unreadable answer is wrong, with the reason.
+        The score, 0 to 1, higher is better; NaN where the reference is unpublished. An unreadable answer is wrong, with
+        the reason.
 
     Raises:
         ConfigError: if the spec is not a question, or a judge is needed and missing.
@@ -520,11 +524,15 @@ async def verify(spec: Mapping[str, Any], text: str, *, judge: Model | None = No
     """
     question = Question.from_spec(spec)
     kind = question.verifier["kind"]
-    answer = final_text(text) if kind == "judge" else first_turn(final_text(text))
+    answer = final_text(text) if kind in ("judge", "hle") else first_turn(final_text(text))
     if not answer:
         return Verification(0.0, False, "", "the answer is empty")
     if kind == "judge":
         return await _judged(question, answer, judge, seed)
+    if kind == "hle":
+        return await _examined(question, answer, judge, seed)
+    if kind == "unpublished":
+        return Verification(math.nan, False, _last_words(answer)[:_SHOWN], "the reference answer is not published")
     if kind == "reasoning-gym":
         return await asyncio.to_thread(score, question, _whole(answer))
     check = {"numeric": _numeric, "integer": _integer, "choice": _choice, "exact": _exact, "gaia": _gaia}[kind]
@@ -611,17 +619,34 @@ def _undressed(text: str, wanted: str) -> str:
 
 
 def _gaia(question: Question, answer: str) -> Verification:
-    stated = marked_answers(answer)
-    extracted = stated[0] if stated else unfenced(answer).rpartition("\n")[2].strip()
+    extracted = _last_words(answer)
     return _compared(extracted, matches(extracted, question.answer), question.answer)
 
 
-async def _judged(question: Question, answer: str, judge: Model | None, seed: int) -> Verification:
+def _last_words(answer: str) -> str:
+    """Return the marked answer, else the last line."""
+    stated = marked_answers(answer)
+    return stated[0] if stated else unfenced(answer).rpartition("\n")[2].strip()
+
+
+def _needed(judge: Model | None) -> Model:
     if judge is None:
-        raise ConfigError("this question is checked by a model; name one as the judge")
+        raise ConfigError("this question is checked by a model; name one as the judge: set gateway.judge")
+    return judge
+
+
+async def _examined(question: Question, answer: str, judge: Model | None, seed: int) -> Verification:
+    found = await examine(_needed(judge), question.text, answer, reference=question.answer, seed=seed)
+    details = {"confidence": found.confidence}
+    return Verification(
+        float(found.correct), found.correct, found.extracted[:_SHOWN], found.reasoning, found.usage, details
+    )
+
+
+async def _judged(question: Question, answer: str, judge: Model | None, seed: int) -> Verification:
     options = question.verifier
     rubric = options.get("rubric") or DEFAULT_RUBRIC
-    verdict = await grade(judge, question.text, answer, reference=question.answer, rubric=rubric, seed=seed)
+    verdict = await grade(_needed(judge), question.text, answer, reference=question.answer, rubric=rubric, seed=seed)
     correct = verdict.score >= options.get("pass_at", 0.5)
     return Verification(verdict.score, correct, answer[:_SHOWN], verdict.reason, verdict.usage)
 

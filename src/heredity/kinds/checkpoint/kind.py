@@ -17,6 +17,7 @@ from heredity.engine.runner import Job, Runner
 from heredity.engine.streams import closing
 from heredity.engine.trajectory import Failure, Trajectory
 from heredity.kinds.checkpoint.inference import Bounds, CheckpointModel, Inference, InferenceWorker, WarmSandbox
+from heredity.kinds.checkpoint.models.checkpoint import checkpoint_of
 from heredity.kinds.checkpoint.models.places import CheckpointPlaces
 from heredity.kinds.checkpoint.tasks.contract import KIND as NAME
 from heredity.kinds.checkpoint.tasks.taskset import Inner, inner_of, part_of
@@ -40,7 +41,7 @@ class GradingRunner:
         resolve: returns the folder of a candidate's checkpoint, a private copy; raises `CandidateError` if there is
             none.
         inner: returns the runner for the inner tasks of a kind with a model and its settings; closed after the grading.
-        bounds: limits of a checkpoint's process.
+        bounds: limits of a checkpoint's process; by default by its size.
         inference: the engine for checkpoints, and its device.
         sandbox: the sandbox to fork processes from; by default its own, which is closed with it.
     """
@@ -54,7 +55,7 @@ class GradingRunner:
         inference: Inference | None = None,
         sandbox: WarmSandbox | None = None,
     ) -> None:
-        self._resolve, self._inner, self._bounds = resolve, inner, bounds or Bounds()
+        self._resolve, self._inner, self._bounds = resolve, inner, bounds
         self._own, self._sandbox, self._turn = (
             sandbox is None,
             sandbox or WarmSandbox(inference or Inference()),
@@ -98,7 +99,10 @@ class GradingRunner:
         """Attempt jobs of one candidate on one taskset."""
         worker = None
         try:
-            worker = InferenceWorker(self._resolve(jobs[0].candidate), bounds=self._bounds, sandbox=self._sandbox)
+            candidate = jobs[0].candidate
+            folder = self._resolve(candidate)
+            bounds = self._bounds or Bounds.of(checkpoint_of(candidate).parameters, self._sandbox.inference)
+            worker = InferenceWorker(folder, bounds=bounds, sandbox=self._sandbox)
             await worker.start()
         except CandidateError as error:
             failure, failure_source = Failure(Status.MODEL_ERROR, str(error)), FailureSource.CANDIDATE

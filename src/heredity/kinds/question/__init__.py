@@ -2,8 +2,8 @@
 
 The tasksets are named `questions/gsm8k`, `questions/aime24`, `questions/aime25`, `questions/gpqa`, `questions/gaia`,
 `questions/hle`, `questions/local-web`, `questions/file:PATH` and `questions/reasoning-gym/NAME`; the last five take
-options, such as `?min_digits=2&max_digits=3`. Benchmarks take `?whole=true`, which holds out all their questions, so
-that none are left for training. `questions/mix/A+B` alternates between several, such as
+options, such as `?min_digits=2&max_digits=3`. Benchmarks take `?whole=true`, beside their other options, which holds
+out all their questions, so that none are left for training. `questions/mix/A+B` alternates between several, such as
 `questions/mix/gsm8k+reasoning-gym/gcd`.
 """
 
@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 from heredity._core.errors import ConfigError, UnknownNameError
 from heredity._core.outside import json_value
 from heredity._core.plugins import located
+from heredity._core.refusals import quoted
 from heredity.engine.questions.pools import SITES, Pool, PoolTaskset, whole
 from heredity.kinds.question import aime, gaia, gpqa, gsm8k, hle, mixed, reasoning
 from heredity.kinds.question.files import read_pool
@@ -66,18 +67,26 @@ class QuestionTasksets:
             return PoolTaskset(name, partial(read_pool, Path(base.removeprefix(_FILE)).expanduser(), options))
         if base.startswith(reasoning.PREFIX):
             return reasoning.ReasoningTaskset(base.removeprefix(reasoning.PREFIX), options)
-        if base in _WITH_OPTIONS:
-            return PoolTaskset(name, partial(_WITH_OPTIONS[base], options))
         if (site := base.removeprefix(_OWN)) in SITES:
             return PoolTaskset(name, partial(SITES.load(site).pool, options))
-        if options not in ({}, {"whole": True}):
-            raise ConfigError(
-                f"{base} takes only the option whole=true, which holds out all questions; leave out ?{query}"
-            )
-        if base in self._benchmarks:
-            read = self._benchmarks[base]
-            return PoolTaskset(name, partial(whole, read) if options else read)
+        if base in _WITH_OPTIONS or base in self._benchmarks:
+            return PoolTaskset(name, self._benchmark(base, options))
         raise UnknownNameError("taskset", name, [*self.names(), f"{_FILE}PATH"])
+
+    def _benchmark(self, base: str, options: dict[str, Any]) -> Callable[[], Pool]:
+        """Return the reader of a benchmark with its options."""
+        held = options.pop("whole", False)
+        if not isinstance(held, bool):
+            raise ConfigError(
+                f"{base}: whole is {quoted(held)}; expected true, which holds out all questions, or false"
+            )
+        if base in _WITH_OPTIONS:
+            read: Callable[[], Pool] = partial(_WITH_OPTIONS[base], options)
+        elif options:
+            raise ConfigError(f"{base} has no option {min(options)!r}; it has only whole=true")
+        else:
+            read = self._benchmarks[base]
+        return partial(whole, read) if held else partial(_published, base, read)
 
     def located(self, name: str, base: Path) -> str:
         """Return a name with the paths of its files made absolute relative to the folder `base`."""
@@ -90,6 +99,15 @@ class QuestionTasksets:
 
 SOURCE = QuestionTasksets()
 """What `heredity.tasks.registry` loads."""
+
+
+def _published(base: str, read: Callable[[], Pool]) -> Pool:
+    pool = read()
+    if any(question.verifier["kind"] == "unpublished" for part in pool.splits.values() for question in part):
+        raise ConfigError(
+            f"the answers of these questions are not published, so none can be for training; ask them whole: {base}?whole=true"
+        )
+    return pool
 
 
 def _options(name: str, query: str) -> dict[str, Any]:

@@ -3,7 +3,9 @@
 Its authors ask not to publish it in the clear, so it does not come with this package: `HEREDITY_GAIA` names the
 folder with `metadata.jsonl` (or `metadata.parquet`) and the attachments, such as `2023/validation`.
 `questions/gaia?level=1` selects one level. Answers are compared by the benchmark's rule
-(`heredity.engine.questions.extract`).
+(`heredity.engine.questions.extract`). The answers of the test set are not published: a team answers it whole
+(`HEREDITY_GAIA=GAIA/2023/test`, `questions/gaia?whole=true`), and `heredity team submission` writes the file for the
+leaderboard.
 """
 
 from __future__ import annotations
@@ -49,6 +51,8 @@ def read_gaia(options: Mapping[str, Any]) -> Pool:
         raise ConfigError(f"level is {quoted(level)}; expected 1, 2 or 3")
     path = _metadata()
     questions, odd = sound_rows(read_rows(path).rows, lambda _, cells: _question(cells, path.parent))
+    if odd and any(question.verifier["kind"] == "unpublished" for question in questions):
+        raise ConfigError(f"{odd[0]}; the leaderboard takes a set whole, so no question may be left out")
     chosen = [question for question in questions if level in (None, question.metadata["level"])]
     if not chosen:
         raise ConfigError(f"{path} has no question of level {level}")
@@ -78,8 +82,7 @@ def _question(cells: Mapping[str, Any], folder: Path) -> Question:
     text, reference = (str(cells.get(name) or "").strip() for name in ("Question", "Final answer"))
     if not text or not reference:
         raise ConfigError("expected Question and Final answer, not empty")
-    if reference == "?":
-        raise ConfigError("its answer is not published; use the validation set")
+    published = reference != "?"
     try:
         level = int(cells.get("Level") or 0)
     except (TypeError, ValueError):
@@ -93,7 +96,8 @@ def _question(cells: Mapping[str, Any], folder: Path) -> Question:
         "task_id": str(cells.get("task_id") or ""),
         **({"file": name, "files": [str(resolved(folder / name))]} if name else {}),
     }
-    return Question(f"{text}{shown}", reference, {"kind": "gaia"}, (), _FORM, images, metadata)
+    verifier = {"kind": "gaia" if published else "unpublished"}
+    return Question(f"{text}{shown}", reference if published else "", verifier, (), _FORM, images, metadata)
 
 
 def _attached(folder: Path, name: str) -> tuple[str, tuple[tuple[str, bytes], ...]]:

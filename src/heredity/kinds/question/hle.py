@@ -1,9 +1,9 @@
 """Humanity's Last Exam (Phan et al., 2025, arXiv:2501.14249), from the user's own copy.
 
 Its authors ask not to publish it in the clear, so it does not come with this package: `HEREDITY_HLE` names the file,
-parquet or JSONL. Every answer is checked by a judge that knows the reference, so a suite must name one
-(`gateway.judge`); solvers also state their confidence. `questions/hle?pictures=false` leaves out questions with a
-picture, and `?category=Math` selects one category.
+parquet or JSONL. Every answer is compared by a judge that knows the reference, so a suite must name one
+(`gateway.judge`); solvers also state their confidence, for the calibration error. `questions/hle?pictures=false` leaves
+out questions with a picture, which is the text-only subset, and `?category=Math` selects one category.
 """
 
 from __future__ import annotations
@@ -28,10 +28,6 @@ PATH_VARIABLE = "HEREDITY_HLE"
 """Environment variable: the path of the file."""
 
 _OPTIONS = ("pictures", "category")
-_RUBRIC = (
-    "1 if the final answer means the same as the reference, where numbers may differ by rounding; else 0. Judge the final answer "
-    "alone: not how it was found, and not whether you would have answered so yourself."
-)
 _FORM = (
     'Explain briefly, then end with two lines: "Answer: " and the answer alone; "Confidence: " and how sure you are of it, from 0% '
     "to 100%."
@@ -82,8 +78,7 @@ def _question(cells: Mapping[str, Any]) -> Question:
     if not text or not reference:
         raise ConfigError("expected question and answer, not empty")
     metadata = {name: str(cells[name]) for name in _KEPT if cells.get(name)}
-    verifier = {"kind": "judge", "rubric": _RUBRIC}
-    return Question(text, reference, verifier, (), _FORM, _pictures(cells.get("image")), metadata)
+    return Question(text, reference, {"kind": "hle"}, (), _FORM, _pictures(cells.get("image")), metadata)
 
 
 def _pictures(cell: Any) -> tuple[tuple[str, bytes], ...]:

@@ -82,7 +82,8 @@ def inference_of(cell: Cell, recorded: dict[str, Any] | None = None) -> Inferenc
             f"checkpoints were graded with {_describe(recorded)} before, but would now be with {_describe(engine.to_json())}; "
             "their scores are not comparable: restore the earlier engine or start a new suite"
         )
-    return engine
+    limits = (settings.memory_bytes, settings.load_seconds, settings.reply_seconds)
+    return replace(engine, memory_bytes=limits[0], load_s=limits[1], reply_s=limits[2])
 
 
 def inference_in(cell: Cell, cells: Sequence[Cell], runs: Path) -> Inference:

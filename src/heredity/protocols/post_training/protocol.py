@@ -12,6 +12,7 @@ from typing import Any
 
 from heredity._core.errors import ConfigError, UnknownNameError
 from heredity.agents.launchers import CommandAgent
+from heredity.agents.launchers.command import DISK_BYTES, FILE_BYTES
 from heredity.analysis.contract import CommonMetrics, RunEvidence, SuiteEvidence
 from heredity.configuration.config import Cell, Config
 from heredity.configuration.sections import OpenBudgetSection
@@ -57,6 +58,7 @@ from heredity.results.run import RunResults
 from heredity.results.suite import SuiteResults
 from heredity.sandbox.gpus import Lease
 from heredity.sandbox.inference import packages
+from heredity.sandbox.memory import machine_memory
 from heredity.session.bench import Judgements, Reference, judged_reference
 from heredity.session.session import Session
 from heredity.session.views import ViewPlan
@@ -106,6 +108,12 @@ async def base_of(cell: Cell, places: CheckpointPlaces) -> Base:
     name = cell.config.of(TrainingSection).base_model or task_of(cell).base_models[0]
     folder = await asyncio.to_thread(base_model, name)
     checkpoint = await asyncio.to_thread(inspect, folder)
+    weights, memory = 4 * checkpoint.parameters, machine_memory()
+    if weights > memory and cell.config.of(TrainingSection).memory_bytes is None:
+        raise ConfigError(
+            f"{name} takes {weights / 2**30:.1f} GiB of memory as 32-bit floats, and this machine has {memory / 2**30:.1f}; "
+            "choose a smaller base, grade on a larger machine, or set training.memory_bytes to try regardless"
+        )
     places.folders[checkpoint.digest] = folder
     return Base(name, folder, checkpoint)
 
@@ -190,7 +198,7 @@ def build_trainer(context: RunContext, base: Base, reference: Reference, grading
     cell, folder, model = context.cell, context.folder, context.model
     task, mode = task_of(cell), mode_of(cell)
     agent, launch = command_agent(cell, context.suite.secrets, PROMPT)
-    agent, lease = _equipped(agent, task, grading.lease), grading.lease
+    agent, lease = _equipped(agent, task, grading.lease, room_of(cell, base.checkpoint)), grading.lease
     seconds = cell.config.budget.seconds
     assert seconds is not None, "checked before"
 
@@ -224,10 +232,22 @@ def build_trainer(context: RunContext, base: Base, reference: Reference, grading
     )
 
 
-def _equipped(agent: CommandAgent, task: PostTrainingTask | SeveralTasks, lease: Lease) -> CommandAgent:
-    """Return an agent with its importable packages and the GPUs of its run."""
+def room_of(cell: Cell, base: Checkpoint) -> dict[str, int]:
+    """Return the limits of an agent's files, by its base's size where they are not configured.
+
+    One file may be an optimizer's state, two 32-bit floats for each parameter; the disk holds four checkpoints with theirs.
+    """
+    file_bytes = cell.evolver.file_bytes or max(FILE_BYTES, 8 * base.parameters + (64 << 20))
+    return {"file_bytes": file_bytes, "disk_bytes": cell.evolver.disk_bytes or max(DISK_BYTES, 48 * base.parameters)}
+
+
+def _equipped(
+    agent: CommandAgent, task: PostTrainingTask | SeveralTasks, lease: Lease, room: Mapping[str, int]
+) -> CommandAgent:
+    """Return an agent with its importable packages, the room for its files, and the GPUs of its run."""
     return replace(
         agent,
+        **room,
         end_grace_s=0.0,
         trees={path.name: path for path in packages(AGENT_PACKAGES) if path.name not in task.private},
         packages=(),

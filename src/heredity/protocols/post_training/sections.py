@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from heredity._core.bounds import MOST_BYTES, Seconds
 from heredity.configuration.config import Config
 from heredity.configuration.sections import Locate, Section
 from heredity.kinds.checkpoint.models.bases import located_model
@@ -23,18 +24,28 @@ class TrainingSection(Section):
         repeats: number of further gradings of the best checkpoint, to measure the noise of grading.
         engine: inference engine: `transformers`, `vllm`, or `auto`: vLLM if it is installed and grading uses a GPU.
         device: grading device: `cpu`, or `gpu`: the run's first GPU, unless a submission names another one.
+        memory_bytes: memory of the process that grades a checkpoint; by default 4 GiB, or 8 bytes for each parameter and
+            2 GiB.
+        load_seconds: time limit of loading a checkpoint; by default 120, or 30 for each GiB of its weights as 32-bit floats.
+        reply_seconds: time limit of one batch of answers; by default 900, on the CPU 900 for each 10^9 parameters.
         gpus: number of GPUs from `engine.gpus` reserved for each run; its agent sees only these.
     """
 
     paths: ClassVar[Mapping[str, Locate]] = MappingProxyType({"base_model": located_model})
     varied: ClassVar[bool] = True
-    indifferent: ClassVar[tuple[str, ...]] = ("mode", "repeats", "gpus")
+    indifferent: ClassVar[tuple[str, ...]] = (
+        *("mode", "repeats", "gpus"),
+        *("memory_bytes", "load_seconds", "reply_seconds"),
+    )
 
     base_model: str = ""
     mode: Literal["free", "sft-only", "rl-only", "multi-task"] = "free"
     repeats: Annotated[int, Field(ge=0, le=1000)] = 0
     engine: Literal["auto", "transformers", "vllm"] = "auto"
     device: Literal["cpu", "gpu"] = "cpu"
+    memory_bytes: Annotated[int, Field(ge=64 << 20, le=MOST_BYTES)] | None = None
+    load_seconds: Seconds | None = None
+    reply_seconds: Seconds | None = None
     gpus: Annotated[int, Field(ge=0, le=1024)] = 0
 
     def agree(self, config: Config) -> None:

@@ -20,7 +20,7 @@ from typing_extensions import TypedDict
 
 from heredity._core.errors import ConfigError, HostError, OutageError, ProviderError
 from heredity._core.ids import digest_json
-from heredity._core.outside import read_text
+from heredity._core.outside import read_bytes, read_text
 from heredity.agents.models import models_for_agent
 from heredity.engine.questions import present, verify
 from heredity.engine.questions.pools import Site
@@ -47,6 +47,7 @@ from heredity.team.participant import Kind
 from heredity.team.record import EFFECT_DONE, MESSAGE
 from heredity.team.settings import TeamSettings
 from heredity.team.team import PLANNER, TeamResult, write_whole
+from heredity.team.tools.documents import PICTURES
 
 
 class TeamEvolved(TypedDict):
@@ -83,10 +84,12 @@ class TeamPractised(TypedDict):
 class TeamAnswered(TypedDict):
     """The result of a question, and the findings in the team's record.
 
-    `status` is `ok`, the way the team ended without an answer, or `missing` if the question could not be tried, for the
-    reason `why`. `hops` counts tool calls, `tools` lists their kinds, `agents` those that got steps; `lacking` lists
-    required findings that are absent. `place` numbers questions in order, from 1. `evolution` is null if the team does
-    not evolve. `folder` is the folder of the team's record, relative to the run's.
+    `status` is `ok`, the way the team ended without an answer, `unscored` for an answer whose reference is not
+    published, or `missing` if the question could not be tried, for the reason `why`. `confidence` (0 to 1) is the one
+    stated with the answer, where the benchmark asks for it. `hops` counts tool calls, `tools` lists their kinds,
+    `agents` those that got steps; `lacking` lists required findings that are absent. `place` numbers questions in
+    order, from 1. `evolution` is null if the team does not evolve. `folder` is the folder of the team's record,
+    relative to the run's.
     """
 
     task: str
@@ -97,6 +100,7 @@ class TeamAnswered(TypedDict):
     answer: str
     expected: str
     correct: bool
+    confidence: float | None
     rounds: int
     steps: int
     hops: int
@@ -122,6 +126,7 @@ EVENTS = by_name(TEAM_ANSWERED, TEAM_PRACTISED)
 
 BROWSE = "browse"
 _KINDS = {"search": "read"}
+_TYPES = sorted(set(PICTURES.values()))
 _NO_TOOLS = frozenset({"program", "keep", "remember", "recall", "decision", "contract"})
 _PROPOSING = "evolution-"
 
@@ -272,7 +277,9 @@ def _distinct(names: Sequence[str]) -> tuple[str, ...]:
 PRACTICE = "practice"
 """Name of the view of practice questions, which a team evolving across questions works on first."""
 
-_MISSING = "missing"
+MISSING = "missing"
+UNSCORED = "unscored"
+"""Status of an answer whose reference is not published."""
 _DECIDED = ("what", "round", "step", "accepted", "reason", "parts", "versions")
 
 
@@ -344,7 +351,8 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
             async with asyncio.TaskGroup() as group:
                 for task in left:
                     group.create_task(ask(task))
-    scores = _scores([bench.recorded(TEAM_ANSWERED, task=task.id) for task in view.tasks])
+    answered = [row for task in view.tasks if (row := bench.recorded(TEAM_ANSWERED, task=task.id)) is not None]
+    scores = _scores(answered)
     data: JudgingScored = {
         "view": view.name,
         "candidate": digest,
@@ -353,7 +361,8 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
         **clusters_of(view.tasks),
     }
     await bench.journal_once(JUDGING_SCORED.line(data))
-    require(scores, "questions")
+    if not all(row["status"] == UNSCORED for row in answered):
+        require(scores, "questions")
     why = _unusable([row["evolution"] for row in _worked_on(bench, [*practice, *view.tasks])])
     if why:
         await bench.journal_once(EVOLVER_FAILED.line({"message": why, "traceback": ""}))
@@ -380,14 +389,13 @@ def _unusable(evolutions: Iterable[TeamEvolved | None]) -> str:
 
 def _recorded(bench: Bench, task: Task) -> bool:
     answered = bench.recorded(TEAM_ANSWERED, task=task.id)
-    return answered is not None and answered["status"] != _MISSING
+    return answered is not None and answered["status"] != MISSING
 
 
-def _scores(answered: Sequence[TeamAnswered | None]) -> ViewScores:
-    rows = [row for row in answered if row is not None]
-    missing = [row["why"] for row in rows if row["status"] == _MISSING]
+def _scores(rows: Sequence[TeamAnswered]) -> ViewScores:
+    missing = [row["why"] for row in rows if row["status"] == MISSING]
     return ViewScores(
-        scores=tuple(math.nan if row["status"] == _MISSING else float(row["correct"]) for row in rows),
+        scores=tuple(math.nan if row["status"] in (MISSING, UNSCORED) else float(row["correct"]) for row in rows),
         lengths=tuple(row["hops"] for row in rows),
         statuses=tuple(row["status"] for row in rows),
         seconds=sum(row["seconds"] for row in rows),
@@ -436,7 +444,7 @@ async def _opened(team: TeamBench, tasks: Sequence[Task]) -> AsyncGenerator[_Roo
             settings = without_browser(settings)
         if team.mode == "across":
             _keep_canaries(team)
-        files = {task.id: _files(task, corpus) for task in tasks}
+        files = {task.id: _files(task, corpus, team.folder.parent / "pictures") for task in tasks}
         for task_id, own in files.items():
             for path in own.values():
                 if not path.is_file():
@@ -476,7 +484,7 @@ def _keep_canaries(team: TeamBench) -> None:
 async def _practise(bench: Bench, tasks: Sequence[Task], room: _Room) -> None:
     """Let a team work on train questions one by one, and tell it which answers were right."""
     for task in tasks:
-        name = f"practice-{_name(task)}"
+        name = f"practice-{task_name(task)}"
         folder = room.team.folder / name
         try:
             result = await room.work(task, name, folder, str(task.spec.get("answer", "")))
@@ -530,27 +538,47 @@ def without_browser(settings: TeamSettings) -> TeamSettings:
     return settings.model_copy(update={"agents": agents})
 
 
-def _files(task: Task, corpus: Path) -> dict[str, Path]:
-    named = _metadata(task).get("files", ())
-    return {Path(str(name)).name: corpus / str(name) for name in named}
+def _files(task: Task, corpus: Path, pictures: Path) -> dict[str, Path]:
+    """Return a question's files by name: those it names, and the pictures in it, which are written to a folder of their own.
+
+    Raises:
+        ConfigError: if a picture is of a type that models do not see.
+        RecordError: if a picture cannot be written.
+    """
+    files = {Path(str(name)).name: corpus / str(name) for name in _metadata(task).get("files", ())}
+    there = {read_bytes(path) for path in files.values() if path.suffix.lower() in PICTURES and path.is_file()}
+    for number, (kind, data) in enumerate(present(task.spec).images, 1):
+        if data in there:
+            continue
+        ending = next((ending for ending, known in PICTURES.items() if known == kind), "")
+        if not ending:
+            raise ConfigError(f"{task.id} has a picture of the type {kind}; convert it to {', '.join(_TYPES)}")
+        name = f"picture-{number}{ending}"
+        if name in files:
+            raise ConfigError(f"{task.id} has a picture and a file {name}; rename the file")
+        files[name] = pictures / task_name(task) / name
+        write_whole(files[name], data)
+    return files
 
 
 def _metadata(task: Task) -> Mapping[str, Any]:
     return task.spec.get("metadata") or {}
 
 
-def _name(task: Task) -> str:
-    return re.sub(r"[^\w.-]", "-", str(_metadata(task).get("id") or task.id))
+def task_name(task: Task) -> str:
+    """Return the name of a question: its id in the benchmark, as the name of a folder."""
+    metadata = _metadata(task)
+    return re.sub(r"[^\w.-]", "-", str(metadata.get("id") or metadata.get("task_id") or task.id))
 
 
 async def _answered(task: Task, position: int, room: _Room) -> TeamAnswered:
     """Have a question answered and return the findings; failures not caused by the team leave it missing."""
-    about, name, team = _metadata(task), _name(task), room.team
+    about, name, team = _metadata(task), task_name(task), room.team
     wanted: Mapping[str, Any] = about.get("shows") or {}
     data: TeamAnswered = {
-        "task": task.id, "id": name, "level": int(about.get("level", 0)), "status": _MISSING, "why": "", "answer": "",
-        "expected": str(task.spec.get("answer", "")), "correct": False, "rounds": 0, "steps": 0, "hops": 0, "tools": [],
-        "agents": [], "lacking": [], "model_calls": 0, "usage": None, "tokens": None, "cost_usd": None,
+        "task": task.id, "id": name, "level": int(about.get("level", 0)), "status": MISSING, "why": "", "answer": "",
+        "expected": str(task.spec.get("answer", "")), "correct": False, "confidence": None, "rounds": 0, "steps": 0,
+        "hops": 0, "tools": [], "agents": [], "lacking": [], "model_calls": 0, "usage": None, "tokens": None, "cost_usd": None,
         "seconds": 0.0, "place": position, "cluster": task.cluster or "", "evolution": None, "folder": f"teams/{name}",
     }  # fmt: skip
     if team.no_browser and BROWSE in wanted.get("tools", ()):
@@ -565,18 +593,25 @@ async def _answered(task: Task, position: int, room: _Room) -> TeamAnswered:
     record = await asyncio.to_thread(shown, team.folder / name)
     evolves = team.mode != "none"
     evolved = await asyncio.to_thread(_evolved, record.evolution, team, name) if evolves else None
+    pictured = any(Path(file).suffix.lower() in PICTURES for file in room.files[task.id])
+    seen = any(agent.pictures or agent.launcher for agent in team.settings.agents.values())
     return {
         **data,
-        "status": str(result.outcome),
+        "status": UNSCORED if checked and math.isnan(checked.score) else str(result.outcome),
         "why": result.error[:500],
         "answer": checked.extracted if checked else "",
         "correct": bool(checked and checked.correct),
+        "confidence": checked.details.get("confidence") if checked else None,
         "rounds": result.rounds,
         "steps": record.steps,
         "hops": record.hops,
         "tools": record.tools,
         "agents": record.agents,
-        "lacking": [*record.lacking(wanted), *_not_evolved(evolved, wanted=name in team.evolves)],
+        "lacking": [
+            *record.lacking(wanted),
+            *_not_evolved(evolved, wanted=name in team.evolves),
+            *(["no agent with pictures=true"] if pictured and not seen else []),
+        ],
         "model_calls": record.model_calls,
         "usage": record.usage.to_json(),
         "tokens": record.usage.tokens,

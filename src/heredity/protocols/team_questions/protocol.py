@@ -17,6 +17,7 @@ from pydantic import Field
 from heredity._core.bounds import Cases, CountOrZero, Parallel
 from heredity._core.errors import ConfigError
 from heredity._core.plugins import located
+from heredity.analysis.calibration import calibration_error
 from heredity.analysis.contract import CommonMetrics, RunEvidence, SuiteEvidence
 from heredity.analysis.paired import compare_paired
 from heredity.analysis.samples import GAP, SHARE, Clusters, Floats, wilson
@@ -28,9 +29,11 @@ from heredity.models.contract import NOTHING_USED, Usage
 from heredity.protocols.contract import Evolver, Needs, Protocol, RunContext, Setup, SuiteContext
 from heredity.protocols.team_questions.judge import (
     EVENTS,
+    MISSING,
     PRACTICE,
     TEAM_ANSWERED,
     TEAM_PRACTISED,
+    UNSCORED,
     TeamBench,
     TeamEvolved,
     judge,
@@ -194,7 +197,7 @@ def _table(arm: _Arm, seeds: Sequence[int | None], names: Sequence[str]) -> Floa
     """Return right answers, shape (runs, questions); NaN if a question was not tried."""
 
     def right(row: QuestionRow | None) -> float:
-        return float("nan") if row is None or row.status == "missing" else float(row.correct)
+        return float("nan") if row is None or row.status in (MISSING, UNSCORED) else float(row.correct)
 
     return np.array([[right(arm.runs[seed].get(name)) for name in names] for seed in seeds])
 
@@ -211,7 +214,7 @@ class TeamMetrics(CommonMetrics):
         """Return the results of the questions so far."""
         latest = {answered["task"]: answered for answered in TEAM_ANSWERED.all(evidence.events)}
         rows = [
-            QuestionRow.model_validate({name: data[name] for name in QuestionRow.model_fields})
+            QuestionRow.model_validate({name: data[name] for name in QuestionRow.model_fields if name in data})
             for data in sorted(map(dict, latest.values()), key=lambda data: str(data["id"]))
         ]
         levels = sorted({row.level for row in rows})
@@ -262,7 +265,8 @@ def _edits(evolved: TeamEvolved) -> list[EditRow]:
 
 
 def _level(level: int, rows: Sequence[QuestionRow]) -> LevelRow:
-    tried = [row for row in rows if row.status != "missing"]
+    tried = [row for row in rows if row.status not in (MISSING, UNSCORED)]
+    stated = [(row.confidence, row.correct) for row in tried if row.confidence is not None]
     right = sum(row.correct for row in tried)
 
     def mean(name: str) -> float | None:
@@ -273,7 +277,9 @@ def _level(level: int, rows: Sequence[QuestionRow]) -> LevelRow:
         level=level,
         right=right,
         tried=len(tried),
-        missing=len(rows) - len(tried),
+        missing=sum(row.status == MISSING for row in rows),
+        unscored=sum(row.status == UNSCORED for row in rows),
+        calibration_error=calibration_error(stated) if stated else None,
         ci=wilson(right, len(tried)) if tried else None,
         shown=sum(not row.lacking for row in tried),
         **{name: mean(name) for name in ("steps", "hops", "model_calls", "tokens", "cost_usd", "seconds")},
@@ -299,7 +305,11 @@ class TeamSetting:
             raise ConfigError(
                 f"a team answers questions, but the tasks of {cell.taskset} are not questions; use questions/…"
             )
-        check_sizes(suite.tasksets[cell.taskset], {"views.heldout": ("heldout", cell.config.views.heldout)})
+        taskset = suite.tasksets[cell.taskset]
+        check_sizes(taskset, {"views.heldout": ("heldout", cell.config.views.heldout)})
+        kinds = str(taskset.info.public.get("answer_format", "")).split(", ")
+        if {"judge", "hle"} & set(kinds) and not cell.config.gateway.judge:
+            raise ConfigError(f"answers of {cell.taskset} are checked by a model; set gateway.judge")
         mode, section = team_of(cell).evolution.mode, cell.config.of(TeamQuestionsSection)
         if mode == "across" and section.concurrent != 1:
             raise ConfigError(
@@ -334,6 +344,7 @@ class TeamSetting:
             evolver=Evolver(_nothing, True, {**about, "models": settings.models_named()}),
             judge=partial(judge, team=team),
             views=views,
+            within="heldout",  # The session runs nothing, and a whole benchmark has no train questions.
         )
 
 
@@ -378,7 +389,9 @@ def winning_files(folder: Path, events: Sequence[Event]) -> Mapping[str, bytes]:
     Raises:
         DamagedRecordError: if the store of the team's versions is damaged.
     """
-    answered = [event.data for event in events if event.kind == TEAM_ANSWERED.name and event.data["status"] == "ok"]
+    answered = [
+        event.data for event in events if event.kind == TEAM_ANSWERED.name and event.data["status"] in ("ok", UNSCORED)
+    ]
     rows = [
         {"id": data["id"], "answer": data["answer"]} for data in sorted(answered, key=lambda data: int(data["place"]))
     ]

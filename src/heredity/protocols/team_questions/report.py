@@ -28,7 +28,9 @@ WORDS = Words(
 )
 _ABOUT = (
     "As in table 2 of Autogenesis: right answers by level, with Wilson's intervals of 95%, and means per question. A program in "
-    "place of a model follows scripted steps, so its accuracy shows that agents and tools work, and nothing about a model."
+    "place of a model follows scripted steps, so its accuracy shows that agents and tools work, and nothing about a model. "
+    "Answers whose references are not published are not scored: `heredity team submission` writes them for the leaderboard. The "
+    "calibration error (RMS) compares stated confidence with accuracy, where a benchmark asks for confidence."
 )
 _RECORD = (
     "Findings in each team's journal: the number of tool calls (hops), their kinds, and the agents that did steps; and the "
@@ -81,6 +83,8 @@ def _levels(rows: Sequence[tuple[str, LevelRow]]) -> Table:
         "right",
         "accuracy",
         "not tried",
+        "not scored",
+        "calibration error",
         "record complete",
         "steps",
         "hops",
@@ -97,6 +101,8 @@ def _levels(rows: Sequence[tuple[str, LevelRow]]) -> Table:
                 f"{row.right} of {row.tried}",
                 _share(row),
                 str(row.missing),
+                str(row.unscored),
+                Number(row.calibration_error, 2),
                 f"{row.shown} of {row.tried}",
                 *(Number(getattr(row, name), 1) for name in ("steps", "hops", "model_calls")),
                 Number(row.tokens, 0),
@@ -160,6 +166,8 @@ def _questions(rows: Sequence[QuestionRow], team: str = "") -> Section:
 def _ending(row: QuestionRow) -> str:
     if row.status == "missing":
         return f"not tried: {row.why}"
+    if row.status == "unscored":
+        return "answered, not scored"
     return "right" if row.correct else "wrong" if row.status == "ok" else row.status
 
 

@@ -26,12 +26,14 @@ class QuestionRow(Result):
     cost_usd: float | None
     seconds: float
     cluster: str = ""
+    confidence: float | None = None
 
 
 class LevelRow(Result):
     """The questions of a level, or of all (`level` 0): right answers among those tried, and means per question.
 
-    `missing` counts questions that could not be tried. `ci` is the 95% Wilson interval of the share.
+    `missing` counts questions that could not be tried, `unscored` answers whose reference is not published. `ci` is the
+    95% Wilson interval of the share. `calibration_error` (RMS, 0 to 1) is null where no confidence is asked for.
     """
 
     level: int
@@ -46,6 +48,8 @@ class LevelRow(Result):
     tokens: float | None
     cost_usd: float | None
     seconds: float | None
+    unscored: int = 0
+    calibration_error: float | None = None
 
 
 class EditRow(Result):

@@ -256,6 +256,8 @@ class Staff:
         debate: plans in place of a model, where the team debates.
         records: the folder for records of attempts at earlier tasks, so that model calls made before a kill are not
             repeated; None keeps them in memory.
+        earlier: makes an agent for an earlier task, without the current task's files, pictures and notes; by default
+            `agent`.
     """
 
     agent: Callable[[TeamParts, str], SubAgent]
@@ -266,6 +268,7 @@ class Staff:
     task_seconds: float = 7200.0
     debate: Debate | None = None
     records: Path | None = None
+    earlier: Callable[[TeamParts, str], SubAgent] | None = None
 
 
 @dataclass
@@ -395,10 +398,11 @@ async def solved(team: TeamParts, staff: Staff, body: Mapping[str, Any], name: s
     planner = staff.debate or ModelPlanner(staff.planner, team.planner)
     lead = PlanningAgent(planner, lambda: described, rounds=staff.rounds, timeout=staff.step_seconds)
     opened = open_record(staff.records / name) if staff.records else nullcontext(Record())
+    agent_of = staff.earlier or staff.agent
     with opened as record:
         async with Bus(record, timeout=staff.task_seconds) as bus:
             members = {
-                agent: Member(about, _without_traces(staff.agent(team, agent))) for agent, about in described.items()
+                agent: Member(about, _without_traces(agent_of(team, agent))) for agent, about in described.items()
             }
             register_team(bus, lead, members, SharedMemory())
             result = await bus.outside.request(PLANNER, body)

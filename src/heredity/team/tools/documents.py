@@ -25,7 +25,7 @@ from heredity.resources import SourceTree
 from heredity.resources.retrieval import scores, words
 from heredity.team.agent import TeamTool
 
-LINES = (".csv", ".tsv", ".json", ".jsonl", ".py", ".toml", ".yaml", ".yml", ".xml")
+LINES = (".csv", ".tsv", ".json", ".jsonl", ".jsonld", ".pdb", ".py", ".srt", ".toml", ".vtt", ".xml", ".yaml", ".yml")
 PLAIN = (".txt", ".md", ".rst", *LINES)
 PICTURES: Mapping[str, str] = {
     ".png": "image/png",

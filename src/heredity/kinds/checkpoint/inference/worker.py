@@ -17,6 +17,7 @@ from heredity._core.errors import CandidateError, ConfigError, HeredityError, Ho
 from heredity.kinds.checkpoint.inference.guest import MAX_FRAME
 from heredity.kinds.checkpoint.inference.warm import Launched, WarmSandbox, Zygote
 from heredity.models.contract import Reply, Request
+from heredity.sandbox.engines import Inference
 
 _TICK_S = 0.5
 _END_S = 5.0
@@ -46,6 +47,26 @@ class Bounds:
     threads: int = 1
     batch: int = 64
     batch_tokens: int = 8192
+
+    @classmethod
+    def of(cls, parameters: int, inference: Inference) -> Bounds:
+        """Return the limits for a checkpoint: as configured, else by its size.
+
+        Memory holds the weights twice, as 32-bit floats and as the file that is read, of at most as many bytes, and 2 GiB.
+        Loading may take 30 s for each GiB of weights as 32-bit floats, and a batch on the CPU 900 s for each 10^9
+        parameters.
+
+        Args:
+            parameters: number of the checkpoint's values.
+            inference: the engine, with the configured limits.
+        """
+        own, weights = cls(), 4 * parameters
+        slow = parameters / 1e9 if inference.device == "cpu" else 0.0
+        return cls(
+            memory_bytes=inference.memory_bytes or max(own.memory_bytes, 2 * weights + (2 << 30)),
+            load_s=inference.load_s or max(own.load_s, 30.0 * weights / (1 << 30)),
+            reply_s=inference.reply_s or max(own.reply_s, own.reply_s * slow),
+        )
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():

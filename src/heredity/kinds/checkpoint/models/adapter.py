@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -13,13 +16,14 @@ import numpy as np
 
 from heredity._core.errors import CandidateError
 from heredity._core.refusals import quoted
-from heredity.kinds.checkpoint.models.checkpoint import Checkpoint, snapshot
+from heredity.kinds.checkpoint.models.checkpoint import Checkpoint
 from heredity.kinds.checkpoint.models.folder import open_folder, parsed
-from heredity.kinds.checkpoint.models.tensors import Tensor, numbers, read_header, write_tensors
+from heredity.kinds.checkpoint.models.tensors import DTYPES, Tensor, encoded, numbers, read_header, write_sparse
 
 _CONFIG, _WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
-_MAX_BYTES = 1 << 30
-_MAX_RANK, _MAX_ALPHA = 1 << 16, 1e6
+_HEADROOM = 64 << 20
+_BLOCK = 8 << 20
+_MAX_RANK, _MAX_ALPHA = 1024, 1e6
 _NAME = re.compile(r"base_model\.model\.(.+)\.lora_([AB])\.weight")
 _PLAIN = {"peft_type": ("LORA",), "bias": ("none", None), "fan_in_fan_out": (False, None), "use_dora": (False, None)}
 
@@ -31,7 +35,10 @@ def is_adapter(folder: Path, inside: Path | None = None) -> bool:
 
 
 def merge_adapter(folder: Path, base: tuple[Path, Checkpoint], into: Path, *, inside: Path | None = None) -> Path:
-    """Write the checkpoint that results from merging a LoRA adapter into its base; changed tensors become 32-bit floats.
+    """Write the checkpoint that results from merging a LoRA adapter into its base, in the base's types of numbers.
+
+    Shards are written one after the other, and changed tensors block by block, so that memory holds neither a model nor
+    an adapter.
 
     Args:
         folder: the adapter, as peft saves it.
@@ -43,37 +50,104 @@ def merge_adapter(folder: Path, base: tuple[Path, Checkpoint], into: Path, *, in
         `into`, to be inspected like any other checkpoint.
 
     Raises:
-        CandidateError: if the adapter is anything else than plain LoRA on matrices of the base.
+        CandidateError: if the adapter is anything else than plain LoRA on matrices of the base, or larger than the base.
+        OSError: if the checkpoint cannot be written.
     """
+    source, checkpoint = base
     with open_folder(folder, inside) as opened:
         config = parsed(opened.content(_CONFIG, 1 << 20), _CONFIG)
         _check_plain(config)
         with opened.file(_WEIGHTS) as file:
             tensors = read_header(file, _WEIGHTS)
-            if tensors and tensors[-1].end > _MAX_BYTES:
+            room = checkpoint.bytes + _HEADROOM
+            if tensors and tensors[-1].end > room:
                 raise CandidateError(
-                    f"{_WEIGHTS} is too large: at most {_MAX_BYTES} bytes are merged; merge it yourself"
+                    f"{_WEIGHTS} is too large: at most {room} bytes are merged, the size of the base; merge it yourself"
                 )
-            source, checkpoint = base
             _check_fits(tensors, int(config["r"]), checkpoint)
-            # Only now: a sparse file takes its nominal size in memory, whatever its size on disk.
-            given = {tensor.name: numbers(_read(file, tensor), tensor) for tensor in tensors}
-    changes = _changes(given, config)
-    copied = snapshot(source, into.parent / f".{into.name}", checkpoint)
-    try:
-        for name in (n for n in checkpoint.files if n.endswith(".safetensors")):
-            _merge_into(copied / name, changes)
-        copied.rename(into)
-    finally:
-        shutil.rmtree(copied.parent, ignore_errors=True)
+            changes = _Changes(file, {tensor.name: tensor for tensor in tensors}, config)
+            building = Path(tempfile.mkdtemp(prefix=f".{into.name}-", dir=into.parent))
+            try:
+                for name, digest in checkpoint.files.items():
+                    if _merged(source / name, building / name, changes) != digest:
+                        raise CandidateError(
+                            f"{name} of the base changed while it was merged; submit the adapter again"
+                        )
+                building.rename(into)
+            finally:
+                shutil.rmtree(building, ignore_errors=True)
     return into
 
 
-def _read(file: IO[bytes], tensor: Tensor) -> bytes:
-    data = file.read(tensor.end - tensor.begin)
-    if len(data) < tensor.end - tensor.begin:
-        raise CandidateError(f"{_WEIGHTS} became shorter while it was read; submit it again once nothing writes to it")
-    return data
+@dataclass(frozen=True, slots=True)
+class _Changes:
+    """The changes by an adapter, read when they are needed: a sparse file takes its nominal size in memory."""
+
+    file: IO[bytes]
+    tensors: Mapping[str, Tensor]
+    config: Mapping[str, Any]
+
+    def of(self, name: str) -> tuple[Tensor, np.ndarray] | None:
+        """Return the place of matrix B of a tensor of the base, and the scaled matrix A; None if it does not change."""
+        stem = f"base_model.model.{name.removesuffix('.weight')}"
+        a, b = (self.tensors.get(f"{stem}.lora_{letter}.weight") for letter in "AB")
+        if a is None or b is None or not name.endswith(".weight"):
+            return None
+        rank = int(self.config["r"])
+        scale = float(self.config["lora_alpha"]) / (math.sqrt(rank) if self.config.get("use_rslora") else rank)
+        return b, np.float32(scale) * self.rows(a, 0, rank)
+
+    def rows(self, tensor: Tensor, start: int, count: int) -> np.ndarray:
+        """Read rows of a matrix."""
+        row = DTYPES[tensor.dtype] * tensor.shape[1]
+        self.file.seek(tensor.begin + start * row)
+        data = self.file.read(count * row)
+        if len(data) < count * row:
+            raise CandidateError(
+                f"{_WEIGHTS} became shorter while it was read; submit it again once nothing writes to it"
+            )
+        return numbers(data, replace(tensor, shape=(count, tensor.shape[1])))
+
+
+def _merged(source: Path, target: Path, changes: _Changes) -> str:
+    """Write a file of the base with its changes, holes included; return the SHA-256 of the file that was read."""
+    whole = hashlib.sha256()
+    with source.open("rb") as file, target.open("xb") as copy:
+        if source.suffix == ".safetensors":
+            tensors = read_header(file, source.name, whole)
+            at = file.tell()
+            file.seek(0)
+            copy.write(file.read(at))
+            for tensor in tensors:
+                pair = changes.of(tensor.name)
+                for start, block in _blocks(file, tensor, whole):
+                    write_sparse(copy, block if pair is None else _added(block, tensor, start, changes, pair))
+        while data := file.read(_BLOCK):
+            whole.update(data)
+            copy.write(data)
+        copy.truncate()
+    return whole.hexdigest()
+
+
+def _blocks(file: IO[bytes], tensor: Tensor, whole: Any) -> Iterator[tuple[int, bytes]]:
+    """Yield a tensor's bytes in blocks of whole rows, each with the number of its first row."""
+    rows = tensor.shape[0] if tensor.shape else 1
+    size = tensor.end - tensor.begin
+    row = size // rows if rows else 0
+    step = max(1, _BLOCK // row) if row else 1
+    for start in range(0, rows if size else 0, step):
+        data = file.read(min(step, rows - start) * row)
+        whole.update(data)
+        yield start, data
+
+
+def _added(block: bytes, tensor: Tensor, start: int, changes: _Changes, pair: tuple[Tensor, np.ndarray]) -> bytes:
+    """Return rows of a tensor of the base, from `start` on, with their change."""
+    (b, a), rows = pair, len(block) // (DTYPES[tensor.dtype] * tensor.shape[1])
+    values = numbers(block, replace(tensor, shape=(rows, tensor.shape[1])))
+    # Non-finite values are rejected when the merged model is inspected.
+    with np.errstate(all="ignore"):
+        return encoded(values + changes.rows(b, start, rows) @ a, tensor.dtype)
 
 
 def _check_plain(config: Mapping[str, Any]) -> None:
@@ -101,30 +175,6 @@ def _check_fits(tensors: Sequence[Tensor], rank: int, base: Checkpoint) -> None:
         shape = tuple(base.metadata["tensors"].get(name, ()))
         if set(pair) != {"A", "B"} or (pair["B"], pair["A"]) != ((*shape[:1], rank), (rank, *shape[1:])):
             _refuse(f"its matrices for {name:.80} do not fit the base's, whose shape is {list(shape)}, at rank {rank}")
-
-
-def _changes(given: Mapping[str, np.ndarray], config: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """Return the change to each tensor of the base."""
-    rank = int(config["r"])
-    scale = float(config["lora_alpha"]) / (math.sqrt(rank) if config.get("use_rslora") else rank)
-    names = {match[1]: match[0] for match in map(_NAME.fullmatch, given) if match and match[2] == "B"}
-    # Non-finite values are rejected when the merged model is inspected.
-    with np.errstate(all="ignore"):
-        return {
-            f"{name}.weight": scale * (given[b] @ given[f"{b.removesuffix('B.weight')}A.weight"])
-            for name, b in names.items()
-        }
-
-
-def _merge_into(path: Path, changes: Mapping[str, np.ndarray]) -> None:
-    merged: list[tuple[str, str, tuple[int, ...], bytes]] = []
-    with path.open("rb") as file:
-        for tensor in read_header(file, path.name):
-            data, dtype = file.read(tensor.end - tensor.begin), tensor.dtype
-            if tensor.name in changes:
-                data, dtype = (numbers(data, tensor) + changes[tensor.name]).astype("<f4").tobytes(), "F32"
-            merged.append((tensor.name, dtype, tensor.shape, data))
-    write_tensors(path, merged)
 
 
 def _refuse(why: str) -> NoReturn:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import importlib.util
+import tempfile
+from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from heredity._core.errors import ConfigError, UnknownNameError
 from heredity._core.plugins import located
 from heredity.kinds.checkpoint.models.characters import cached_characters
+from heredity.kinds.checkpoint.models.checkpoint import own_files
 from heredity.kinds.checkpoint.tasks.contract import SMOLLM2, folder_name
 from heredity.models import local_weights
 
@@ -62,3 +68,34 @@ def base_model(name: str, cache: Path | None = None) -> Path:
     if "/" not in name:
         raise UnknownNameError("base model", name, [SMOLLM2, f"{CHARACTERS}arithmetic"])
     return local_weights.model_folder(name)
+
+
+@lru_cache(maxsize=8)
+def saved_form(folder: Path) -> Mapping[str, Any] | None:
+    """Return the `config` and `tokenizer` metadata of a base as the installed transformers saves it.
+
+    An agent that loads a base from the hub and saves it gets this form: newer versions rename settings, such as
+    `rope_theta`, and build the tokenizers of known models anew. Only the base itself is loaded, which is trusted.
+
+    Args:
+        folder: the base.
+
+    Returns:
+        None if transformers is not installed, or cannot load the base: then only its own files are accepted.
+    """
+    if importlib.util.find_spec("transformers") is None:
+        return None
+    import transformers  # pyright: ignore[reportMissingImports]
+
+    kept: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+    with tempfile.TemporaryDirectory() as into, local_weights.quiet():
+        try:
+            loaded: list[Any] = [
+                transformers.AutoConfig.from_pretrained(folder, **kept),
+                transformers.AutoTokenizer.from_pretrained(folder, **kept),
+            ]
+            for one in loaded:
+                one.save_pretrained(into)
+            return own_files(Path(into))
+        except Exception:  # noqa: BLE001 - what transformers, tokenizers and templates raise has no common type
+            return None

@@ -9,10 +9,11 @@ its own: chat template, end tokens and tokenizer in that copy are the base's fil
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -20,7 +21,7 @@ from typing import IO, Any
 from heredity._core.errors import CandidateError, ConfigError
 from heredity._core.ids import canonical_json, digest_json
 from heredity.kinds.checkpoint.models.folder import Folder, open_folder, parsed
-from heredity.kinds.checkpoint.models.tensors import MAX_HEADER, Tensor, digest_finite, read_header
+from heredity.kinds.checkpoint.models.tensors import MAX_HEADER, Tensor, digest_finite, read_header, write_sparse
 from heredity.resources import Candidate, SourceTree
 
 OUTPUT_LAYER = "lm_head.weight"
@@ -31,6 +32,9 @@ _NO_MATTER = (
     *("_from_model_config", "attention_dropout", "_attn_implementation_autoset"),
 )
 """Settings that do not affect a model's answers here."""
+
+_TOKEN_IDS = ("bos_token_id", "eos_token_id")
+"""Settings that trainers change; they are not compared, and the base's are used."""
 
 _NO_MATTER_TO_TOKENS = (
     *(
@@ -67,6 +71,18 @@ def own_tokenizer(tokenizer: Mapping[str, Any], config: Mapping[str, Any], templ
     return {"tokenizer": digest_json([table, settings]), "chat template": digest_json(chat_template)}
 
 
+def own_files(folder: Path) -> dict[str, Any]:
+    """Return the `config` and `tokenizer` metadata of a trusted folder that transformers wrote.
+
+    Raises:
+        CandidateError: if a file is missing or wrong.
+    """
+    with open_folder(folder) as opened:
+        small = {name: opened.content(name, _LIMITS[name]) for name in opened.names if name in _LIMITS}
+    config, table, settings = (parsed(small.get(n, b"{}"), n) for n in (_CONFIG, _TOKENIZER, _TOKENIZER_CONFIG))
+    return {"config": own_config(config), "tokenizer": own_tokenizer(table, settings, small.get(_TEMPLATE))}
+
+
 def own_encoding(tokenizer: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parts of `tokenizer.json` that are not compared but affect prompts: padding and truncation."""
     return {key: tokenizer[key] for key in _MODELS_OWN if tokenizer.get(key) is not None}
@@ -82,22 +98,39 @@ def overridden(mine: Mapping[str, Mapping[str, Any]], base: Mapping[str, Mapping
     )
 
 
-def check_like(metadata: Mapping[str, Any], base: Mapping[str, Any], digests: Mapping[str, str]) -> None:
+SavedForm = Callable[[], Mapping[str, Any] | None]
+"""Returns the `config` and `tokenizer` metadata that a base has once the installed transformers saved it; None if unknown."""
+
+
+def check_like(
+    metadata: Mapping[str, Any],
+    base: Mapping[str, Any],
+    digests: Mapping[str, str],
+    saved: SavedForm = lambda: None,
+) -> None:
     """Reject a checkpoint that is not a trained version of its base.
+
+    The configuration and the tokenizer must be the base's, either as its files are or as the installed transformers
+    saves them (`saved`), which renames settings and rebuilds tokenizers. Nothing of the checkpoint is normalised, and
+    its own files are not used for grading.
 
     Args:
         metadata: the checkpoint's metadata.
         base: the base's, or the checkpoint's own: then only its consistency is checked.
         digests: of the numbers of each of the checkpoint's tensors.
+        saved: the base's saved form; called only if the checkpoint differs from the base's files.
 
     Raises:
         CandidateError: if it is not.
     """
-    _check_config(metadata["config"], base["config"])
+    forms = [base]
+    if _differing(metadata["config"], base["config"]) or metadata["tokenizer"] != base["tokenizer"]:
+        forms += [form for form in (saved(),) if form is not None]
+    _check_config(metadata["config"], [form["config"] for form in forms])
     if metadata["config"].get("quantization_config"):
         raise CandidateError("config.json has a quantization_config; save the weights as floats of 16 or 32 bits")
     for what, digest in base["tokenizer"].items():
-        if metadata["tokenizer"][what] != digest:
+        if metadata["tokenizer"][what] not in [form["tokenizer"][what] for form in forms]:
             difference = f"digest {metadata['tokenizer'][what]:.12}, the base has {digest:.12}"
             raise CandidateError(
                 f"the {what} is not the base model's ({difference}); save the base's own tokenizer with the checkpoint: "
@@ -106,11 +139,14 @@ def check_like(metadata: Mapping[str, Any], base: Mapping[str, Any], digests: Ma
     _check_tensors(metadata, base["tensors"], digests)
 
 
-def _check_config(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> None:
-    differing = [
-        key for key in sorted({*mine, *theirs}) if canonical_json(mine.get(key)) != canonical_json(theirs.get(key))
-    ]
-    if differing:
+def _differing(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]:
+    keys = sorted({*mine, *theirs} - {*_TOKEN_IDS})
+    return [key for key in keys if canonical_json(mine.get(key)) != canonical_json(theirs.get(key))]
+
+
+def _check_config(mine: Mapping[str, Any], forms: Sequence[Mapping[str, Any]]) -> None:
+    theirs = min(forms, key=lambda form: len(_differing(mine, form)))
+    if differing := _differing(mine, theirs):
         key, *others = (f"{name:.80}" for name in differing[:6])
         more = f" (and {', '.join(others)})" if others else ""
         raise CandidateError(
@@ -153,8 +189,6 @@ PART = "model/weights"
 """The part of a candidate that represents a checkpoint: `checkpoint.json`, its manifest without the weights."""
 
 MANIFEST = "checkpoint.json"
-MAX_BYTES = 16 << 30
-"""Maximum size of a checkpoint without a base to compare it with."""
 
 _CONFIG, _GENERATION, _INDEX = "config.json", "generation_config.json", "model.safetensors.index.json"
 _SINGLE = "model.safetensors"
@@ -186,8 +220,8 @@ class Checkpoint:
             shape), `dtypes` (type to count of tensors).
         ignored: the other files of the folder, which are not read and not part of it.
         sizes: name to bytes of the files other than weights.
-        settings: settings that affect answers and are not compared: `generation_config.json`, and padding and
-            truncation of `tokenizer.json`.
+        settings: settings that affect answers and are not compared: `generation_config.json`, padding and truncation
+            of `tokenizer.json`, and the ids of the first and last token of `config.json`.
         overridden: the settings that differ from the base's, which are used instead: `"generation_config.json:
             eos_token_id"`.
     """
@@ -205,7 +239,12 @@ class Checkpoint:
 
 
 def inspect(
-    folder: Path, *, inside: Path | None = None, base: Checkpoint | None = None, max_bytes: int = MAX_BYTES
+    folder: Path,
+    *,
+    inside: Path | None = None,
+    base: Checkpoint | None = None,
+    saved: SavedForm = lambda: None,
+    max_bytes: int | None = None,
 ) -> Checkpoint:
     """Inspect a checkpoint, reading each of its bytes once and running nothing.
 
@@ -214,7 +253,9 @@ def inspect(
         inside: the workspace that must contain it, without a link in the path; None trusts the path.
         base: the base that it must be a trained version of: with the same architecture, tokenizer and tensors. Floats
             may be of another type, and an output layer that is tied to the embedding may be absent or repeated.
-        max_bytes: its maximum size; with a base, 32 bits for each of the base's parameters are the limit as well.
+        saved: the base as the installed transformers saves it (`check_like`).
+        max_bytes: its maximum size; with a base, 32 bits for each of the base's parameters are the limit as well. By
+            default there is no other limit: a base is as large as it is.
 
     Raises:
         CandidateError: if it is rejected; the message gives the reason and the remedy.
@@ -228,8 +269,8 @@ def inspect(
         architecture = _architecture(config)
         _check_own_code({_CONFIG: config, _TOKENIZER_CONFIG: tokenizer})
         shards = _shards(opened, small)
-        room = min(max_bytes, base.parameters * 4 + _HEADROOM) if base else max_bytes
-        _check_size(opened, shards, room)
+        rooms = [most for most in (max_bytes, base and base.parameters * 4 + _HEADROOM) if most is not None]
+        _check_size(opened, shards, min(rooms, default=math.inf))
         if _SINGLE in shards:
             small.pop(_INDEX, None)
         weights = _read_weights(opened, shards, header)
@@ -245,12 +286,19 @@ def inspect(
     contents = {name: [tensor.dtype, list(tensor.shape), own] for name, (tensor, own) in weights.tensors.items()}
     files = {name: hashlib.sha256(data).hexdigest() for name, data in small.items()} | weights.files
     sizes = [(tensor.end - tensor.begin, tensor.count) for tensor, _ in weights.tensors.values()]
-    settings = {_GENERATION: own_config(generation), _TOKENIZER: own_encoding(table)}
+    settings = {
+        _GENERATION: own_config(generation),
+        _TOKENIZER: own_encoding(table),
+        _CONFIG: {key: config[key] for key in _TOKEN_IDS if key in config},
+    }
     check_like(
         metadata,
         base.metadata if base else metadata,
         {name: digest for name, (_, digest) in weights.tensors.items()},
+        saved,
     )
+    if base:
+        metadata |= {what: base.metadata[what] for what in ("config", "tokenizer")}
     return Checkpoint(
         digest=digest_json({**metadata, "tensors": contents}),
         bytes=sum(size for size, _ in sizes),
@@ -411,7 +459,7 @@ def _shards(opened: Folder, small: Mapping[str, bytes]) -> dict[str, set[str] | 
     return shards
 
 
-def _check_size(opened: Folder, shards: Mapping[str, object], room: int) -> None:
+def _check_size(opened: Folder, shards: Mapping[str, object], room: float) -> None:
     size = sum(opened.size(name) for name in shards)
     if size > room:
         raise CandidateError(
@@ -438,10 +486,12 @@ def _read_weights(opened: Folder, shards: Mapping[str, set[str] | None], header:
 
 
 def _copied(source: IO[bytes], copy: IO[bytes]) -> str:
+    """Copy a file, holes included, and return its SHA-256."""
     digest = hashlib.sha256()
     while chunk := source.read(_CHUNK):
         digest.update(chunk)
-        copy.write(chunk)
+        write_sparse(copy, chunk)
+    copy.truncate()
     return digest.hexdigest()
 
 

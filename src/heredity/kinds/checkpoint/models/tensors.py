@@ -27,6 +27,7 @@ _MAX_AXES = 8
 _SHOWN = 80
 _CHUNK = 8 << 20
 _BF16_EXPONENT = 0x7F80
+_ZEROS = bytes(_CHUNK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,25 @@ def numbers(data: bytes, tensor: Tensor) -> np.ndarray:
         return wide.view("<f4").reshape(tensor.shape)
     kind = "<f2" if tensor.dtype == "F16" else "<f4"
     return np.frombuffer(data, kind).astype(np.float32).reshape(tensor.shape)
+
+
+def encoded(values: np.ndarray, dtype: str) -> bytes:
+    """Return 32-bit floats as the bytes of a type, rounded to the nearest number, ties to even."""
+    if dtype != "BF16":
+        # A number that 16 bits cannot hold becomes infinite, which inspection refuses.
+        with np.errstate(over="ignore"):
+            return values.astype("<f2" if dtype == "F16" else "<f4").tobytes()
+    bits = values.astype("<f4", copy=False).view("<u4")
+    rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
+    return np.where(np.isnan(values), 0x7FC0, rounded).astype("<u2").tobytes()
+
+
+def write_sparse(file: IO[bytes], data: bytes) -> None:
+    """Write data, leaving a hole where it is all zeros; truncate the file at its position after the last one."""
+    if data == _ZEROS[: len(data)]:
+        file.seek(len(data), os.SEEK_CUR)
+    else:
+        file.write(data)
 
 
 def write_tensors(path: Path, tensors: Iterable[tuple[str, str, tuple[int, ...], bytes]]) -> None:

@@ -9,6 +9,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -24,6 +25,7 @@ from heredity.agents.launchers import AgentExit, BrokerDoor, CommandAgent, run_a
 from heredity.agents.messages import for_agent
 from heredity.agents.starts import run_starts
 from heredity.kinds.checkpoint.models.adapter import is_adapter, merge_adapter
+from heredity.kinds.checkpoint.models.bases import saved_form
 from heredity.kinds.checkpoint.models.checkpoint import Checkpoint, candidate_of, inspect
 from heredity.kinds.checkpoint.tasks.overlap import HiddenTexts
 from heredity.methods import Budget, Feedback, Trial
@@ -251,7 +253,8 @@ class GradingApp:
                 into = self._kept.fresh_folder()
                 folder = merge_adapter(folder, (terms.base_folder, terms.base), into, inside=workspace.root)
                 return folder, inspect(folder, base=terms.base)
-            return folder, inspect(folder, inside=workspace.root, base=terms.base)
+            saved = partial(saved_form, terms.base_folder)
+            return folder, inspect(folder, inside=workspace.root, base=terms.base, saved=saved)
         except OSError as error:
             raise CandidateError(
                 f"{path:.200} cannot be read or merged ({error.strerror}); save it again and submit that"

@@ -70,14 +70,18 @@ class KeptCheckpoints:
         return self._there.get(candidate)
 
     def keep(self, folder: Path, checkpoint: Checkpoint, base: Path) -> None:
-        """Copy a checkpoint until it is known whether it is the best; weights from its base's folder are not copied.
+        """Keep a checkpoint until it is known whether it is the best: a merged one is moved, any other is copied.
 
         Raises:
             CandidateError: if it changes while it is copied.
             RecordError: if the disk is full or fails.
         """
         try:
-            snapshot(folder, self.root, checkpoint, base)
+            target = self.root / checkpoint.digest
+            if not folder.is_relative_to(self.root):
+                snapshot(folder, self.root, checkpoint, base)
+            elif not target.is_dir():
+                folder.rename(target)
         except OSError as error:
             raise RecordError(f"the checkpoint cannot be kept in {self.root}: {error.strerror}") from error
         self._learn(checkpoint)

@@ -13,7 +13,8 @@ from heredity.methods.options import MethodOptions, parse_options
 class MethodClass(Protocol):
     """A registered class (or function) that makes a method, with its name and options.
 
-    Methods that take the train tasks of a scheduled run from `SessionContract.batches` set `scheduled = True`.
+    Methods that take the train tasks of a scheduled run from `SessionContract.batches` set `scheduled = True`; those that
+    never call a language model set `asks_model = False`.
     """
 
     name: str

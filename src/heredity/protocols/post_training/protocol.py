@@ -41,7 +41,7 @@ from heredity.protocols.post_training.gradings import RunGrading, inference_in, 
 from heredity.protocols.post_training.judge import judge, selected
 from heredity.protocols.post_training.results import TrainingRunResults
 from heredity.protocols.post_training.run_sections import run_sections
-from heredity.protocols.post_training.sections import TrainingSection
+from heredity.protocols.post_training.sections import TrainingEvolverSection, TrainingSection, TrainingViewsSection
 from heredity.protocols.post_training.server.agent_run import train_with_agent
 from heredity.protocols.post_training.server.kept import FOLDER, selected_weights
 from heredity.protocols.post_training.server.terms import Part, TrainingTerms
@@ -255,7 +255,11 @@ class TrainingSetting:
 
     def needs(self, config: Config) -> Needs:
         """Request GPUs; a run is bounded by time."""
-        return Needs(gpus=config.of(TrainingSection).gpus, episodes=config.budget.episodes or 0)
+        return Needs(
+            gpus=config.of(TrainingSection).gpus,
+            episodes=config.budget.episodes or 0,
+            roles={"judge": _is_judged(config)},
+        )
 
     def check(self, cell: Cell, suite: SuiteContext) -> None:
         """Check the task, the base model, the agent, and the grading engine."""
@@ -283,6 +287,15 @@ class TrainingSetting:
             judgements=judgements,
             record={RECORD: {**_about(cell), "grading": grading.about}},
         )
+
+
+def _is_judged(config: Config) -> bool:
+    """Return whether a model judges the answers of one of the tasks; True if it cannot be told."""
+    try:
+        tasks = [posttraining_task(name) for name in config.run.tasksets if name.startswith(PREFIX)]
+    except ConfigError:
+        return True
+    return any(bool(part.inner.info.spec.get("judge")) for task in tasks for part in task.parts)
 
 
 def _opened(engine: Engine, inference: Inference) -> Runner:
@@ -396,7 +409,12 @@ PROTOCOL = Protocol(
     name="post-training",
     summary="the best graded checkpoint, also judged on a slice that was never graded",
     setting=TrainingSetting(),
-    sections={"budget": OpenBudgetSection, "training": TrainingSection},
+    sections={
+        "budget": OpenBudgetSection,
+        "evolver": TrainingEvolverSection,
+        "views": TrainingViewsSection,
+        "training": TrainingSection,
+    },
     metrics=METRICS,
     report=REPORT,
     events=EVENTS,

@@ -9,8 +9,24 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from heredity.configuration.config import Config
-from heredity.configuration.sections import Locate, Section
+from heredity.configuration.sections import EvolverSection, Locate, Section, ViewsSection
 from heredity.kinds.checkpoint.models.bases import located_model
+
+
+class TrainingEvolverSection(EvolverSection):
+    """`[evolver]` of post-training: an agent, which starts from the base model."""
+
+    def idle(self, config: Config) -> Mapping[str, str]:
+        """Return `initial` too: an agent starts from the base model."""
+        return {**super().idle(config), "initial": "an agent starts from the base model; set training.base_model"}
+
+
+class TrainingViewsSection(ViewsSection):
+    """`[views]` of post-training: `validation` is unused, because graded items select the checkpoint."""
+
+    def idle(self, config: Config) -> Mapping[str, str]:
+        """Return `validation`."""
+        return {"validation": "the items of budget.train_cases select the checkpoint"}
 
 
 class TrainingSection(Section):

@@ -20,6 +20,7 @@ from heredity.analysis.statistics import evolver_mean
 from heredity.configuration.config import Cell, Config
 from heredity.engine.questions.pools import SITES
 from heredity.models.contract import NOTHING_USED, Usage
+from heredity.models.settings import Role
 from heredity.protocols.contract import Evolver, Needs, Protocol, RunContext, Setup, SuiteContext
 from heredity.protocols.team_questions.events import EVENTS, TEAM_ANSWERED, TEAM_PRACTISED, TeamEvolved
 from heredity.protocols.team_questions.judge import PRACTICE, TeamBench, judge
@@ -35,7 +36,14 @@ from heredity.protocols.team_questions.results import (
     TeamRun,
     TeamSuite,
 )
-from heredity.protocols.team_questions.sections import TeamBudgetSection, TeamQuestionsSection, TeamViewsSection
+from heredity.protocols.team_questions.sections import (
+    TeamBudgetSection,
+    TeamEvolverSection,
+    TeamLimitsSection,
+    TeamQuestionsSection,
+    TeamSolverSection,
+    TeamViewsSection,
+)
 from heredity.records import Event
 from heredity.resources import Store
 from heredity.resources.assembly import part_of
@@ -227,8 +235,19 @@ class TeamSetting:
     """Implements `heredity.protocols.contract.Setting`."""
 
     def needs(self, config: Config) -> Needs:
-        """Request no rollouts: teams run outside the engine."""
-        return Needs(episodes=0)
+        """Request no rollouts: teams run outside the engine, with the models of their file."""
+        try:
+            team = _team(config)
+        except ConfigError:  # `check` names it.
+            return Needs()
+        evolves = team.evolution.mode != NONE
+        roles: dict[Role, bool] = {
+            "execution": config.gateway.execution in team.models_named(),
+            "optimisation": evolves and not team.evolution.model,
+        }
+        tasks = config.views.heldout + config.of(TeamQuestionsSection).practice
+        tries = 1 + team.evolution.attempts if evolves else 1
+        return Needs(asks=team.models_named(), roles=roles, attempts=(tasks, tasks * tries))
 
     def check(self, cell: Cell, suite: SuiteContext) -> None:
         """Check the team and the taskset."""
@@ -284,7 +303,11 @@ def team_of(cell: Cell) -> TeamSettings:
     Raises:
         ConfigError: if the file is missing or invalid, or a team with external agents is to evolve.
     """
-    config, section = cell.config, cell.config.of(TeamQuestionsSection)
+    return _team(cell.config)
+
+
+def _team(config: Config) -> TeamSettings:
+    section = config.of(TeamQuestionsSection)
     model = config.gateway.execution
     team = load_team(Path(section.file), {"model": model} if model else None, mode=section.evolution)
     return team.model_copy(update={"gateway": config.gateway})
@@ -333,7 +356,14 @@ PROTOCOL = Protocol(
     name="team-questions",
     summary="a team of agents on held-out questions, by level, with findings from its record",
     setting=TeamSetting(),
-    sections={"budget": TeamBudgetSection, "team": TeamQuestionsSection, "views": TeamViewsSection},
+    sections={
+        "evolver": TeamEvolverSection,
+        "budget": TeamBudgetSection,
+        "limits": TeamLimitsSection,
+        "solver": TeamSolverSection,
+        "team": TeamQuestionsSection,
+        "views": TeamViewsSection,
+    },
     metrics=METRICS,
     report=REPORT,
     events=EVENTS,

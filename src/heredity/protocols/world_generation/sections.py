@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, ClassVar
 
 from pydantic import AliasChoices, Field
@@ -44,6 +45,11 @@ class GateViewsSection(ViewsSection):
     indifferent: ClassVar[tuple[str, ...]] = EVERY_KEY
 
     heldout: Cases = 1
+
+    def idle(self, config: Config) -> Mapping[str, str]:
+        """Return the keys of other judges."""
+        why = "all gates judge the best build, from views.heldout seeds"
+        return {"validation": why, "coverage": why}
 
 
 class GenerationSection(Section):

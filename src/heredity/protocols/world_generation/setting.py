@@ -63,7 +63,8 @@ class GenerationSetting:
 
     def needs(self, config: Config) -> Needs:
         """Request nothing beyond builds."""
-        return Needs(episodes=config.budget.episodes or 0)
+        builds = config.budget.episodes or 0
+        return Needs(episodes=builds, proposals=(2, 3 * builds))
 
     def check(self, cell: Cell, suite: SuiteContext) -> None:
         """Check the theme, and that the author has a model."""

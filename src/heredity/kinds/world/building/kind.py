@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from heredity.engine.kind import Candidates, Kind, Opening
+from heredity.engine.kind import Candidates, Kind, Needs, Opening
 from heredity.engine.runner import Runner
 from heredity.kinds.world.building.runner import BuildRunner
 from heredity.kinds.world.themes.taskset import KIND as NAME
@@ -28,4 +28,10 @@ def _read(folder: Path) -> Candidate:
     return Candidate.program(SourceTree.from_folder(folder))
 
 
-KIND = Kind(NAME, _open, candidates=Candidates(starter=_starter, read=_read), usage=lambda trajectory: None)
+KIND = Kind(
+    NAME,
+    _open,
+    Needs(reads=("limits.episode_s",)),
+    Candidates(starter=_starter, read=_read),
+    usage=lambda trajectory: None,
+)

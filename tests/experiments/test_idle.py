@@ -8,15 +8,12 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from heredity._core.errors import ConfigError
+from heredity._core.errors import ConfigError, HeredityError
 from heredity.configuration.config import Config
 from heredity.experiments.config import cells, given_by, load, read_toml, resolve, suite_file, suites
 from heredity.experiments.idle import idle_settings
 from heredity.tasks import Taskset
 from heredity.tasks.registry import taskset
-
-NO_DATA = {"within-task-science"}
-"""Suites whose questions every user brings along."""
 
 
 @cache
@@ -25,7 +22,7 @@ def loaded(name: str) -> Taskset | None:
         one = taskset(name)
         _ = one.info
         return one
-    except ConfigError:
+    except HeredityError:  # data or an extra that is not here
         return None
 
 

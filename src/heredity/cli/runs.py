@@ -211,7 +211,7 @@ def run(
         return
 
     def approve(made: Estimate) -> None:
-        _ask(made, quiet=quiet or json_output, agreed=yes or canary)
+        ask(made, quiet=quiet or json_output, agreed=yes or canary)
 
     with explained(json_output=json_output):
         suite = _api.run(
@@ -257,7 +257,7 @@ def _dry_run(
         raise typer.Exit(2)
 
 
-def _ask(made: Estimate, *, quiet: bool, agreed: bool) -> None:
+def ask(made: Estimate, *, quiet: bool, agreed: bool) -> None:
     """Show the estimate of a suite that calls paid models; ask before one that may be expensive.
 
     Raises:

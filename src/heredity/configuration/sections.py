@@ -180,6 +180,8 @@ class RunSection(Section):
         tasksets: names of tasksets; each one gets its own runs.
         seeds: number of seeds (0, 1, …), or a list of them.
         name: name of the suite; the file's name by default.
+        data: data that every user brings along: the environment variable that holds its path, to what to download and
+            where to put it.
     """
 
     indifferent: ClassVar[tuple[str, ...]] = EVERY_KEY
@@ -190,6 +192,7 @@ class RunSection(Section):
     tasksets: list[str] = Field(min_length=1, max_length=1000)
     seeds: Seeds = 1
     name: str = ""
+    data: dict[str, str] = Field(default_factory=dict[str, str])
 
     @property
     def seed_list(self) -> list[int]:

@@ -473,7 +473,8 @@ def _baselines(config: Config, present: set[str], *, single: bool) -> Iterable[t
 def _conditions(config: Config) -> list[dict[str, Any]]:
     """Return the matrix choices that affect scores of every evolver: baselines run under each of them."""
     own = {key: values[0] for key, values in config.matrix.items() if key.partition(".")[0] != EVOLVER}
-    decisive = _set(config, {"matrix": {}, **own}).conditions()
+    evolvers = {EVOLVER: config.matrix[EVOLVER]} if EVOLVER in config.matrix else {}
+    decisive = _set(config, {"matrix": evolvers, **own}).conditions()
     keys = [key for key in own if key in decisive]
     return [dict(zip(keys, chosen, strict=True)) for chosen in itertools.product(*(config.matrix[key] for key in keys))]
 

@@ -33,6 +33,7 @@ from heredity.protocols.registry import PROTOCOLS
 from heredity.records.run_folder import is_run
 from heredity.records.span_log import NAME as SPANS
 from heredity.records.span_log import read_spans
+from heredity.tasks import Taskset
 from heredity.tasks.registry import taskset
 
 ASSUMED, MEASURED, PARTLY = "assumed", "measured", "tokens per call measured, number of calls assumed"
@@ -102,6 +103,7 @@ class Estimate:
         measured_runs: number of earlier runs that it rests on.
         limit_usd: the limit that the configuration sets, in US dollars; None for none.
         first: id of the run that costs most, for a canary.
+        unloaded: tasksets that could not be loaded; each is counted as one of its kind.
     """
 
     runs: int
@@ -109,6 +111,7 @@ class Estimate:
     measured_runs: int = 0
     limit_usd: float | None = None
     first: str = ""
+    unloaded: Sequence[str] = ()
 
     @property
     def paid(self) -> list[ModelEstimate]:
@@ -134,7 +137,8 @@ class Estimate:
             for one in self.models
         ]
         cost = self.cost_usd
-        about = {
+        about: dict[str, Any] = {
+            "unloaded": list(self.unloaded),
             "runs": self.runs,
             "measured_runs": self.measured_runs,
             "limit_usd": self.limit_usd,
@@ -208,7 +212,8 @@ def estimate(config: Config, folder: Path) -> Estimate:
     most = config.gateway.max_calls
     models = [_capped(one, most) for one in totals.values()]
     first = max(costs, key=lambda name: costs[name])
-    return Estimate(len(suite), models, len(earlier), config.gateway.max_cost_usd, first)
+    unloaded = [name for name in config.run.tasksets if _taskset(name)[0] is None]
+    return Estimate(len(suite), models, len(earlier), config.gateway.max_cost_usd, first, unloaded)
 
 
 def earlier_runs(folder: Path) -> Iterator[EarlierRun]:
@@ -230,11 +235,11 @@ def _earlier(path: Path) -> EarlierRun | None:
     usage: dict[str, Usage] = {}
     for span in read_spans(spans)[0]:
         about = span.attributes
-        if span.kind == "model" and "usage" in about and not about.get("cache"):
+        if span.kind == "model" and "usage" in about and about.get("cache") != "hit":
             used: Mapping[str, Any] = about["usage"]
             one = Usage(1, used.get("input_tokens") or 0, used.get("output_tokens") or 0, used.get("cost_usd"))
             usage[str(about["model"])] = usage.get(str(about["model"]), Usage()) + one
-    config = read_toml(path / "run.toml")["config"]
+    config = read_toml(path / "run.toml")
     return EarlierRun(
         path,
         str(metrics["protocol"]),
@@ -308,11 +313,7 @@ def _structure(cell: Cell) -> Iterator[tuple[str, str, Span]]:
     """Yield who calls a model in a run, which model, and how often, from the configuration alone."""
     config, gateway = cell.config, cell.config.gateway
     needs = PROTOCOLS.load(config.run.protocol).setting.needs(config)
-    try:
-        tasks = taskset(cell.taskset)
-        kind = KINDS.load(tasks.info.kind)
-    except HeredityError:  # The preflight names what is missing.
-        tasks, kind = None, KINDS.load("question")
+    tasks, kind = _taskset(cell.taskset)
     silent = set() if tasks is None else calls_nothing(cell, tasks, kind, needs)
     attempts, calls = Span(*needs.attempts), _calls(kind, config)
     if needs.asks:
@@ -328,6 +329,16 @@ def _structure(cell: Cell) -> Iterator[tuple[str, str, Span]]:
         yield "proposal", gateway.optimisation, Span(*needs.proposals) if needs.proposals else _proposals(cell)
     if cell.evolver.outside and (model := agent_model(cell)) and "evolver.model" not in silent:
         yield "agent", model, _AGENT_CALLS
+
+
+def _taskset(name: str) -> tuple[Taskset | None, Kind]:
+    """Return a taskset and its kind; None and a guess if it cannot be loaded, which the preflight explains."""
+    try:
+        tasks = taskset(name)
+        return tasks, KINDS.load(tasks.info.kind)
+    except HeredityError:
+        guess = {"worlds": "world", "world-folders": "world", "tasks": "container", "posttraining": "model"}
+        return None, KINDS.load(guess.get(name.partition("/")[0], "question"))
 
 
 def _calls(kind: Kind, config: Config) -> Span:
@@ -414,6 +425,8 @@ def _capped(one: ModelEstimate, most: int | None) -> ModelEstimate:
 def lines(made: Estimate) -> list[str]:
     """Return an estimate in words, one line for each model and one for the whole."""
     shown = [_line(one) for one in made.models if one.calls.high > 0]
+    if made.unloaded:
+        shown.append(f"not loaded, so counted as one taskset each: {', '.join(made.unloaded)}")
     if not shown:
         return [f"{made.runs} runs, no model is called"]
     cost = made.cost_usd

@@ -128,6 +128,7 @@ class _Looking:
 
     def all(self) -> Iterator[Check]:
         yield from _disk(self._folder)
+        yield from _data(self._config.run.data)
         remember_measured(self._folder)
         named = (*self._config.run.tasksets, *(name for needs in self._needs for name in needs.tasksets))
         tasksets: dict[str, Taskset] = {}
@@ -293,6 +294,15 @@ def _disk(folder: Path) -> Iterator[Check]:
         detail = f"{free / 2**30:.1f} GB free in {folder_there}"
         # A note, not a need: a small suite may need less, and a suite that fills the disk can be resumed.
         yield Check(name, free >= LEAST_DISK, False, detail, f"free at least {LEAST_DISK >> 20} MB")
+
+
+def _data(named: Mapping[str, str]) -> Iterator[Check]:
+    """Check for the data that a user brings along."""
+    for variable, instructions in named.items():
+        path = os.environ.get(variable, "")
+        there = bool(path) and Path(path).expanduser().exists()
+        detail = path if there else f"{path} does not exist" if path else f"{variable} is not set"
+        yield Check(f"data in {variable}", there, True, detail, "" if there else instructions)
 
 
 def _model(name: str, gateway: GatewaySettings) -> Iterator[Check]:

@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from heredity._core.errors import ConfigError, UnknownNameError
+from heredity._core.errors import ConfigError, HeredityError, UnknownNameError
 from heredity.agents.launchers import CommandAgent
 from heredity.analysis.contract import CommonMetrics, RunEvidence, SuiteEvidence
 from heredity.configuration.config import Cell, Config
@@ -47,6 +47,7 @@ from heredity.protocols.post_training.server.kept import FOLDER, selected_weight
 from heredity.protocols.post_training.server.terms import Part, TrainingTerms
 from heredity.protocols.post_training.suite_results import TrainingSuiteResults
 from heredity.protocols.post_training.suite_sections import suite_sections
+from heredity.protocols.shared.published import published_section
 from heredity.records.agent_starts import failure_of
 from heredity.records.events import GPU_LEASED, SUBMISSION_REJECTED
 from heredity.resources import Candidate
@@ -293,7 +294,7 @@ def _is_judged(config: Config) -> bool:
     """Return whether a model judges the answers of one of the tasks; True if it cannot be told."""
     try:
         tasks = [posttraining_task(name) for name in config.run.tasksets if name.startswith(PREFIX)]
-    except ConfigError:
+    except HeredityError:  # The preflight names what is missing.
         return True
     return any(bool(part.inner.info.spec.get("judge")) for task in tasks for part in task.parts)
 
@@ -399,7 +400,9 @@ class TrainingReport:
 
     def suite(self, suite: SuiteResults, runs: Sequence[RunResults]) -> list[Section]:
         """Return the sections of a suite's page."""
-        return suite_sections(suite, suite.part, runs) if isinstance(suite.part, TrainingSuiteResults) else []
+        if not isinstance(suite.part, TrainingSuiteResults):
+            return []
+        return [*suite_sections(suite, suite.part, runs), *published_section(__package__ or "", runs)]
 
 
 REPORT = TrainingReport()

@@ -55,7 +55,7 @@ class TrainingSection(Section):
 
     def agree(self, config: Config) -> None:
         """Require an agent and a time limit."""
-        if not config.evolver.outside:
+        if not config.evolver.outside and "evolver" not in config.matrix:  # Each entry of a list is checked as a run.
             raise ValueError("post-training needs an agent; set evolver.launcher, or evolver.agent to its command")
         if config.budget.seconds is None:
             raise ValueError("budget.seconds is missing; set the agent's wall time in seconds, such as 3600")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -27,7 +27,7 @@ class Counted:
 
 
 @contextmanager
-def counting(answer: Callable[[dict[str, Any]], str] = lambda asked: "Answer: 1") -> Iterator[Counted]:
+def counting(answer: Callable[[dict[str, Any]], str] = lambda asked: "Answer: 1") -> Generator[Counted]:
     counted, lock = Counted(), threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):

@@ -164,6 +164,13 @@ def recorded(suite: Path, answers: Answers) -> set[int]:
     return numbers
 
 
+def _await_answer(process: subprocess.Popen[bytes], answers: Answers) -> None:
+    """Wait until a process has got an answer, or has ended: kills are to fall among calls, not in the start."""
+    before = answers.count
+    while process.poll() is None and answers.count == before:
+        time.sleep(0.01)
+
+
 def measure(kills: int, chaos: float, seed: int) -> dict[str, Any]:
     """Kill suites until `kills` SIGKILLs were sent, and count what was paid twice."""
     dice = random.Random(seed)
@@ -171,7 +178,6 @@ def measure(kills: int, chaos: float, seed: int) -> dict[str, Any]:
     recorded_at: list[int] = []
     twice: list[str] = []
     failed = Counter[str]()
-    seconds = 12.0
     while dealt < kills:
         suites += 1
         with tempfile.TemporaryDirectory() as root, provider(chaos, seed + suites) as answers:
@@ -180,11 +186,13 @@ def measure(kills: int, chaos: float, seed: int) -> dict[str, Any]:
             command = [sys.executable, "-m", "heredity", "run", str(file), "--out", str(suite), "--quiet", "--yes"]
             held: list[tuple[float, set[int]]] = []
             while True:
-                began = time.time()
                 process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
                 try:
-                    limit = dice.uniform(0.25, 0.9) * seconds if dealt < kills and len(held) < 10 else 300.0
-                    process.wait(limit)
+                    if dealt < kills and len(held) < 10:
+                        _await_answer(process, answers)
+                        process.wait(dice.uniform(0.0, 1.5))
+                    else:
+                        process.wait(300.0)
                     break
                 except subprocess.TimeoutExpired:
                     os.kill(process.pid, signal.SIGKILL)
@@ -192,7 +200,6 @@ def measure(kills: int, chaos: float, seed: int) -> dict[str, Any]:
                     dealt += 1
                     time.sleep(0.1)
                     held.append((time.time(), recorded(suite, answers)))
-            seconds = max(4.0, min(seconds, time.time() - began))
             for request, given in answers.given.items():
                 for position, (number, _) in enumerate(given):
                     later = [at for _, at in given[position + 1 :]]

@@ -433,7 +433,8 @@ class _Suite:
         # The trace begins here, so that it has the model calls that judge references.
         self._path(cell).mkdir(parents=True, exist_ok=True)
         with self._traced(cell) as trace, noticing(partial(self._waits, progress)):
-            setup = await self.setting.open(context)
+            with span("references"):
+                setup = await self.setting.open(context)
             verdict = await self._evolved(context, engine, setup, steps)
             trace.set(status=verdict.status, heldout=verdict.heldout.mean if verdict.heldout else None)
         draws = {view.name: (view.taskset or context.taskset, view.split, view.count) for view in setup.views}

@@ -10,7 +10,7 @@ import asyncio
 import html
 import shlex
 import sys
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property, wraps
@@ -36,9 +36,10 @@ from heredity.cli.live import watcher_for
 from heredity.cli.signals import InterruptedRunError, run_interruptibly
 from heredity.configuration.config import Config
 from heredity.experiments.best import BEST, best_files
+from heredity.experiments.config import given_by, resolve, suite_file, suites
 from heredity.experiments.config import load as load_config
-from heredity.experiments.config import resolve, suite_file
-from heredity.experiments.preflight import require
+from heredity.experiments.estimate import Estimate, estimate
+from heredity.experiments.preflight import PreflightError, require
 from heredity.experiments.progress import RunProgress, Silent
 from heredity.experiments.results import is_run, is_suite, metrics_of, read_run, rebuild, rebuild_suite, report_of
 from heredity.experiments.sealed import adopt_cases
@@ -462,6 +463,7 @@ class Work(Generic[T]):
         conclude: makes what is returned of the result.
         forget: whether the folder is new, and goes if nothing can begin.
         within: opens the context that it runs in, which may put errors into other words.
+        only: ids of the runs to run; None for all.
     """
 
     folder: Path
@@ -470,6 +472,7 @@ class Work(Generic[T]):
     conclude: Callable[[SuiteResult], T]
     forget: bool = False
     within: Callable[[], AbstractContextManager[None]] = nullcontext
+    only: Collection[str] | None = None
 
     async def do(self) -> T:
         """Run the suite, or continue it."""
@@ -479,7 +482,7 @@ class Work(Generic[T]):
         watcher = watcher_for(runs, self.folder, words) if self.progress else Silent()
         try:
             with self.within(), watcher:
-                return self.conclude(await run_suite(self.folder, self.config, watcher, runs))
+                return self.conclude(await run_suite(self.folder, self.config, watcher, runs, only=self.only))
         except (ConfigError, MissingExtraError, IsolationError):
             if self.forget:
                 forget_unbegun(self.folder)
@@ -536,10 +539,10 @@ def _documented(
     return described
 
 
-def checked(config: Config, folder: Path, *, progress: bool) -> None:
-    """Refuse what cannot run here, with everything that is missing; write the notes on tasksets to stderr."""
+def checked(config: Config, folder: Path, *, progress: bool, given: Collection[str] | None = None) -> None:
+    """Refuse what cannot run here, with everything that is missing; write the notes to stderr."""
     with working("checking that everything it needs is here") if progress else nullcontext():
-        notes = require(config, folder)
+        notes = require(config, folder, given=given)
     for note in notes:
         sys.stderr.write(clean(" ".join(note.splitlines())) + "\n")
 
@@ -558,6 +561,54 @@ def _configured(
     return resolve(suite, overrides, changes)
 
 
+def _given(
+    suite: str | Path | Mapping[str, Any] | Config,
+    overrides: Mapping[str, Any] | Sequence[str],
+    changes: Mapping[str, Any],
+) -> Collection[str] | None:
+    """Return the keys that a user set: the overrides of an installed suite, or None for every key of an own file."""
+    if not isinstance(suite, str | Path) or suite_file(str(suite)) not in suites().values():
+        return None
+    own = overrides if isinstance(overrides, Mapping) else given_by(overrides)
+    return [key.removeprefix("matrix.") for key in {**own, **changes}]
+
+
+def dry_run(
+    suite: str | Path | Mapping[str, Any] | Config,
+    overrides: Mapping[str, Any] | Sequence[str] = (),
+    *,
+    agent: str | None = None,
+    folder: str | Path = "runs",
+    unsafe: bool = False,
+) -> tuple[Estimate, list[str]]:
+    """Return the estimated calls and cost of a suite, and a line for each thing that it lacks here; nothing is started.
+
+    Args:
+        suite: name, path, mapping or configuration of the suite.
+        overrides: as for `run`.
+        agent: coding agent instead of the suite's evolvers.
+        folder: where suites are kept; earlier ones are measured.
+        unsafe: do not require isolation.
+
+    Raises:
+        ConfigError: if the configuration is wrong.
+    """
+    changes = _changes(agent, None, unsafe=unsafe)
+    config, root = _configured(suite, overrides, changes), Path(folder).expanduser()
+    made, missing = estimate(config, root), list[str]()
+    try:
+        require(config, new_suite_folder(root, config), given=_given(suite, overrides, changes))
+    except PreflightError as error:
+        missing = [*error.lines]
+    return made, missing
+
+
+def _changes(agent: str | None, jobs: int | None, *, unsafe: bool) -> dict[str, Any]:
+    changes: dict[str, Any] = {} if agent is None else {f"evolver.{agent_key(agent)}": agent}
+    changes |= {"engine.parallel_runs": jobs} if jobs else {}
+    return changes | ({"engine.unsafe": True} if unsafe else {})
+
+
 def _run(
     suite: str | Path | Mapping[str, Any] | Config,
     overrides: Mapping[str, Any] | Sequence[str] = (),
@@ -571,6 +622,8 @@ def _run(
     jobs: int | None = None,
     unsafe: bool = False,
     progress: bool = True,
+    canary: bool = False,
+    approve: Callable[[Estimate], object] | None = None,
 ) -> Work[Suite]:
     """Run a suite, or continue the one in `out`, and return its results.
 
@@ -579,7 +632,7 @@ def _run(
     Args:
         suite: name of an installed suite, path of a TOML file, a mapping of sections, or a configuration.
         overrides: such as `{"budget.episodes": 64}`, or `["budget.episodes=64"]`.
-        agent: coding agent instead of the matrix: a name such as `"claude-code"`, a folder, or a command.
+        agent: coding agent instead of the suite's evolvers: a name such as `"claude-code"`, a folder, or a command.
         folder: where suites are kept; each gets a folder of its own, named after it and the time.
         out: this suite's own folder; continued if it is there already.
         cases: judge on the hidden cases of the suite in this folder, to compare the two.
@@ -588,6 +641,8 @@ def _run(
         jobs: runs at the same time.
         unsafe: run with the isolation that works here, rather than refuse.
         progress: show progress on stderr.
+        canary: run only the run that is estimated to cost most; `heredity.resume` runs the others.
+        approve: called with the estimate of calls and cost before anything starts; what it raises stops the suite.
 
     Raises:
         ConfigError: if the configuration is wrong or something that it needs is missing; nothing was started.
@@ -608,10 +663,10 @@ def _run(
         >>> suite.status, sorted(row.evolver for row in suite.leaderboard)
         ('finished', ['parametric', 'random policy'])
     """
-    changes: dict[str, Any] = {} if agent is None else {f"evolver.{agent_key(agent)}": agent, "matrix": {}}
-    changes |= {"engine.parallel_runs": jobs} if jobs else {}
-    changes |= {"engine.unsafe": True} if unsafe else {}
+    changes = _changes(agent, jobs, unsafe=unsafe)
     config = _configured(suite, overrides, changes)
+    if until and canary:
+        raise ConfigError("--canary runs one run of a suite, and --until seed after seed; leave one of them out")
     if until:
         changes["run.seeds"] = seeds_of(config.run.seeds, most_seeds)
         config = _configured(suite, overrides, changes)
@@ -619,13 +674,18 @@ def _run(
         raise ConfigError('--most-seeds goes with --until; add --until "A vs B decided", or set run.seeds')
     path = Path(out).expanduser() if out is not None else new_suite_folder(Path(folder).expanduser(), config)
     fresh = not path.exists()
-    checked(config, path, progress=progress)
+    checked(config, path, progress=progress, given=_given(suite, overrides, changes))
+    # Earlier suites lie beside this one.
+    made = estimate(config, path.parent) if canary or approve is not None else None
+    if made is not None and approve is not None:
+        approve(made)
     if cases is not None:
         adopt_cases(path, Path(cases))
     try:
         if until:
             begin(path, config, until)
-        return Work(path, open_suite(path, config), progress, Suite, fresh)
+        only = [made.first] if canary and made is not None else None
+        return Work(path, open_suite(path, config), progress, Suite, fresh, only=only)
     except ConfigError:
         if fresh:
             forget_unbegun(path)
@@ -650,7 +710,7 @@ def _resume(folder: str | Path, *, jobs: int | None = None, progress: bool = Tru
     """
     path = Path(folder)
     config = open_suite(path)
-    checked(config, path, progress=progress)
+    checked(config, path, progress=progress, given=())
     return Work(path, with_jobs(config, jobs) if jobs else config, progress, Suite)
 
 

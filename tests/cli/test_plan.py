@@ -67,9 +67,14 @@ def test_a_plan_that_cannot_be_made_is_one_line(cli: Cli, pilot: Path, arguments
 
 def test_a_suite_that_has_not_been_run_names_the_command_that_makes_a_pilot(cli: Cli, tmp_path: Path) -> None:
     file = write_suite(tmp_path)
-    code, _, err = cli("plan", file)
+    pilot = f"heredity run {file} --out runs/small-pilot run.seeds=4, then heredity plan runs/small-pilot"
+    code, _, err = cli("plan", file, "--effect", "5")
     assert code == 2
-    assert f"heredity run {file} --out runs/small-pilot run.seeds=4, then heredity plan runs/small-pilot" in err
+    assert pilot in err
+    code, out, _ = cli("plan", file)
+    assert code == 0
+    assert "no model is called" in out
+    assert pilot in out
     assert cli("plan", tmp_path)[0] == 2
 
 

@@ -343,3 +343,81 @@ def test_an_override_of_an_axis_of_the_matrix_takes_its_place(tmp_path: Path) ->
     config = load(path, ["evolver.method=parametric"])
     assert {cell.evolver.method for cell in cells(config)} >= {"parametric"}
     assert config.matrix == {}
+
+
+def _agents(**more: Any) -> dict[str, Any]:
+    entries = [{"launcher": "claude-code", "model": "anthropic/a"}, {"launcher": "codex", "model": "openai/b"}]
+    run = {"tasksets": ["gymnasium/CartPole-v1"], "seeds": 2}
+    return {"run": run, "matrix": {"evolver": entries, **more}, "suite": {"baselines": False}}
+
+
+def test_a_list_of_evolvers_is_multiplied_with_the_other_values() -> None:
+    runs = cells(resolve(_agents(**{"budget.episodes": [8, 16]})))
+    assert len(runs) == 8
+    assert {cell.label for cell in runs} == {"claude-code-8", "claude-code-16", "codex-8", "codex-16"}
+    assert {(c.evolver.launcher, c.evolver.model) for c in runs} == {
+        ("claude-code", "anthropic/a"),
+        ("codex", "openai/b"),
+    }
+
+
+def test_entries_with_one_label_are_told_apart_by_their_models() -> None:
+    data = _agents()
+    data["matrix"]["evolver"] = [{"launcher": "codex", "model": "openai/a"}, {"launcher": "codex", "model": "openai/b"}]
+    assert {cell.label for cell in cells(resolve(data))} == {"codex-a", "codex-b"}
+    data["matrix"]["evolver"] = [{"launcher": "codex"}, {"launcher": "codex", "prompt": "Begin."}]
+    with pytest.raises(ConfigError, match=r"entries of \[\[matrix.evolver\]\] a name each"):
+        cells(resolve(data))
+
+
+def test_an_override_selects_an_evolver_of_the_list_with_its_settings_or_replaces_all() -> None:
+    (one,) = {(c.label, c.evolver.model) for c in cells(resolve(_agents(), ["evolver.launcher=codex"]))}
+    assert one == ("codex", "openai/b")
+    (one,) = {(c.label, c.evolver.method) for c in cells(resolve(_agents(), ["evolver.method=random"]))}
+    assert one == ("random", "random")
+    models = {c.evolver.model for c in cells(resolve(_agents(), ["evolver.model=openai/c"]))}
+    assert models == {"openai/c"}
+
+
+@pytest.mark.parametrize(
+    ("entries", "more", "message"),
+    [
+        (["codex"], {}, r"lists tables with keys of \[evolver\]"),
+        ([{}], {}, r"lists tables with keys of \[evolver\]"),
+        ([{"launcher": "codex", "model": "a/b"}], {"evolver.model": ["a/c"]}, "sets it too; remove one"),
+        ([{"launcher": "codex", "modle": "a/b"}], {}, "modle"),
+    ],
+)
+def test_a_wrong_list_of_evolvers_is_refused(entries: list[Any], more: dict[str, Any], message: str) -> None:
+    data = _agents(**more)
+    data["matrix"]["evolver"] = entries
+    with pytest.raises(ConfigError, match=message):
+        cells(resolve(data))
+
+
+def test_paths_and_secrets_in_a_list_of_evolvers_are_treated_as_everywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MY_API_KEY", raising=False)
+    data = _agents()
+    data["matrix"]["evolver"] = [{"agent": "MY_API_KEY=abc my-agent", "initial": "start"}]
+    (entry,) = resolve(data, base=tmp_path).matrix["evolver"]
+    assert entry == {"agent": "my-agent", "initial": str(tmp_path / "start")}
+    monkeypatch.delenv("MY_API_KEY")
+
+
+def test_another_agent_replaces_the_methods_of_a_matrix() -> None:
+    config = load(suite_file("core16"), ["evolver.launcher=claude-code", "evolver.model=anthropic/a"])
+    assert {cell.label for cell in cells(config)} == {"claude-code", "random", "best-of-n", "sequential"}
+    assert config.matrix == {}
+    replaced = load(suite_file("worlds-six"), ["evolver.method=ace"])
+    assert {cell.label for cell in cells(replaced)} == {"ace", "adaptive"}
+
+
+def test_an_empty_override_unsets_a_key() -> None:
+    assert load(suite_file("worlds-six")).evolver.initial is not None
+    assert load(suite_file("worlds-six"), ["evolver.initial="]).evolver.initial is None
+    assert load(suite_file("worlds-six"), [], {"evolver.initial": None}).evolver.initial is None
+    assert "evolver.options.select" not in load(suite_file("worlds-six"), ["matrix.evolver.options.select="]).matrix
+    with pytest.raises(ConfigError, match=r"evolver\.initial"):
+        load(suite_file("worlds-six"), ['evolver.initial=""'])

@@ -188,9 +188,13 @@ def test_servers_of_models_are_asked_before_anything_starts_and_told_apart_by_wh
         names = {"execution": "down/m", "optimisation": "shut/m", "judge": "far/m"}
         routes = {"both": {"models": ["down/m", "up/m"]}}
         try:
+            asked = {
+                "run": {"protocol": "resource-evolution", "tasksets": ["questions/reasoning-gym/gcd"]},
+                "evolver": {"method": "reflection"},
+            }
             configs = [
-                resolve(configured(gateway={**named, "providers": providers, "routes": routes}))
-                for named in (names, {"execution": "both"})
+                resolve(configured(**asked, gateway={**named, "providers": providers, "routes": routes}))
+                for named in (names, {"execution": "both", "optimisation": "both"})
             ]
             with pytest.raises(PreflightError) as refused:
                 require(configs[0], tmp_path / "runs" / "suite")

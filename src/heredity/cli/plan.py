@@ -30,7 +30,7 @@ def plan(
     out: Path | None = typer.Option(None, "--out", help="File for a page with power curves, such as plan.html."),
     json_output: bool = typer.Option(False, "--json", help="Print the result as JSON and nothing else on stdout."),
 ) -> None:
-    """Plan seeds and held-out cases from a pilot.
+    """Plan seeds and held-out cases from a pilot; for a suite without one, estimate its calls and cost.
 
     Example: heredity plan runs/demo-20260101-120000 --between "gepa vs random" --effect 5
     """
@@ -42,6 +42,9 @@ def plan(
         raise ConfigError(f"--power {power:g} is not between 0.5 and 1; give a fraction such as 0.8")
     if effect is not None and not 0.0 < effect < float("inf"):
         raise ConfigError(f"--effect is {effect:g}; give a number above 0")
+    if pilot is None and not Path(source).is_dir() and effect is None and not (between or taskset or out):
+        _estimated(source, json_output=json_output)
+        return
     folder = _pilot_folder(source, pilot)
     read = read_pilot(folder)
     family = tests if tests is not None or pilot is None else _tests_of(source, one=bool(taskset))
@@ -59,6 +62,23 @@ def plan(
     Console().print(render(plan_page(result)))
     if out is not None:
         typer.echo(f"plan: {out}")
+
+
+def _estimated(source: str, *, json_output: bool) -> None:
+    """Print the estimate of a suite that has not been run."""
+    from heredity.experiments.config import load, suite_file
+    from heredity.experiments.estimate import estimate, lines
+
+    made = estimate(load(suite_file(source)), Path("runs"))
+    if json_output:
+        typer.echo(json.dumps(made.to_json()))
+        return
+    typer.echo("\n".join(lines(made)))
+    pilot = f"runs/{suite_file(source).stem}-pilot"
+    typer.echo(
+        f"with other settings: heredity run {source} --dry-run KEY=VALUE\n"
+        f"for seeds and cases: heredity run {source} --out {pilot} run.seeds=4, then heredity plan {pilot}"
+    )
 
 
 def _pilot_folder(source: str, pilot: Path | None) -> Path:

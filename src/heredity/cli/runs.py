@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import shlex
+import sys
 import webbrowser
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -22,7 +23,9 @@ from heredity.cli.signals import InterruptedRunError, run_interruptibly
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from heredity._api import Suite
     from heredity.experiments.best import Winner
+    from heredity.experiments.estimate import Estimate
     from heredity.experiments.suite import SuiteResult
     from heredity.experiments.verification.anchors import Statement
     from heredity.results.card import Card, Check
@@ -173,7 +176,9 @@ def run(
         None, metavar="[KEY=VALUE]...", help="Overrides, such as budget.episodes=64."
     ),
     agent: str | None = typer.Option(
-        None, "--agent", help="Coding agent to run instead of the matrix: name such as claude-code, folder, or command."
+        None,
+        "--agent",
+        help="Coding agent to run instead of the suite's evolvers: name such as claude-code, folder, or command.",
     ),
     folder: Path = typer.Option(Path("runs"), "--folder", help="Parent folder of suites."),
     out: Path | None = typer.Option(None, "--out", help="Folder of this suite; an existing one is continued."),
@@ -185,15 +190,28 @@ def run(
         None, "--most-seeds", min=1, help="With --until: maximum number of seeds (32)."
     ),
     jobs: int | None = _JOBS,
+    dry_run: bool = typer.Option(False, "--dry-run", help="Check everything, print the estimated cost, start nothing."),
+    canary: bool = typer.Option(False, "--canary", help="Run the costliest single run first, then estimate again."),
+    yes: bool = typer.Option(False, "--yes", "-y", help="Do not ask, whatever it is estimated to cost."),
     json_output: bool = _JSON,
     quiet: bool = _QUIET,
     unsafe: bool = _UNSAFE,
 ) -> None:
     """Run an experiment: a run, or a suite of runs, with progress, leaderboard and report.
 
+    Before a suite that may cost more than $5, or whose cost is unknown, it asks. Without a terminal such a suite needs
+    --yes, --canary, or a limit in gateway.max_cost_usd.
+
     Example: heredity run demo --until "parametric vs structural decided" --most-seeds 20
     """
     from heredity import _api
+
+    if dry_run:
+        _dry_run(file, overrides or (), agent, folder, json_output=json_output, unsafe=unsafe)
+        return
+
+    def approve(made: Estimate) -> None:
+        ask(made, quiet=quiet or json_output, agreed=yes or canary)
 
     with explained(json_output=json_output):
         suite = _api.run(
@@ -208,8 +226,85 @@ def run(
             jobs=jobs,
             unsafe=unsafe,
             progress=not (json_output or quiet),
+            canary=canary,
+            approve=approve,
         )
+        if canary and (result := _after_canary(suite.result, jobs, yes=yes, quiet=json_output or quiet)):
+            suite = result
     _conclude(suite.result, json_output=json_output)
+
+
+_ASK_USD = 5.0
+"""Estimated cost in US dollars from which a suite is confirmed."""
+_ASK_CALLS = 100
+"""Number of calls from which a suite is confirmed if the price of a model is unknown."""
+
+
+def _dry_run(
+    file: str, overrides: Sequence[str], agent: str | None, folder: Path, *, json_output: bool, unsafe: bool
+) -> None:
+    from heredity import _api
+    from heredity.experiments.estimate import lines
+
+    made, missing = _api.dry_run(file, overrides, agent=agent, folder=folder, unsafe=unsafe)
+    if json_output:
+        typer.echo(json.dumps({**made.to_json(), "missing": missing}, ensure_ascii=False))
+    else:
+        typer.echo("\n".join(lines(made)))
+        for line in missing:
+            _say(f"missing: {line}")
+    if missing:
+        raise typer.Exit(2)
+
+
+def ask(made: Estimate, *, quiet: bool, agreed: bool) -> None:
+    """Show the estimate of a suite that calls paid models; ask before one that may be expensive.
+
+    Raises:
+        ConfigError: without a terminal, if nothing allows the cost.
+        Exit: if the answer is no.
+    """
+    from heredity._core.errors import ConfigError
+    from heredity.experiments.estimate import lines
+
+    said = lines(made)
+    if made.paid and not quiet:
+        typer.echo("\n".join(said), err=True)
+    cost, calls = made.cost_usd, sum(one.calls.high for one in made.paid)
+    unknown = cost is None and calls > _ASK_CALLS
+    if agreed or made.limit_usd is not None or not (unknown or (cost is not None and cost.high > _ASK_USD)):
+        return
+    if quiet or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise ConfigError(
+            f"this suite may cost more than ${_ASK_USD:g}, and nobody can be asked ({said[-1]}); try one run of it with --canary, "
+            "set a limit with gateway.max_cost_usd=N, or allow it with --yes"
+        )
+    if not typer.confirm("Start it? (--canary runs one run first)", err=True):
+        raise typer.Exit(1)
+
+
+def _after_canary(result: SuiteResult, jobs: int | None, *, yes: bool, quiet: bool) -> Suite | None:
+    """Report what the first run of a suite cost, and run the others if that is wanted."""
+    from heredity import _api
+    from heredity.experiments.estimate import earlier_runs, estimate, lines
+    from heredity.experiments.suite import open_suite
+
+    config, folder = open_suite(result.folder), result.folder
+    measured = [run for run in earlier_runs(folder.parent) if run.folder.is_relative_to(folder)]
+    for name, usage in (item for run in measured for item in run.usage.items()):
+        each = "" if not usage.cost_usd else f", ${usage.cost_usd / usage.calls:.2g} each"
+        _say(
+            f"measured: {usage.calls} calls of {name}{each}; {usage.input_tokens} tokens in, {usage.output_tokens} tokens out"
+        )
+    made = estimate(config, folder.parent)
+    if made.runs == len(measured) or result.failures:
+        return None
+    typer.echo("\n".join(["the whole suite:", *lines(made)]), err=True)
+    asked = not quiet and sys.stdin.isatty() and sys.stderr.isatty()
+    if yes or (asked and typer.confirm(f"Run the other {made.runs - len(measured)} runs?", err=True)):
+        return _api.resume(folder, jobs=jobs, progress=not quiet)
+    _say(f"the others: heredity resume {shlex.quote(str(folder))}")
+    return None
 
 
 def demo(

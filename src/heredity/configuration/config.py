@@ -85,7 +85,7 @@ class Config(Section):
         ):
             if getattr(self, name) == empty:
                 dumped.pop(name, None)
-        for section, keys in (("solver", ("tools", "pictures")), ("evolver", ("tools",))):
+        for section, keys in (("solver", ("tools", "pictures")), ("evolver", ("tools",)), ("run", ("data",))):
             given = dumped.get(section)
             for key in keys:
                 if isinstance(given, dict) and not given.get(key, True):

@@ -67,6 +67,9 @@ def without_secrets(data: Mapping[str, Any]) -> dict[str, Any]:
         table = cast(Mapping[str, Any], matrix)
         agents = [_moved(agent, moved) if isinstance(agent, str) else agent for agent in table["evolver.agent"]]
         result["matrix"] = {**table, "evolver.agent": agents}
+    if isinstance(matrix, Mapping) and isinstance(matrix.get("evolver"), list):  # pyright: ignore[reportUnknownMemberType]
+        table = cast(Mapping[str, Any], result["matrix"])
+        result["matrix"] = {**table, "evolver": [_entry(entry, moved) for entry in table["evolver"]]}
     if moved:
         os.environ.update(moved)
         table = cast(dict[str, Any], result.get("evolver", {}))
@@ -75,6 +78,14 @@ def without_secrets(data: Mapping[str, Any]) -> dict[str, Any]:
         result["evolver"] = {**table, "inherit": [*names, *(name for name in moved if name not in names)]}
     _refuse_secrets(result, ())
     return result
+
+
+def _entry(entry: Any, moved: dict[str, str]) -> Any:
+    """Return an entry of `[[matrix.evolver]]` without the secrets of its command; their variables go to all agents."""
+    if not isinstance(entry, Mapping) or not isinstance(entry.get("agent"), str):  # pyright: ignore[reportUnknownMemberType]
+        return entry  # pyright: ignore[reportUnknownVariableType]
+    table = cast(Mapping[str, Any], entry)
+    return {**table, "agent": _moved(table["agent"], moved)}
 
 
 def refuse_secrets(data: Mapping[str, Any]) -> None:

@@ -127,6 +127,10 @@ class Section(BaseModel):
             ValueError: if they are incompatible; the message names the keys.
         """
 
+    def idle(self, config: Config) -> Mapping[str, str]:
+        """Return the keys that nothing reads in a run of this configuration, each with the reason and the remedy."""
+        return {}
+
 
 class SolverSection(Section):
     """`[solver]`: settings of attempts at questions; see `heredity.engine.actor.Solving`.
@@ -176,6 +180,8 @@ class RunSection(Section):
         tasksets: names of tasksets; each one gets its own runs.
         seeds: number of seeds (0, 1, …), or a list of them.
         name: name of the suite; the file's name by default.
+        data: data that every user brings along: the environment variable that holds its path, to what to download and
+            where to put it.
     """
 
     indifferent: ClassVar[tuple[str, ...]] = EVERY_KEY
@@ -186,6 +192,7 @@ class RunSection(Section):
     tasksets: list[str] = Field(min_length=1, max_length=1000)
     seeds: Seeds = 1
     name: str = ""
+    data: dict[str, str] = Field(default_factory=dict[str, str])
 
     @property
     def seed_list(self) -> list[int]:
@@ -195,6 +202,12 @@ class RunSection(Section):
 
 EVOLVER_KINDS = ("method", "agent", "launcher")
 """Keys of `[evolver]` that select the evolver; at most one is set."""
+
+AGENT_KEYS = (
+    "model", "prompt", "time_limit_s", "continue_turns", "continue_idle", "continue_wait_s", "end_grace_s", "environment",
+    "inherit", "read_only", "network", "devices", "memory_bytes", "disk_bytes",
+)  # fmt: skip
+"""Keys of `[evolver]` that only outside agents use."""
 
 
 class EvolverSection(Section):
@@ -247,7 +260,7 @@ class EvolverSection(Section):
     login: bool = False
     prompt: str = ""
     name: str = ""
-    initial: str | None = None
+    initial: Annotated[str, Field(min_length=1)] | None = None
     options: Options = Field(default_factory=dict[str, Any])
     time_limit_s: Seconds | None = None
     continue_turns: Count | None = None
@@ -310,6 +323,16 @@ class EvolverSection(Section):
                 f"{self.label!r} is the name of a baseline; give this evolver another name, with evolver.name"
             )
         return self
+
+    def idle(self, config: Config) -> Mapping[str, str]:
+        """Return the keys of outside agents for a method, and those of methods for an agent."""
+        if not self.outside:
+            why = f"the evolver is the method {self.method!r}, not an agent: set evolver.launcher or evolver.agent"
+            return dict.fromkeys(AGENT_KEYS, why)
+        idle = {"options": f"they are a method's, and the evolver is the agent {self.label!r}"}
+        if self.launcher is None:
+            idle["prompt"] = "evolver.agent is a whole command: write the prompt into it, or set evolver.launcher"
+        return idle
 
     @property
     def outside(self) -> bool:

@@ -57,6 +57,9 @@ class Needs:
         commands: the runner starts commands in bubblewrap sandboxes itself.
         tools: candidates get the tools that a configuration names (`solver.tools`).
         placement: class of the objects that say where rollouts run; None if there is no choice.
+        calls: assumed model calls of one attempt, the fewest and the most, for estimates of cost.
+        reads: keys of `[limits]`, `[solver]` and `[engine]` that its runner reads, such as `"limits.episode_s"` or
+            `"solver.*"`; None if not known.
     """
 
     model: Literal["none", "optional", "required"] = "none"
@@ -69,6 +72,12 @@ class Needs:
     commands: bool = False
     tools: bool = False
     placement: type | None = None
+    calls: tuple[int, int] = (1, 30)
+    reads: Sequence[str] | None = None
+
+
+CONVERSING = ("limits.episode_s", "solver.*")
+"""Keys that runners of conversations with a language model read (`Needs.reads`)."""
 
 
 @dataclass(frozen=True, slots=True)

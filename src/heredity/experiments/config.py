@@ -1,8 +1,8 @@
 """Configuration of an experiment: one TOML file, dotted overrides, every key checked.
 
 A file describes one run, or with lists (several tasksets, several seeds, a `[matrix]`) a suite of runs. Most keys are
-the
-same for every use of Heredity; the protocol that a file names may add sections and keys.
+the same for every use of Heredity; the protocol that a file names may add sections and keys. A matrix is the product of
+lists of values; `[[matrix.evolver]]` lists whole evolvers, each a table with keys of `[evolver]`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from heredity._core.plugins import Group
 from heredity._core.refusals import known_keys, misfits, quoted, reading
 from heredity.configuration.config import Cell, Config, config_type
 from heredity.configuration.secrets import without_secrets
-from heredity.configuration.sections import DEFAULT_PROTOCOL, EVOLVER_KINDS, EvolverSection, Locate
+from heredity.configuration.sections import AGENT_KEYS, DEFAULT_PROTOCOL, EVOLVER_KINDS, EvolverSection, Locate
 from heredity.methods.proposals import LoopOptions
 from heredity.methods.registry import METHODS
 from heredity.protocols.registry import PROTOCOLS
@@ -123,7 +123,15 @@ def with_absolute_paths(data: Mapping[str, Any], places: Mapping[str, Locate], b
                 own: dict(table) if isinstance(table, Mapping) else table for own, table in named.items()
             }
         given: list[Any] = list(result.get(section, {}).values()) if every and isinstance(tables, dict) else [tables]
-        for values, own in (*((table, name) for table in given), (result.get("matrix"), key)):
+        matrix: Any = result.get("matrix")
+        if isinstance(matrix, dict) and isinstance(entries := cast(dict[str, Any], matrix).get(section), list):
+            matrix[section] = [
+                {**entry, name: _absolute(entry[name], locate, base)}
+                if isinstance(entry, dict) and name in entry
+                else entry
+                for entry in cast(list[Any], entries)
+            ]
+        for values, own in (*((table, name) for table in given), (matrix, key)):
             if isinstance(values, dict) and own in values:
                 values[own] = _absolute(values[own], locate, base)
     return result
@@ -133,7 +141,7 @@ def _absolute(value: Any, locate: Locate, base: Path) -> Any:
     """Apply `locate` to a string, or to each item of a list; the check of the configuration handles anything else."""
     if isinstance(value, list):
         return [_absolute(item, locate, base) for item in cast(list[Any], value)]
-    return locate(value, base) if isinstance(value, str) else value
+    return locate(value, base) if isinstance(value, str) and value else value
 
 
 def named(value: Any) -> Any:
@@ -221,6 +229,9 @@ def _read(path: str, files: Sequence[tuple[str, int, int]]) -> str:
     return digest_bytes(canonical_json(held))
 
 
+EVOLVER = "evolver"
+"""Section of the evolver; in a matrix, the key that lists whole evolvers."""
+
 _LONGEST_NAME = 80
 _VARIED = ("gateway.execution", "gateway.optimisation", "engine.lockstep")
 """Keys that a matrix may vary in addition to those that sections declare. Tasksets and seeds have lists in `[run]`, and every
@@ -237,7 +248,8 @@ def load(path: Path, overrides: Sequence[str] = (), changes: Mapping[str, Any] |
 
     Args:
         path: a TOML file.
-        overrides: such as `"budget.episodes=64"`; a value that is not TOML is taken as text.
+        overrides: such as `"budget.episodes=64"`; a value that is not TOML is taken as text, and none (`"KEY="`) unsets
+            the key.
         changes: overrides with parsed values, applied last.
 
     Raises:
@@ -272,12 +284,13 @@ def resolve(
     current
     folder; all become absolute. Groups of tasksets are expanded.
     """
-    given = {**dict(map(_parse_override, overrides)), **(changes or {})}
-    data = _without_axes(data, given)
+    given = given_by(overrides, changes)
+    data = _overridden(data, given)
     here, places = Path.cwd(), _config_type(_with(data, given), source).paths_in()
     changed = with_absolute_paths(_with(with_absolute_paths(data, places, base or here), given), places, here)
     config = _with_tasksets_of_groups(_validate(without_secrets(changed), source))
-    varied = [name for names in config.matrix.get("evolver.tools", []) for name in names]
+    entries = [entry.get("tools", []) for entry in config.matrix.get(EVOLVER, []) if isinstance(entry, Mapping)]
+    varied = [name for names in (*config.matrix.get("evolver.tools", []), *entries) for name in names]
     config.tools.check_used(
         {*config.tools.used, *replace(config.agent_tools, names=(*config.evolver.tools, *varied)).used}
     )
@@ -291,14 +304,7 @@ def cells(config: Config) -> list[Cell]:
         ConfigError: if a matrix key is unknown or cannot be varied, or two cells would be the same.
     """
     axes = [[(key, value) for value in values] for key, values in config.matrix.items()]
-    varied = [name for name, section in config.sections().items() if section.varied]
-    for key, values in config.matrix.items():
-        if not values:
-            raise ConfigError(f"matrix.{key} is empty; give at least one value, or remove it")
-        if key not in _VARIED and key.partition(".")[0] not in varied:
-            hint = "list its values under [run]" if key.startswith("run.") else "set it for the whole suite"
-            able = [*(f"{name}.*" for name in varied), *_VARIED]
-            raise ConfigError(f"[matrix]: a matrix cannot vary {quoted(key)}, only {', '.join(able)}; {hint}")
+    _check_matrix(config)
     count = math.prod(map(len, [*config.matrix.values(), config.run.tasksets, config.run.seed_list]))
     if count > _MOST_RUNS:
         raise ConfigError(
@@ -312,9 +318,33 @@ def cells(config: Config) -> list[Cell]:
         resolved = _set(variant, {"run.tasksets": [taskset], "run.seeds": [seed]})
         cell_id = "--".join((_shorten(slug(abouts[taskset])), _shorten(slug(label)), f"s{seed}"))
         if cell_id in runs:
-            raise ConfigError(f"two runs of the suite have the name {cell_id}; remove the repeated entry")
+            raise ConfigError(
+                f"two runs of the suite have the name {cell_id}; remove the repeated entry, or give entries of "
+                "[[matrix.evolver]] a name each"
+            )
         runs[cell_id] = Cell(id=cell_id, taskset=taskset, seed=seed, label=label, config=resolved)
     return list(runs.values())
+
+
+def _check_matrix(config: Config) -> None:
+    varied = [name for name, section in config.sections().items() if section.varied]
+    for key, values in config.matrix.items():
+        if not values:
+            raise ConfigError(f"matrix.{key} is empty; give at least one value, or remove it")
+        section, dot, _ = key.partition(".")
+        if key not in _VARIED and (section not in varied or not (dot or key == EVOLVER)):
+            hint = "list its values under [run]" if key.startswith("run.") else "set it for the whole suite"
+            able = [*(f"{name}.*" for name in varied), *_VARIED]
+            raise ConfigError(f"[matrix]: a matrix cannot vary {quoted(key)}, only {', '.join(able)}; {hint}")
+    for entry in config.matrix.get(EVOLVER, ()):
+        if not isinstance(entry, Mapping) or not entry:
+            raise ConfigError(
+                f'[[matrix.evolver]] lists tables with keys of [evolver], such as {{launcher = "codex"}}, not {quoted(entry)}'
+            )
+        if twice := [key for key in cast("Mapping[str, Any]", entry) if f"{EVOLVER}.{key}" in config.matrix]:
+            raise ConfigError(
+                f"matrix.evolver.{twice[0]} is varied, and an entry of [[matrix.evolver]] sets it too; remove one of them"
+            )
 
 
 def _abouts(tasksets: Sequence[str]) -> dict[str, str]:
@@ -331,12 +361,62 @@ def slug(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9._]+", "-", text).strip("-.") or "x"
 
 
-def _without_axes(data: Mapping[str, Any], given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a configuration without the matrix axes that overrides set to one value: overrides win."""
-    axes = data.get("matrix")
-    if not isinstance(axes, Mapping) or axes.keys().isdisjoint(given):
-        return data
-    return {**data, "matrix": {axis: values for axis, values in axes.items() if axis not in given}}
+def given_by(overrides: Sequence[str], changes: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return overrides by key; the value None unsets a key.
+
+    Raises:
+        ConfigError: if one is not of the form key=value.
+    """
+    return {**dict(map(_parse_override, overrides)), **(changes or {})}
+
+
+def _overridden(data: Mapping[str, Any], given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a configuration without what overrides replace: values of the matrix, and evolvers.
+
+    An override of `evolver.method`, `evolver.agent` or `evolver.launcher` selects one of the file's evolvers, with its
+    settings. One that the file does not have replaces all of them, with everything in the matrix that varies them.
+    """
+    matrix, evolver = (
+        dict(part) if isinstance(part := data.get(name), Mapping) else {} for name in ("matrix", EVOLVER)
+    )
+    entries: Any = matrix.get(EVOLVER)
+    if chosen := next(
+        ((kind, given[f"{EVOLVER}.{kind}"]) for kind in EVOLVER_KINDS if f"{EVOLVER}.{kind}" in given), None
+    ):
+        kind, value = chosen
+        same = [entry for entry in entries or () if isinstance(entry, Mapping) and entry.get(kind) == value]
+        listed: Any = matrix.get(f"{EVOLVER}.{kind}")
+        if same:
+            entries = same
+        elif value is not None and value not in (evolver.get(kind), *(listed if isinstance(listed, list) else ())):
+            axes = [key for key in matrix if key.partition(".")[0] == EVOLVER]
+            outside = kind != "method"
+            foreign = ("name", *(("options",) if outside else AGENT_KEYS))
+            replaced = bool(axes) or any(evolver.get(other) is not None for other in EVOLVER_KINDS)
+            matrix = {key: values for key, values in matrix.items() if key not in axes}
+            evolver = {key: v for key, v in evolver.items() if not replaced or key not in foreign}
+            entries = None
+    if isinstance(entries, list):
+        # A table that an override empties stays: it is an evolver still.
+        own = {key.removeprefix(f"{EVOLVER}.") for key in given if key.startswith(f"{EVOLVER}.")} - {*EVOLVER_KINDS}
+        matrix[EVOLVER] = [
+            _without(entry, own) if isinstance(entry, Mapping) else entry for entry in cast(list[Any], entries)
+        ]
+    matrix = {axis: values for axis, values in matrix.items() if axis not in given}
+    changed = {**({"matrix": matrix} if "matrix" in data else {}), **({EVOLVER: evolver} if EVOLVER in data else {})}
+    return {**data, **{name: part for name, part in changed.items() if isinstance(data[name], Mapping)}}
+
+
+def _without(entry: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
+    """Return a table without some of its dotted keys."""
+    result = dict(entry)
+    for key in keys:
+        first, _, rest = key.partition(".")
+        if rest and isinstance(result.get(first), Mapping):
+            result[first] = _without(result[first], [rest])
+        elif not rest:
+            result.pop(first, None)
+    return result
 
 
 def _shorten(name: str) -> str:
@@ -345,13 +425,26 @@ def _shorten(name: str) -> str:
 
 
 def _variant(config: Config, choice: Mapping[str, Any]) -> tuple[str, Config]:
-    changed = _set(config, {"matrix": {}, **choice})
+    chosen = {key: value for key, value in choice.items() if key != EVOLVER}
+    entry = {f"{EVOLVER}.{key}": value for key, value in choice.get(EVOLVER, {}).items()}
+    changed = _set(_set(config, {"matrix": {}, **entry}) if entry else config, {"matrix": {}, **chosen})
     names = [
         _format_value(changed, key, brief(value, config.matrix.get(key, ())))
-        for key, value in choice.items()
+        for key, value in chosen.items()
         if key not in ("evolver.name", *(f"evolver.{kind}" for kind in EVOLVER_KINDS))
     ]
+    if entry and _ambiguous(config, changed.evolver.label) and changed.evolver.model:
+        names.insert(0, changed.evolver.model.rpartition("/")[2])
     return "-".join([changed.evolver.label, *names]), changed
+
+
+def _ambiguous(config: Config, label: str) -> bool:
+    """Return whether several entries of `[[matrix.evolver]]` have this label, so that their models tell them apart."""
+    labels = [
+        _set(config, {"matrix": {}, **{f"{EVOLVER}.{key}": value for key, value in entry.items()}}).evolver.label
+        for entry in config.matrix[EVOLVER]
+    ]
+    return labels.count(label) > 1
 
 
 def _format_value(config: Config, key: str, value: Any) -> str:
@@ -379,8 +472,9 @@ def _baselines(config: Config, present: set[str], *, single: bool) -> Iterable[t
 
 def _conditions(config: Config) -> list[dict[str, Any]]:
     """Return the matrix choices that affect scores of every evolver: baselines run under each of them."""
-    own = {key: values[0] for key, values in config.matrix.items() if not key.startswith("evolver.")}
-    decisive = _set(config, {"matrix": {}, **own}).conditions()
+    own = {key: values[0] for key, values in config.matrix.items() if key.partition(".")[0] != EVOLVER}
+    evolvers = {EVOLVER: config.matrix[EVOLVER]} if EVOLVER in config.matrix else {}
+    decisive = _set(config, {"matrix": evolvers, **own}).conditions()
     keys = [key for key in own if key in decisive]
     return [dict(zip(keys, chosen, strict=True)) for chosen in itertools.product(*(config.matrix[key] for key in keys))]
 
@@ -409,6 +503,8 @@ def _parse_override(text: str) -> tuple[str, Any]:
     key, separator, value = text.partition("=")
     if not separator or not key.strip():
         raise ConfigError(f"{text!r} is not an override; write key=value, such as budget.episodes=64")
+    if not value.strip():
+        return key.strip(), None
     try:
         parsed = toml_table(f"value = {value}")["value"]
     except ValueError:
@@ -417,6 +513,7 @@ def _parse_override(text: str) -> tuple[str, Any]:
 
 
 def _with(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a configuration with other values; None unsets a key."""
     result: dict[str, Any] = {k: dict(v) if isinstance(v, Mapping) else v for k, v in data.items()}
     for dotted, value in changes.items():
         *path, last = (
@@ -428,8 +525,11 @@ def _with(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]
                 raise ConfigError(f"{dotted} cannot be set: {part} is not a section")
             inner[part] = dict(inner[part])
             inner = inner[part]
-        inner[last] = value
-    chosen = [kind for kind in EVOLVER_KINDS if f"evolver.{kind}" in changes]
+        if value is None:
+            inner.pop(last, None)
+        else:
+            inner[last] = value
+    chosen = [kind for kind in EVOLVER_KINDS if changes.get(f"evolver.{kind}") is not None]
     if len(chosen) == 1:
         for kind in set(EVOLVER_KINDS) - set(chosen):
             result["evolver"].pop(kind, None)

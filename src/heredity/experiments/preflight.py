@@ -15,7 +15,7 @@ import ssl
 import tempfile
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cached_property
@@ -30,8 +30,9 @@ from heredity.configuration.config import Cell, Config
 from heredity.configuration.tools import ToolSettings
 from heredity.engine.kind import KINDS, Kind, check_tools
 from heredity.experiments.config import cells
+from heredity.experiments.idle import idle_settings, models_of
 from heredity.experiments.measured import remember_measured
-from heredity.experiments.outside_agents import agent_model, program_folders
+from heredity.experiments.outside_agents import program_folders
 from heredity.methods.registry import METHODS
 from heredity.models.failures import unconnected
 from heredity.models.gateway import provider_model
@@ -49,13 +50,15 @@ from heredity.tasks.registry import taskset
 T = TypeVar("T")
 
 
-def require(config: Config, folder: Path, machine: GpuMachine | None = None) -> list[str]:
-    """Refuse a suite that cannot run here; return the notes on its tasksets.
+def require(
+    config: Config, folder: Path, machine: GpuMachine | None = None, given: Collection[str] | None = None
+) -> list[str]:
+    """Refuse a suite that cannot run here; return the notes on its tasksets, and on settings that have no effect.
 
     Raises:
         ConfigError: if anything is missing; the message has a line for each item, with its remedy.
     """
-    checks = preflight(config, folder, machine)
+    checks = preflight(config, folder, machine, given)
     missing = [check for check in checks if check.needed and not check.ok]
     if missing:
         raise PreflightError([_line(check) for check in missing])
@@ -81,19 +84,23 @@ class PreflightError(ConfigError):
         super().__init__(lines[0] if len(lines) == 1 else "\n".join(several))
 
 
-def preflight(config: Config, folder: Path, machine: GpuMachine | None = None) -> list[Check]:
+def preflight(
+    config: Config, folder: Path, machine: GpuMachine | None = None, given: Collection[str] | None = None
+) -> list[Check]:
     """Check everything that a suite needs, including its models' servers; shared needs are listed once.
 
     Args:
         config: the suite's configuration.
         folder: folder of the suite.
         machine: machine with the GPUs (default: this one).
+        given: keys that the user set: refused if nothing reads them, while others are noted. By default all keys.
 
     Raises:
         ConfigError: if the configuration does not make any runs.
     """
     suite = cells(config)
-    looking = _Looking(config, PROTOCOLS.load(config.run.protocol).setting, suite, folder, machine or GpuMachine())
+    setting = PROTOCOLS.load(config.run.protocol).setting
+    looking = _Looking(config, setting, suite, folder, machine or GpuMachine(), given)
     listed = list(dict.fromkeys([*looking.all(), *looking.endpoints()]))
     # The check of a whole run may repeat a single check's result.
     missing = [check for check in listed if not check.ok and check.name != _CONFIGURATION]
@@ -107,14 +114,22 @@ _NOTE = "note on "
 
 class _Looking:
     def __init__(
-        self, config: Config, setting: Setting, suite: Sequence[Cell], folder: Path, machine: GpuMachine
+        self,
+        config: Config,
+        setting: Setting,
+        suite: Sequence[Cell],
+        folder: Path,
+        machine: GpuMachine,
+        given: Collection[str] | None,
     ) -> None:
+        self._given = given
         self._config, self._setting, self._suite = config, setting, suite
         self._folder, self._machine = folder, machine
         self._needs = [setting.needs(cell.config) for cell in suite]
 
     def all(self) -> Iterator[Check]:
         yield from _disk(self._folder)
+        yield from _data(self._config.run.data)
         remember_measured(self._folder)
         named = (*self._config.run.tasksets, *(name for needs in self._needs for name in needs.tasksets))
         tasksets: dict[str, Taskset] = {}
@@ -142,8 +157,22 @@ class _Looking:
         for name in dict.fromkeys(filter(None, self._models())):
             yield from _model(name, self._config.gateway)
         yield from self._gpus()
+        yield from self._idle(tasksets)
         for cell in self._suite:
             yield from self._protocol_checks(cell, tasksets)
+
+    def _idle(self, tasksets: Mapping[str, Taskset]) -> Iterator[Check]:
+        """Check that every setting is read by a run."""
+        for key, why in idle_settings(self._config, self._suite, tasksets).items():
+            # A file may define providers and routes for later use; those given for this suite are for this suite.
+            given = [] if self._given is None else self._given
+            defines = key.startswith(("gateway.providers.", "gateway.routes."))
+            if (self._given is None and not defines) or any(
+                key == own or key.startswith(f"{own}.") or own.startswith(f"{key}.") for own in given
+            ):
+                yield Check(_CONFIGURATION, False, True, f"{key} is set, but nothing would read it: {why}")
+            else:
+                yield Check(f"{_NOTE}{key}", True, False, f"the suite's file sets it, and nothing reads it here: {why}")
 
     def endpoints(self) -> Iterator[Check]:
         gateway = self._config.gateway
@@ -160,9 +189,7 @@ class _Looking:
 
     def _models(self) -> Iterator[str]:
         for cell, needs in zip(self._suite, self._needs, strict=True):
-            gateway = cell.config.gateway
-            yield from (gateway.execution, gateway.judge, *needs.models)
-            yield agent_model(cell) if cell.evolver.outside else gateway.optimisation
+            yield from models_of(cell, needs)
 
     def _tools(self, given: ToolSettings) -> Iterator[Check]:
         from heredity.team.tools.task_tools import lacking
@@ -269,6 +296,15 @@ def _disk(folder: Path) -> Iterator[Check]:
         detail = f"{free / 2**30:.1f} GB free in {folder_there}"
         # A note, not a need: a small suite may need less, and a suite that fills the disk can be resumed.
         yield Check(name, free >= LEAST_DISK, False, detail, f"free at least {LEAST_DISK >> 20} MB")
+
+
+def _data(named: Mapping[str, str]) -> Iterator[Check]:
+    """Check for the data that a user brings along."""
+    for variable, instructions in named.items():
+        path = os.environ.get(variable, "")
+        there = bool(path) and Path(path).expanduser().exists()
+        detail = path if there else f"{path} does not exist" if path else f"{variable} is not set"
+        yield Check(f"data in {variable}", there, True, detail, "" if there else instructions)
 
 
 def _model(name: str, gateway: GatewaySettings) -> Iterator[Check]:

@@ -7,7 +7,7 @@ import math
 import shutil
 import threading
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -34,7 +34,7 @@ from heredity.experiments.sequence import LOOKED, NAME, STOPPED, SequenceLooked,
 from heredity.methods.operators.dialogue import Steps
 from heredity.models.waiting import noticing
 from heredity.pages.live.index.index import Index, open_index
-from heredity.protocols.contract import Needs, RunContext, SuiteContext
+from heredity.protocols.contract import Needs, RunContext, Setup, SuiteContext
 from heredity.protocols.registry import PROTOCOLS
 from heredity.records import Event, read_journal
 from heredity.records.events import EVOLVER_FAILED, SUBMISSION_COMPLETED, EvolverFailed
@@ -291,6 +291,7 @@ async def run_suite(
     watcher: Watcher | None = None,
     runs: list[RunProgress] | None = None,
     machine: GpuMachine | None = None,
+    only: Collection[str] | None = None,
 ) -> SuiteResult:
     """Run or resume every run of a suite, then compare them.
 
@@ -302,6 +303,7 @@ async def run_suite(
         watcher: notified of progress.
         runs: filled with the progress of every run, for a watcher that displays all of them.
         machine: machine with the GPUs (default: this one).
+        only: ids of the runs to run now; the others are left for a later call, and hidden cases stay sealed.
 
     Raises:
         RunLockedError: if another process works on the suite.
@@ -315,7 +317,7 @@ async def run_suite(
             runs += suite.progress.values()
         with keeping_index(folder, lambda why: suite.notes.update({INDEX: why})):
             async with Engine(config, {tasks.info.kind for tasks in suite.tasksets.values()}) as engine:
-                await suite.run(engine)
+                await suite.run(engine, only)
         return _conclude(suite)
     finally:
         lock.release()
@@ -358,8 +360,8 @@ class _Suite:
         for cell in self.cells:
             self.setting.check(cell, self.context)
 
-    async def run(self, engine: Engine) -> None:
-        """Run every cell, a few at a time; a sequence runs seed after seed until it is decided.
+    async def run(self, engine: Engine, only: Collection[str] | None = None) -> None:
+        """Run every cell, or only some, a few at a time; a sequence runs seed after seed until it is decided.
 
         Raises:
             ConfigError: if a model that a run needs is missing.
@@ -377,6 +379,11 @@ class _Suite:
             async with gate:
                 await self._run_cell(cell, engine, store)
 
+        if only is not None:
+            async with asyncio.TaskGroup() as group:
+                for cell in (cell for cell in self.cells if cell.id in only):
+                    group.create_task(run_guarded(cell))
+            return
         with closing(blocks(self.folder, self.cells)) as remaining:
             for block in remaining:
                 async with asyncio.TaskGroup() as group:
@@ -422,10 +429,23 @@ class _Suite:
 
     async def _judge(self, context: RunContext, engine: Engine) -> Verdict:
         cell = context.cell
-        progress, execution = self.progress[cell.id], cell.config.gateway.execution
-        setup = await self.setting.open(context)
+        progress, steps = self.progress[cell.id], Steps()
+        # The trace begins here, so that it has the model calls that judge references.
+        self._path(cell).mkdir(parents=True, exist_ok=True)
+        with self._traced(cell) as trace, noticing(partial(self._waits, progress)):
+            with span("references"):
+                setup = await self.setting.open(context)
+            verdict = await self._evolved(context, engine, setup, steps)
+            trace.set(status=verdict.status, heldout=verdict.heldout.mean if verdict.heldout else None)
+        draws = {view.name: (view.taskset or context.taskset, view.split, view.count) for view in setup.views}
+        named = {name: (taskset.info.name, split, count) for name, (taskset, split, count) in draws.items()}
+        opening = await computed(lambda: context.hidden_cases.opening_of(list(draws.values())))
+        self.sealed.keep(cell.id, opening, named)
+        return verdict
 
-        steps = Steps()
+    async def _evolved(self, context: RunContext, engine: Engine, setup: Setup, steps: Steps) -> Verdict:
+        cell = context.cell
+        progress, execution = self.progress[cell.id], cell.config.gateway.execution
 
         async def evolve(session: Session) -> None:
             progress.session = session
@@ -443,14 +463,7 @@ class _Suite:
         )
         plan = plan_of(cell, self.folder.name, setup, engine.isolation, cases_known=self.cases_known)
         plan = replace(plan, failure=partial(_failed_evolver, setup.evolver.failure, steps, self._path(cell) / SPANS))
-        with self._traced(cell) as trace, noticing(partial(self._waits, progress)):
-            verdict = await run_evolution(self._path(cell), plan, conditions, evolve, setup.evolver.publisher)
-            trace.set(status=verdict.status, heldout=verdict.heldout.mean if verdict.heldout else None)
-        draws = {view.name: (view.taskset or context.taskset, view.split, view.count) for view in setup.views}
-        named = {name: (taskset.info.name, split, count) for name, (taskset, split, count) in draws.items()}
-        opening = await computed(lambda: context.hidden_cases.opening_of(list(draws.values())))
-        self.sealed.keep(cell.id, opening, named)
-        return verdict
+        return await run_evolution(self._path(cell), plan, conditions, evolve, setup.evolver.publisher)
 
     def _waits(self, progress: RunProgress, why: str, seconds: float) -> None:
         if progress.wait_for(why, seconds):

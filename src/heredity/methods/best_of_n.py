@@ -23,6 +23,7 @@ class BestOfN:
 
     name = "best-of-n"
     options_model = BestOfNOptions
+    asks_model = False
 
     async def evolve(self, session: SessionContract, context: EvolverContext) -> None:
         """Submit draws until the budget is exhausted.

@@ -54,6 +54,7 @@ class Parametric:
 
     name = "parametric"
     options_model = ParametricOptions
+    asks_model = False
 
     async def evolve(self, session: SessionContract, context: EvolverContext) -> None:
         """Tune until the budget is exhausted.

@@ -22,6 +22,7 @@ class RandomPolicy:
 
     name = "random"
     options_model = RandomOptions
+    asks_model = False
 
     async def evolve(self, session: SessionContract, context: EvolverContext) -> None:
         """Submit the random program on the first train tasks.

@@ -43,7 +43,8 @@ def parse_options(model: type[OptionsT], method: str, given: Mapping[str, Any]) 
 class MethodClass(Protocol):
     """A registered class (or function) that makes a method, with its name and options.
 
-    Methods that take the train tasks of a scheduled run from `SessionContract.batches` set `scheduled = True`.
+    Methods that take the train tasks of a scheduled run from `SessionContract.batches` set `scheduled = True`; those that
+    never call a language model set `asks_model = False`.
     """
 
     name: str

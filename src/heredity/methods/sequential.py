@@ -32,6 +32,7 @@ class Sequential:
 
     name = "sequential"
     options_model = SequentialOptions
+    asks_model = False
 
     async def evolve(self, session: SessionContract, context: EvolverContext) -> None:
         """Climb until the budget is exhausted.

@@ -22,6 +22,7 @@ class Static:
     name = "static"
     scheduled = True
     options_model = StaticOptions
+    asks_model = False
 
     async def evolve(self, session: SessionContract, context: EvolverContext) -> None:
         """Evaluate the initial candidate.

@@ -536,6 +536,7 @@ class Structural:
 
     name = "structural"
     options_model = StructuralOptions
+    asks_model = False
 
     async def evolve(self, session: SessionContract, context: EvolverContext) -> None:
         """Evolve until the budget is exhausted.

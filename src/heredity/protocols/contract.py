@@ -30,6 +30,7 @@ from heredity.engine.runner import Runner
 from heredity.engine.trajectory import Trajectory
 from heredity.methods import Feedback
 from heredity.models import Model
+from heredity.models.settings import Role
 from heredity.records import Event
 from heredity.results.report import PlainReport, Report
 from heredity.sandbox.gpus import Lease
@@ -57,12 +58,20 @@ class Needs:
         models: names of additional execution models.
         gpus: GPUs reserved for each run.
         episodes: train episodes a run may spend; 0 if something else limits it. Used for progress only.
+        attempts: attempts of candidates at tasks, judging included: the fewest and the most, for estimates of cost.
+        proposals: calls of `gateway.optimisation` likewise; None if they follow from the method's options.
+        asks: names of models that are called besides those of `[gateway]`, such as those of a team's agents.
+        roles: whether the protocol calls the model of a role. A missing role depends on the kind of task and the evolver.
     """
 
     tasksets: Sequence[str] = ()
     models: Sequence[str] = ()
     gpus: int = 0
     episodes: int = 0
+    attempts: tuple[float, float] = (0, 0)
+    proposals: tuple[float, float] | None = None
+    asks: Sequence[str] = ()
+    roles: Mapping[Role, bool] = field(default_factory=dict[Role, bool])
 
 
 @dataclass(frozen=True, slots=True)

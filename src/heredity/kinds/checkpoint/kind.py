@@ -225,7 +225,7 @@ def _unrepeatable(folder: Path) -> str:
 KIND = Kind(
     NAME,
     _open,
-    Needs(judge=True, programs=True, placement=Inference),
+    Needs(judge=True, programs=True, placement=Inference, reads=()),
     restarts=_restarts,
     unrepeatable=_unrepeatable,
 )

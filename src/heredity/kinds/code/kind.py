@@ -9,7 +9,7 @@ from typing import Any
 from heredity.engine.actor import SYSTEM, Programs, Solving
 from heredity.engine.actor import Problem as Asked
 from heredity.engine.conversation import Conversation
-from heredity.engine.kind import Candidates, Kind, Needs, Opening, TaskTools
+from heredity.engine.kind import CONVERSING, Candidates, Kind, Needs, Opening, TaskTools
 from heredity.engine.question_runner import QuestionRecord, SolvingRunner
 from heredity.engine.questions import Verification
 from heredity.engine.runner import Job, Runner
@@ -161,6 +161,8 @@ KIND = Kind(
         confined=True,
         commands=True,
         tools=True,
+        calls=(1, 3),
+        reads=CONVERSING,
     ),
     Candidates(starter=_starter),
     shown=_public_data,

@@ -120,7 +120,7 @@ def _refusal(candidate: Candidate) -> Failure | None:
 KIND = Kind(
     NAME,
     _open,
-    Needs(confined=True),
+    Needs(confined=True, reads=()),
     Candidates(starter=_starter, read=_read, refusal=_refusal),
     usage=lambda trajectory: None,
 )

@@ -11,7 +11,7 @@ from typing import Any
 from heredity._core.errors import ConfigError
 from heredity.engine.actor import Problem, Programs, ProvidedTool, Solving, ToolResult
 from heredity.engine.conversation import Conversation
-from heredity.engine.kind import Candidates, Kind, Needs, Opening
+from heredity.engine.kind import CONVERSING, Candidates, Kind, Needs, Opening
 from heredity.engine.react import FORM
 from heredity.engine.runner import Runner
 from heredity.engine.solver import Solver
@@ -174,6 +174,8 @@ KIND = Kind(
         offline="offline/shell-worker",
         programs=True,
         containers=True,
+        calls=(4, 60),
+        reads=(*CONVERSING, "limits.act_s", "engine.containers"),
     ),
     Candidates(probe=probe),
     shown=_public_data,

@@ -165,7 +165,7 @@ def _refusal(candidate: Candidate) -> Failure | None:
 KIND = Kind(
     "episode",
     _open,
-    Needs(confined=True),
+    Needs(confined=True, reads=("limits.*", "engine.lockstep")),
     Candidates(
         lambda info: Candidate.program(starter_program(info.public)),
         _read,

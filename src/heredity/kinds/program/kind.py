@@ -490,7 +490,11 @@ def _refusal(candidate: Candidate) -> Failure | None:
 KIND = Kind(
     NAME,
     _open,
-    Needs(confined=True, commands=True),
+    Needs(
+        confined=True,
+        commands=True,
+        reads=("limits.episode_s", "limits.memory_bytes", "limits.scratch_bytes", "limits.output_bytes"),
+    ),
     Candidates(starter=start_program, read=_read, refusal=_refusal),
     usage=lambda trajectory: None,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from heredity.engine.kind import Kind, Needs, Opening
+from heredity.engine.kind import CONVERSING, Kind, Needs, Opening
 from heredity.engine.question_runner import SolvingRunner
 from heredity.engine.questions import present
 from heredity.engine.runner import Runner
@@ -45,6 +45,8 @@ KIND = Kind(
         judge=True,
         programs=True,
         tools=True,
+        calls=(1, 2),
+        reads=CONVERSING,
     ),
     shown=_public_data,
 )

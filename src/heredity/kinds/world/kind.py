@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from heredity.engine.kind import Candidates, Kind, Needs, Opening
+from heredity.engine.kind import CONVERSING, Candidates, Kind, Needs, Opening
 from heredity.engine.player import plain_player
 from heredity.engine.runner import Runner
 from heredity.kinds.world.runner import WorldRunner
@@ -26,7 +26,12 @@ def _schema() -> Mapping[str, Any]:
 KIND = Kind(
     "world",
     _open,
-    Needs(model="optional", programs=True),
+    Needs(
+        model="optional",
+        programs=True,
+        calls=(8, 60),
+        reads=(*CONVERSING, "limits.init_s", "limits.act_s", "limits.steps"),
+    ),
     Candidates(starter=lambda info: plain_player()),
     schema=_schema,
 )

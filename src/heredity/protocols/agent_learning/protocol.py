@@ -39,7 +39,7 @@ from heredity.protocols.agent_learning.results import (
     UpperBound,
 )
 from heredity.protocols.contract import Protocol
-from heredity.protocols.shared.commits import CommitSetting, selected
+from heredity.protocols.shared.commits import CommitSetting, CommitViewsSection, selected
 from heredity.results.base import Result
 from heredity.results.run import RunResults, Verdict
 from heredity.results.suite import Claim
@@ -419,7 +419,7 @@ PROTOCOL = Protocol(
     name="agent-learning",
     summary="learning of a method in each of many worlds, judged on unseen levels",
     setting=CommitSetting(),
-    sections={"limits": ModelLimitsSection},
+    sections={"limits": ModelLimitsSection, "views": CommitViewsSection},
     baselines=("best-of-n-edits", "sequential-edits"),
     metrics=METRICS,
     report=REPORT,

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from heredity.protocols.shared.commit_report import WORDS as COMMITTED
 from heredity.protocols.shared.commit_report import CommitReport
+from heredity.protocols.shared.published import published_section
 from heredity.results import text
 from heredity.results.base import Interval, Result, Unknown
 from heredity.results.charts import Lines, Series, Tone
@@ -343,7 +344,7 @@ class LearningReport(CommitReport):
         if part.skins:
             shown = _skins(part.skins, names, colours, suite, self.words)
             own.append(Section("skins", "Skins and their inverse", shown, navigation="Skins"))
-        return [*own, *super().suite(suite, runs)]
+        return [*own, *super().suite(suite, runs), *published_section(__package__ or "", runs)]
 
 
 def _board(board: Sequence[BoardRow], colours: Mapping[str, Tone], words: Words) -> list[Section]:

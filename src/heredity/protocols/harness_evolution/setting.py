@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -36,7 +37,18 @@ class HarnessSetting:
     def needs(self, config: Config) -> Needs:
         """Request the out-of-distribution tasksets and additional execution models."""
         scheduled = config.budget.train_cases * config.of(ScheduleSection).epochs
+        section, views = config.of(ScheduleSection), config.of(HarnessViewsSection)
+        batches = math.ceil(config.budget.train_cases / section.batch_size) * section.epochs
+        judged = views.heldout + views.ood * max(1, len(config.of(HarnessRunSection).ood)) + views.replay
+        snapshots = 1 + (batches // section.assess if section.assess else section.epochs)
+        most = snapshots if views.points == "all" else min(3, snapshots)
+        repeats = int(config.evolver.options.get("repeats", 4))
         return Needs(
+            attempts=(
+                scheduled + views.validation + judged,
+                scheduled * (1 + section.updates) * max(1, repeats) + views.validation * snapshots + judged * most,
+            ),
+            proposals=(0, 0) if config.evolver.method == "static" else (batches, 6 * batches * section.updates),
             tasksets=config.of(HarnessRunSection).ood,
             models=config.of(TransferSection).models,
             episodes=scheduled if config.budget.episodes is None else config.budget.episodes,

@@ -92,6 +92,10 @@ class HarnessRunSection(RunSection):
 
     ood: list[str] = Field(default_factory=list[str])
 
+    def idle(self, config: Config) -> Mapping[str, str]:
+        """Return `ood` if no task of it is judged."""
+        return {} if config.of(HarnessViewsSection).ood else {"ood": "views.ood is 0; set the number of tasks of each"}
+
 
 class HarnessSolverSection(SolverSection):
     """`[solver]` of harness evolution, with the default number of turns of SEAGym's release."""

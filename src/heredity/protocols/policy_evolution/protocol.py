@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -14,9 +16,13 @@ from heredity.engine.kind import KINDS
 from heredity.experiments.evolvers import build_evolver, check_evolver
 from heredity.methods.starter import starter_candidate
 from heredity.protocols.contract import Needs, Protocol, RunContext, Setup, SuiteContext
+from heredity.protocols.shared.published import published_section
 from heredity.protocols.shared.selection import judge, selected
 from heredity.protocols.shared.validated_report import ValidatedReport
 from heredity.resources import Candidate, SourceTree
+from heredity.results import page
+from heredity.results.run import RunResults
+from heredity.results.suite import SuiteResults
 from heredity.session.bench import Reference, judged_reference
 from heredity.session.rollouts import gather
 from heredity.session.views import ViewPlan, check_sizes
@@ -264,7 +270,16 @@ async def _constant(context: RunContext) -> list[Reference]:
     ]
 
 
-REPORT = ValidatedReport()
+@dataclass(frozen=True)
+class PolicyReport(ValidatedReport):
+    """The report of policy evolution: also what has been published on its tasks."""
+
+    def suite(self, suite: SuiteResults, runs: Sequence[RunResults]) -> list[page.Section]:
+        """Return the sections of a suite's page."""
+        return [*super().suite(suite, runs), *published_section(__package__ or "", runs)]
+
+
+REPORT = PolicyReport()
 
 
 METRICS = CommonMetrics(reference="random policy", returns=True)

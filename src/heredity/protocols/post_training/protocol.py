@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from heredity._core.errors import ConfigError, UnknownNameError
+from heredity._core.errors import ConfigError, HeredityError, UnknownNameError
 from heredity.agents.launchers import CommandAgent
 from heredity.agents.launchers.command import DISK_BYTES, FILE_BYTES
 from heredity.analysis.contract import CommonMetrics, RunEvidence, SuiteEvidence
@@ -42,12 +42,13 @@ from heredity.protocols.post_training.gradings import RunGrading, inference_in, 
 from heredity.protocols.post_training.judge import judge, selected
 from heredity.protocols.post_training.results import TrainingRunResults
 from heredity.protocols.post_training.run_sections import run_sections
-from heredity.protocols.post_training.sections import TrainingSection
+from heredity.protocols.post_training.sections import TrainingEvolverSection, TrainingSection, TrainingViewsSection
 from heredity.protocols.post_training.server.agent_run import train_with_agent
 from heredity.protocols.post_training.server.kept import FOLDER, selected_weights
 from heredity.protocols.post_training.server.terms import Part, TrainingTerms
 from heredity.protocols.post_training.suite_results import TrainingSuiteResults
 from heredity.protocols.post_training.suite_sections import suite_sections
+from heredity.protocols.shared.published import published_section
 from heredity.records.agent_starts import failure_of
 from heredity.records.events import GPU_LEASED, SUBMISSION_REJECTED
 from heredity.resources import Candidate
@@ -275,7 +276,11 @@ class TrainingSetting:
 
     def needs(self, config: Config) -> Needs:
         """Request GPUs; a run is bounded by time."""
-        return Needs(gpus=config.of(TrainingSection).gpus, episodes=config.budget.episodes or 0)
+        return Needs(
+            gpus=config.of(TrainingSection).gpus,
+            episodes=config.budget.episodes or 0,
+            roles={"judge": _is_judged(config)},
+        )
 
     def check(self, cell: Cell, suite: SuiteContext) -> None:
         """Check the task, the base model, the agent, and the grading engine."""
@@ -303,6 +308,15 @@ class TrainingSetting:
             judgements=judgements,
             record={RECORD: {**_about(cell), "grading": grading.about}},
         )
+
+
+def _is_judged(config: Config) -> bool:
+    """Return whether a model judges the answers of one of the tasks; True if it cannot be told."""
+    try:
+        tasks = [posttraining_task(name) for name in config.run.tasksets if name.startswith(PREFIX)]
+    except HeredityError:  # The preflight names what is missing.
+        return True
+    return any(bool(part.inner.info.spec.get("judge")) for task in tasks for part in task.parts)
 
 
 def _opened(engine: Engine, inference: Inference) -> Runner:
@@ -406,7 +420,9 @@ class TrainingReport:
 
     def suite(self, suite: SuiteResults, runs: Sequence[RunResults]) -> list[Section]:
         """Return the sections of a suite's page."""
-        return suite_sections(suite, suite.part, runs) if isinstance(suite.part, TrainingSuiteResults) else []
+        if not isinstance(suite.part, TrainingSuiteResults):
+            return []
+        return [*suite_sections(suite, suite.part, runs), *published_section(__package__ or "", runs)]
 
 
 REPORT = TrainingReport()
@@ -416,7 +432,12 @@ PROTOCOL = Protocol(
     name="post-training",
     summary="the best graded checkpoint, also judged on a slice that was never graded",
     setting=TrainingSetting(),
-    sections={"budget": OpenBudgetSection, "training": TrainingSection},
+    sections={
+        "budget": OpenBudgetSection,
+        "evolver": TrainingEvolverSection,
+        "views": TrainingViewsSection,
+        "training": TrainingSection,
+    },
     metrics=METRICS,
     report=REPORT,
     events=EVENTS,

@@ -10,8 +10,24 @@ from pydantic import Field
 
 from heredity._core.bounds import MOST_BYTES, Seconds
 from heredity.configuration.config import Config
-from heredity.configuration.sections import Locate, Section
+from heredity.configuration.sections import EvolverSection, Locate, Section, ViewsSection
 from heredity.kinds.checkpoint.models.bases import located_model
+
+
+class TrainingEvolverSection(EvolverSection):
+    """`[evolver]` of post-training: an agent, which starts from the base model."""
+
+    def idle(self, config: Config) -> Mapping[str, str]:
+        """Return `initial` too: an agent starts from the base model."""
+        return {**super().idle(config), "initial": "an agent starts from the base model; set training.base_model"}
+
+
+class TrainingViewsSection(ViewsSection):
+    """`[views]` of post-training: `validation` is unused, because graded items select the checkpoint."""
+
+    def idle(self, config: Config) -> Mapping[str, str]:
+        """Return `validation`."""
+        return {"validation": "the items of budget.train_cases select the checkpoint"}
 
 
 class TrainingSection(Section):
@@ -50,7 +66,7 @@ class TrainingSection(Section):
 
     def agree(self, config: Config) -> None:
         """Require an agent and a time limit."""
-        if not config.evolver.outside:
+        if not config.evolver.outside and "evolver" not in config.matrix:  # Each entry of a list is checked as a run.
             raise ValueError("post-training needs an agent; set evolver.launcher, or evolver.agent to its command")
         if config.budget.seconds is None:
             raise ValueError("budget.seconds is missing; set the agent's wall time in seconds, such as 3600")

@@ -10,7 +10,7 @@ from heredity.configuration.sections import ModelLimitsSection
 from heredity.protocols.contract import Protocol
 from heredity.protocols.resource_evolution.results import Improvement, ResourceSuite, improvements
 from heredity.protocols.shared.commit_report import CommitReport
-from heredity.protocols.shared.commits import CommitSetting, selected
+from heredity.protocols.shared.commits import CommitSetting, CommitViewsSection, selected
 from heredity.results import text
 from heredity.results.base import Result
 from heredity.results.charts import Tone
@@ -103,7 +103,7 @@ PROTOCOL = Protocol(
     name="resource-evolution",
     summary="the last committed candidate against the first, on the same held-out tasks",
     setting=CommitSetting(),
-    sections={"limits": ModelLimitsSection},
+    sections={"limits": ModelLimitsSection, "views": CommitViewsSection},
     baselines=("best-of-n-edits", "sequential-edits"),
     metrics=METRICS,
     report=REPORT,

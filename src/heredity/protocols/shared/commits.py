@@ -6,9 +6,10 @@ accuracy before and after, paired by task.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from heredity.configuration.config import Cell, Config
+from heredity.configuration.sections import ViewsSection
 from heredity.experiments.evolvers import build_evolver, check_evolver, initial_candidate
 from heredity.protocols.contract import Needs, RunContext, Setup, SuiteContext
 from heredity.records import Event
@@ -65,12 +66,21 @@ def selected(evolved: Evolved, events: Sequence[Event] = ()) -> str | None:
     return next((decision.candidate for decision in reversed(evolved.decisions) if decision.accepted), None)
 
 
+class CommitViewsSection(ViewsSection):
+    """`[views]`: `validation` is unused, because the last commit is judged."""
+
+    def idle(self, config: Config) -> Mapping[str, str]:
+        """Return `validation`."""
+        return {"validation": "commits select the candidate; set views.heldout"}
+
+
 class CommitSetting:
     """Implements `heredity.protocols.contract.Setting`."""
 
     def needs(self, config: Config) -> Needs:
-        """Request nothing beyond rollouts."""
-        return Needs(episodes=config.budget.episodes or 0)
+        """Request nothing beyond rollouts: on train tasks, and held-out ones of the first and the last candidate."""
+        episodes, heldout = config.budget.episodes or 0, config.views.heldout
+        return Needs(episodes=episodes, attempts=(heldout, episodes + 2 * heldout))
 
     def check(self, cell: Cell, suite: SuiteContext) -> None:
         """Require a method: an outside agent submits but commits nothing to judge."""

@@ -23,9 +23,19 @@ from heredity.analysis.paired import compare_paired
 from heredity.analysis.samples import GAP, SHARE, Clusters, Floats, wilson
 from heredity.analysis.statistics import evolver_mean
 from heredity.configuration.config import Cell, Config
-from heredity.configuration.sections import EVERY_KEY, BudgetSection, Locate, Section, ViewsSection
+from heredity.configuration.sections import (
+    EVERY_KEY,
+    BudgetSection,
+    EvolverSection,
+    LimitsSection,
+    Locate,
+    Section,
+    SolverSection,
+    ViewsSection,
+)
 from heredity.engine.questions.pools import SITES
 from heredity.models.contract import NOTHING_USED, Usage
+from heredity.models.settings import Role
 from heredity.protocols.contract import Evolver, Needs, Protocol, RunContext, Setup, SuiteContext
 from heredity.protocols.team_questions.judge import (
     EVENTS,
@@ -88,8 +98,22 @@ class TeamQuestionsSection(Section):
     practice: CountOrZero = 0
     evolves: list[str] = Field(default_factory=list[str])
 
+    def idle(self, config: Config) -> Mapping[str, str]:
+        """Return the keys of evolution for a team that does not evolve."""
+        if self.evolution in ("", "across"):  # Empty leaves it to the file.
+            return {}
+        idle = {"practice": "only a team that evolves across questions practises; set team.evolution"}
+        if self.evolution == "none":
+            idle["evolves"] = "the team does not evolve; set team.evolution"
+        return idle
+
     def agree(self, config: Config) -> None:
-        """Reject tools that no agent would get."""
+        """Reject tools that no agent would get, and evolvers that would do nothing."""
+        if config.evolver.outside:
+            raise ValueError(
+                f"evolver: a team answers, and {config.evolver.label!r} would never be started; name it as an agent in "
+                f"{self.file}, with launcher, and leave evolver out"
+            )
         if config.solver.tools:
             raise ValueError(f"solver.tools has no effect: {self.file} sets the tools of each agent; remove it")
 
@@ -98,6 +122,36 @@ class TeamBudgetSection(BudgetSection):
     """`[budget]`: unused; a team is judged as it stands."""
 
     train_cases: Cases = 1
+
+    def idle(self, config: Config) -> Mapping[str, str]:
+        """Return every key."""
+        why = "a team is judged as it stands; bound its models with gateway.max_cost_usd or gateway.max_tokens"
+        return dict.fromkeys(type(self).model_fields, why)
+
+
+class TeamEvolverSection(EvolverSection):
+    """`[evolver]` of a team: its name in reports."""
+
+    def idle(self, config: Config) -> Mapping[str, str]:
+        """Return the keys of methods too."""
+        why = "a team answers by itself: its agents and their prompts are in its file"
+        return {**super().idle(config), "initial": why, "options": why}
+
+
+class TeamSolverSection(SolverSection):
+    """`[solver]` of a team: unused."""
+
+    def idle(self, config: Config) -> Mapping[str, str]:
+        """Return every key."""
+        return dict.fromkeys(type(self).model_fields, "the team's file sets turns and seconds of each agent")
+
+
+class TeamLimitsSection(LimitsSection):
+    """`[limits]` of a team: unused."""
+
+    def idle(self, config: Config) -> Mapping[str, str]:
+        """Return every key."""
+        return dict.fromkeys(type(self).model_fields, "the team's file limits its tasks and steps (team.seconds)")
 
 
 class TeamViewsSection(ViewsSection):
@@ -110,6 +164,10 @@ class TeamViewsSection(ViewsSection):
     indifferent: ClassVar[tuple[str, ...]] = EVERY_KEY
 
     heldout: Cases = 60
+
+    def idle(self, config: Config) -> Mapping[str, str]:
+        """Return `validation`."""
+        return {"validation": "every question is held out; set views.heldout"}
 
 
 NONE = "none"
@@ -296,8 +354,19 @@ class TeamSetting:
     """Implements `heredity.protocols.contract.Setting`."""
 
     def needs(self, config: Config) -> Needs:
-        """Request no rollouts: teams run outside the engine."""
-        return Needs(episodes=0)
+        """Request no rollouts: teams run outside the engine, with the models of their file."""
+        try:
+            team = _team(config)
+        except ConfigError:  # `check` names it.
+            return Needs()
+        evolves = team.evolution.mode != NONE
+        roles: dict[Role, bool] = {
+            "execution": config.gateway.execution in team.models_named(),
+            "optimisation": evolves and not team.evolution.model,
+        }
+        tasks = config.views.heldout + config.of(TeamQuestionsSection).practice
+        tries = 1 + team.evolution.attempts if evolves else 1
+        return Needs(asks=team.models_named(), roles=roles, attempts=(tasks, tasks * tries))
 
     def check(self, cell: Cell, suite: SuiteContext) -> None:
         """Check the team and the taskset."""
@@ -358,7 +427,11 @@ def team_of(cell: Cell) -> TeamSettings:
     Raises:
         ConfigError: if the file is missing or invalid, or a team with external agents is to evolve.
     """
-    config, section = cell.config, cell.config.of(TeamQuestionsSection)
+    return _team(cell.config)
+
+
+def _team(config: Config) -> TeamSettings:
+    section = config.of(TeamQuestionsSection)
     model = config.gateway.execution
     team = load_team(Path(section.file), {"model": model} if model else None, mode=section.evolution)
     return team.model_copy(update={"gateway": config.gateway})
@@ -409,7 +482,14 @@ PROTOCOL = Protocol(
     name="team-questions",
     summary="a team of agents on held-out questions, by level, with findings from its record",
     setting=TeamSetting(),
-    sections={"budget": TeamBudgetSection, "team": TeamQuestionsSection, "views": TeamViewsSection},
+    sections={
+        "evolver": TeamEvolverSection,
+        "budget": TeamBudgetSection,
+        "limits": TeamLimitsSection,
+        "solver": TeamSolverSection,
+        "team": TeamQuestionsSection,
+        "views": TeamViewsSection,
+    },
     metrics=METRICS,
     report=REPORT,
     events=EVENTS,

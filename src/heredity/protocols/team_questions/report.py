@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from heredity.protocols.shared.published import published_section
 from heredity.protocols.team_questions.evolution_sections import evolution_section, gain_section
 from heredity.protocols.team_questions.results import LevelRow, QuestionRow, TeamRun, TeamSuite
 from heredity.results import text
@@ -73,6 +74,7 @@ class TeamReport(PlainReport):
             Section("levels", "Levels", (Text(_ABOUT, "about"), _levels(rows)), "lead", "all"),
             *(evolution_section(part.evolution, run.evolver.name or "") for run, part in parts if part.evolution),
             *(_questions(part.questions, run.evolver.name or "") for run, part in parts),
+            *published_section(__package__ or "", runs),
         ]
 
 

@@ -341,7 +341,15 @@ class WithinSetting:
 
     def needs(self, config: Config) -> Needs:
         """Request rollouts only; their number depends on the rounds."""
-        return Needs(episodes=0)
+        within, tasks = config.of(WithinSection), config.views.heldout
+        candidates = int(config.evolver.options.get("candidates", 1))
+        edits = within.rounds * candidates * (2 if within.mode == "both" else 1)
+        samples = min(within.most_samples, 4 * edits) if within.best_of_k else 0
+        return Needs(
+            attempts=(tasks * (1 + bool(samples)), tasks * (1 + edits + samples)),
+            proposals=(0, 3 * tasks * edits),
+            roles={"optimisation": True},
+        )
 
     def check(self, cell: Cell, suite: SuiteContext) -> None:
         """Check the optimizer and its model, and that the tasks support the configured feedback."""

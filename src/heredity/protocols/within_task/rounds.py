@@ -12,6 +12,7 @@ from pydantic import Field
 from heredity._core.bounds import Cases, Count, Parallel
 from heredity._core.errors import BudgetError, ClosedError, ConfigError, ProviderError
 from heredity._core.spans import span
+from heredity.configuration.config import Config
 from heredity.configuration.sections import OpenBudgetSection, Section, ViewsSection
 from heredity.engine.actor import ANSWER
 from heredity.engine.trajectory import Trajectory
@@ -62,15 +63,27 @@ class WithinSection(Section):
     most_samples: Count = 256
     concurrent: Parallel = 4
 
+    def idle(self, config: Config) -> Mapping[str, str]:
+        """Return `most_samples` if no samples are made."""
+        return {} if self.best_of_k else {"most_samples": "within.best_of_k is false, so no samples are made"}
+
 
 class WithinBudgetSection(OpenBudgetSection):
     """`[budget]`: rounds bound a run, without training; tokens, cost and seconds may bound it further."""
 
     train_cases: Cases = 1
 
+    def idle(self, config: Config) -> Mapping[str, str]:
+        """Return `train_cases`."""
+        return {"train_cases": "nothing is trained: the tasks are those of views.heldout"}
+
 
 class WithinViewsSection(ViewsSection):
     """`[views]`: number of held-out tasks to work on; `validation` is unused."""
+
+    def idle(self, config: Config) -> Mapping[str, str]:
+        """Return `validation`."""
+        return {"validation": "the tasks are those of views.heldout"}
 
 
 class Metered:

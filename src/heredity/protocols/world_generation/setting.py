@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar
@@ -58,6 +59,11 @@ class GateViewsSection(ViewsSection):
 
     heldout: Cases = 1
 
+    def idle(self, config: Config) -> Mapping[str, str]:
+        """Return the keys of other judges."""
+        why = "all gates judge the best build, from views.heldout seeds"
+        return {"validation": why, "coverage": why}
+
 
 class GenerationSection(Section):
     """`[generation]`: handling of worlds.
@@ -113,7 +119,8 @@ class GenerationSetting:
 
     def needs(self, config: Config) -> Needs:
         """Request nothing beyond builds."""
-        return Needs(episodes=config.budget.episodes or 0)
+        builds = config.budget.episodes or 0
+        return Needs(episodes=builds, proposals=(2, 3 * builds))
 
     def check(self, cell: Cell, suite: SuiteContext) -> None:
         """Check the theme, and that the author has a model."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from heredity._core.errors import HostError
-from heredity.engine.kind import Candidates, Kind, Opening
+from heredity.engine.kind import Candidates, Kind, Needs, Opening
 from heredity.engine.rollout import RolloutError, attributed
 from heredity.engine.runner import Job, Runner
 from heredity.engine.streams import as_completed
@@ -233,4 +233,10 @@ def _read(folder: Path) -> Candidate:
     return Candidate.program(SourceTree.from_folder(folder))
 
 
-KIND = Kind(NAME, _open, candidates=Candidates(starter=_starter, read=_read), usage=lambda trajectory: None)
+KIND = Kind(
+    NAME,
+    _open,
+    Needs(reads=("limits.episode_s",)),
+    Candidates(starter=_starter, read=_read),
+    usage=lambda trajectory: None,
+)

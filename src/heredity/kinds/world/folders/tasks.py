@@ -1,4 +1,4 @@
-"""World folders as tasksets: `world-folders/PATH`.
+"""World folders as tasksets: `world-folders/PATH`; `world-folders/autoenv-36` is a group, those in `HEREDITY_AUTOENV`.
 
 Held-out tasks are the folder's `levels`, validation tasks its `val_levels`; both are public, and the taskset declares
 that. Train levels come from the folder's generator, drawn from the entropy, if it works in the sandbox and gives the
@@ -8,6 +8,7 @@ same level twice for a seed. Otherwise every second level of `val_levels` is for
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache
@@ -22,6 +23,9 @@ from heredity.engine.rollout import RolloutError
 from heredity.kinds.world.folders.folder import FOLDERS, TEST, VALIDATION, FolderLevel, WorldFolder
 from heredity.kinds.world.folders.process import GUEST, raise_failure, read_world_folder
 from heredity.tasks import SPLITS, Task, Taskset, TasksetInfo
+
+AUTOENV, AUTOENV_VARIABLE = f"{FOLDERS}autoenv-36", "HEREDITY_AUTOENV"
+"""Name of the group of AutoEnv's own worlds, and the environment variable that names their folder."""
 
 _SEEDS = 2**31
 _MISSES = 100
@@ -144,17 +148,28 @@ class FolderTasksets:
         """Return an empty list: any folder in the format is a taskset."""
         return ()
 
+    def groups(self) -> dict[str, tuple[str, ...]]:
+        """Return the worlds of AutoEnv's release, if the variable names its folder, by the group's name."""
+        folder = Path(os.environ.get(AUTOENV_VARIABLE) or "/nowhere").expanduser().absolute()
+        found = sorted(path for path in folder.glob("*/") if (path / "config.yaml").is_file())
+        return {AUTOENV: tuple(f"{FOLDERS}{path}" for path in found)} if found else {}
+
     def taskset(self, name: str) -> Taskset:
         """Return the taskset of a folder.
 
         Raises:
             ConfigError: if the folder does not exist, or a file in it is missing or wrong.
         """
+        if name == AUTOENV:
+            raise ConfigError(
+                f"{name} needs AutoEnv's release: git clone https://github.com/FoundationAgents/AutoEnv, and set "
+                f"{AUTOENV_VARIABLE} to its folder of worlds, each with a config.yaml"
+            )
         return FolderTaskset(name.removeprefix(FOLDERS))
 
     def located(self, name: str, base: Path) -> str:
         """Return a name with its folder's path made absolute, relative to `base`."""
-        return FOLDERS + located(name.removeprefix(FOLDERS), base)
+        return name if name == AUTOENV else FOLDERS + located(name.removeprefix(FOLDERS), base)
 
 
 SOURCE = FolderTasksets()

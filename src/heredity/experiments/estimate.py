@@ -24,9 +24,8 @@ from heredity.experiments.config import cells, read_toml
 from heredity.experiments.idle import calls_nothing, proposes
 from heredity.experiments.outside_agents import agent_model
 from heredity.methods.operators.gepa_search import GepaOptions
-from heredity.methods.options import parse_options
 from heredity.methods.proposals import LoopOptions
-from heredity.methods.registry import METHODS
+from heredity.methods.registry import METHODS, parse_options
 from heredity.models.prices import FREE, Prices, listed_prices
 from heredity.models.settings import GatewaySettings, stand_in
 from heredity.protocols.registry import PROTOCOLS

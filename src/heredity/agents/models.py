@@ -25,6 +25,7 @@ async def models_for_agent(
     run: str,
     record: RecordUsage,
     limits: Limits = Limits(),  # noqa: B008 - frozen
+    online: bool = True,
 ) -> AsyncGenerator[BrokerDoor]:
     """Serve one model to an agent, under any requested name, until the block ends.
 
@@ -35,12 +36,13 @@ async def models_for_agent(
         run: the run that makes the calls.
         record: journals one call's usage.
         limits: the agent's limits.
+        online: whether its provider may search, fetch and run for it; false for an agent without network.
 
     Raises:
         RecordError: when the block ends, if a call could not be recorded.
     """
     ended = asyncio.Queue[CallRecord | None]()
-    account = Account(run, {"*": model.name}, limits)
+    account = Account(run, {"*": model.name}, limits, online)
     app = BrokerApp({model.name: model}, [account], on_call=ended.put_nowait)
     # A path of a Unix socket has at most about 100 characters, so it is not in the run's folder.
     writing = asyncio.create_task(_write(ended, record))

@@ -177,7 +177,8 @@ async def model_door(
         tokens=None if budget.tokens is None else max(0, budget.tokens - sum(u.tokens or 0 for u in used)),
         cost_usd=None if budget.cost_usd is None else max(0.0, budget.cost_usd - sum(u.cost_usd or 0.0 for u in used)),
     )
-    async with models_for_agent(model, run=cell.id, record=record, limits=limits) as door:
+    online = cell.evolver.network
+    async with models_for_agent(model, run=cell.id, record=record, limits=limits, online=online) as door:
         yield door
 
 

@@ -79,7 +79,7 @@ _AGAIN = (
 class ModelDoor(Protocol):
     """Serves a model to an agent (`heredity.agents.models.models_for_agent`)."""
 
-    def __call__(self, model: Model, *, run: str, record: Any) -> AbstractAsyncContextManager[BrokerDoor]:
+    def __call__(self, model: Model, *, run: str, record: Any, online: bool) -> AbstractAsyncContextManager[BrokerDoor]:
         """Serve it inside a block."""
         ...
 
@@ -173,7 +173,7 @@ class CodingAgent:
         async with AsyncExitStack() as stack:
             broker = None
             if counted is not None and self.shared.door is not None:
-                serving = self.shared.door(counted, run=message.id, record=_unrecorded)
+                serving = self.shared.door(counted, run=message.id, record=_unrecorded, online=self.section.network)
                 broker = await stack.enter_async_context(serving)
             agent = self._command(prompt, workspace, again=start > 1)
             ended = await run_agent(agent, workspace=workspace, logs=logs, broker=broker)

@@ -55,12 +55,14 @@ class Account:
         models: allowed names, and the model that answers to each; the name `"*"` stands for every other. None allows
             all models of the broker by their real names.
         limits: the account's limits.
+        online: whether providers may search, fetch and run for it; if not, such tools are taken out, and addresses refused.
         token: the secret that opens the account: 16 to 128 letters, digits, `-` and `_`.
     """
 
     run: str
     models: Mapping[str, str] | None = None
     limits: Limits = Limits()
+    online: bool = True
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
 
     def __post_init__(self) -> None:

@@ -48,6 +48,7 @@ from heredity.models.broker.conversation import (
 from heredity.models.broker.fields import Wish, dropped_of, fit, thinking
 from heredity.models.broker.gemini import GenerateContent, counted_request
 from heredity.models.broker.messages import Messages
+from heredity.models.broker.offline import offline
 from heredity.models.broker.passthrough import PassedThrough
 from heredity.models.broker.problems import Problem, Shape, anthropic_shape, google_shape, openai_shape, short
 from heredity.models.broker.responses import Kept, Responses
@@ -422,8 +423,12 @@ class BrokerApp:
         asked = fields.get("model")
         if not isinstance(asked, str) or api not in apis_of(self._model(ledger.account, asked)):
             return None
-        streams = fields.get("stream") is True
-        return PassedThrough(api, asked, body, request.headers, streams, lambda: read(body, 0, ledger).request)
+        streams, dropped = fields.get("stream") is True, list[str]()
+        if not ledger.account.online:
+            body, dropped = offline(api, body)
+        return PassedThrough(
+            api, asked, body, request.headers, streams, lambda: read(body, 0, ledger).request, dropped=dropped
+        )
 
     def _model(self, account: Account, asked: str) -> Model:
         name = account.model_for(asked)

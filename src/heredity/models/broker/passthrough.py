@@ -37,6 +37,8 @@ class PassedThrough:
         headers: Mapping[str, str],
         streams: bool,
         describe: Callable[[], Request],
+        *,
+        dropped: Sequence[str] = (),
     ) -> None:
         """Take a request.
 
@@ -47,6 +49,7 @@ class PassedThrough:
             headers: the headers; only those that change the body's meaning are passed.
             streams: whether the program wants events.
             describe: reads the request as for any other model; raises `Problem` for what only this API has.
+            dropped: paths of what was taken out of the body.
 
         Raises:
             Problem: if the body is not Unicode text, or asks for an answer in the background.
@@ -55,7 +58,7 @@ class PassedThrough:
             raise Problem("request", "background: nobody would meter an answer in the background", field="background")
         self.asked, self.streams, self._api = asked, streams, api
         self.wishes: Sequence[Wish] = ()
-        self.dropped = list[str]()
+        self.dropped = list(dropped)
         self.ping = _PINGS.get(api, b": ping\n\n")
         passed = {name: headers[name] for name in PASSED_HEADERS if name in headers}
         original = Original(api, {name: value for name, value in body.items() if name != "model"}, streams, passed)

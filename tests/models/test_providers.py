@@ -642,3 +642,18 @@ def test_the_pieces_of_a_stream_are_the_text_of_its_reply(pieces: list[str]) -> 
     stream = WithoutThoughts()
     shown = "".join([*map(stream.add, pieces), stream.rest()])
     assert shown == (text[thoughts.end() :] if thoughts else text)
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        ("<think>", "hm}</think>", "\n\n42"),
+        ("<think>", "hm}", "</think>", "42"),
+        ("<th", "ink>hm}</thi", "nk>42"),
+        ("<think>hm}", "</think>", "42"),
+    ],
+)
+async def test_thoughts_in_a_stream_are_set_apart_wherever_it_is_cut(server: Endpoint, pieces: tuple[str, ...]) -> None:
+    server.play(Answer(events=chunks({"role": "assistant"}, *({"content": piece} for piece in pieces))))
+    texts, reply = await deltas(openai(server), ASK)
+    assert ("".join(texts).strip(), reply.text.strip(), reply.reasoning) == ("42", "42", "hm}")

@@ -412,6 +412,9 @@ def _opened(name: str, settings: ProviderSettings, key: str) -> TheirModel:
         raise ConfigError(f"providers of the kind {settings.kind!r} take no extra_body; leave it out for {provider!r}")
     if (http := _http_client(opened)) is not None:
         prove_ends(http)
+    # pydantic-ai takes thoughts out of a stream where a tag is a whole piece, and with them the answer if the other tag is not.
+    # `to_reply` reads the tags.
+    cast("Any", opened.profile)["thinking_tags"] = ("<\0think>", "</\0think>")
     return opened
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from heredity._core.errors import ConfigError, ProviderError
@@ -104,14 +103,6 @@ def to_parameters(request: Request) -> ModelRequestParameters:
         json_schema=dict(form["schema"]), name=form.get("name") or "answer", strict=form.get("strict") or None
     )
     return ModelRequestParameters(function_tools=tools, output_mode="native", output_object=asked)
-
-
-def with_schema(parameters: ModelRequestParameters, schema: Mapping[str, Any]) -> ModelRequestParameters:
-    """Return parameters that also make the provider fit the text of its answer to a JSON schema."""
-    from pydantic_ai.output import OutputObjectDefinition
-
-    output = OutputObjectDefinition(json_schema=dict(schema), name="answer", strict=True)
-    return replace(parameters, output_mode="native", output_object=output)
 
 
 def to_settings(

@@ -9,7 +9,7 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import aclosing
 from dataclasses import fields, replace
 from pathlib import Path
@@ -40,7 +40,6 @@ from heredity.models.conversion import (
     to_reply,
     to_settings,
     to_usage,
-    with_schema,
 )
 from heredity.models.events import prove_ends
 from heredity.models.failures import GARBLED, translated
@@ -109,12 +108,8 @@ class ProviderModel:
         """Tokens of its context as `genai-prices` lists them; None if it does not."""
         return listed_context(self._model_name, self._listed_under)
 
-    async def reply(self, request: Request, schema: Mapping[str, Any] | None = None) -> Reply:
+    async def reply(self, request: Request) -> Reply:
         """Answer a request.
-
-        Args:
-            request: the request.
-            schema: JSON schema of an object that the provider makes the text fit; None for free text.
 
         Raises:
             ProviderError: if the call fails.
@@ -129,8 +124,6 @@ class ProviderModel:
         while True:
             sent = self._sent(request)
             messages, parameters, settings = self._converted(request, sent)
-            if schema is not None:
-                parameters = with_schema(parameters, schema)
             failure: ProviderError | None = None
             response: Any = None
             try:

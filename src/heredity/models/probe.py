@@ -7,7 +7,7 @@ import json
 import time
 from collections.abc import Awaitable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any, cast
 
@@ -251,8 +251,9 @@ class _Probing:
         if not isinstance(self._model, ProviderModel):
             return Finding(False, "only models of providers take a JSON schema")
         asked = Request.of("Name a large city and its population.", sampling=Sampling(max_tokens=_LIMIT))
+        asked = replace(asked, options={"format": {"name": "answer", "schema": _CITY, "strict": True}})
         try:
-            reply = await self._made(self._model.reply(asked, schema=_CITY))
+            reply = await self._made(self._model.reply(asked))
         except (ProviderError, ConfigError) as error:
             return _refused(error)
         value: Any = None

@@ -13,7 +13,7 @@ from heredity._core.errors import ConfigError
 from heredity.configuration.config import Cell
 from heredity.experiments.config import cells, resolve
 from heredity.kinds.checkpoint.inference import Inference, choose
-from heredity.protocols.post_training.gradings import inference_in, inference_of
+from heredity.protocols.post_training.judge import inference_in, inference_of
 from heredity.records import Journal
 from heredity.sandbox import engines as choice
 

@@ -33,14 +33,7 @@ from heredity.models.contract import (
     Usage,
     conversation_text,
 )
-from heredity.models.conversion import (
-    WithoutThoughts,
-    to_messages,
-    to_parameters,
-    to_reply,
-    to_settings,
-    to_usage,
-)
+from heredity.models.conversion import WithoutThoughts, to_messages, to_parameters, to_reply, to_settings, to_usage
 from heredity.models.events import prove_ends
 from heredity.models.failures import GARBLED, translated
 from heredity.models.layers import Ask, Layer, close, last

@@ -24,15 +24,7 @@ from heredity.resources.candidate import difference
 from heredity.resources.contracts import parameters_of
 from heredity.resources.store import Store
 from heredity.resources.tree import AnyPath, SourceTree
-from heredity.resources.versions import (
-    FIRST,
-    MAIN,
-    Draft,
-    Manifest,
-    Number,
-    Version,
-    checked_name,
-)
+from heredity.resources.versions import FIRST, MAIN, Draft, Manifest, Number, Version, checked_name
 
 _FORMAT = "heredity-resources-1"
 Entries = list[tuple[Version, SourceTree]]

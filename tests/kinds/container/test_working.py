@@ -25,7 +25,7 @@ from heredity.engine.programs import ProgramLimits, SandboxedPrograms
 from heredity.engine.runner import Job
 from heredity.engine.trajectory import Trajectory
 from heredity.kinds.container.format import read_task
-from heredity.kinds.container.runner import ContainerRunner
+from heredity.kinds.container.kind import ContainerRunner
 from heredity.kinds.container.shell import shortened, shown
 from heredity.models import Model
 from heredity.resources import Candidate, SourceTree

@@ -12,8 +12,7 @@ from heredity._core.errors import ProviderError
 from heredity.engine.programs import SandboxedPrograms
 from heredity.engine.runner import Job
 from heredity.engine.solver import build
-from heredity.kinds.container.kind import probe
-from heredity.kinds.container.runner import ContainerRunner
+from heredity.kinds.container.kind import ContainerRunner, probe
 from heredity.library.models import open_model
 from heredity.library.models.harness_parts import CARELESS_TEXT, MIDDLEWARE, MIDDLEWARE_TEXT, MOST, PROMPT, TOOL
 from heredity.library.models.lessons import LESSONS, lessons_in, report

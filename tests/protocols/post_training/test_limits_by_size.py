@@ -15,8 +15,8 @@ from heredity.configuration.config import Cell
 from heredity.experiments.config import cells, resolve
 from heredity.kinds.checkpoint.inference import Bounds, Inference
 from heredity.kinds.checkpoint.models import inspect
-from heredity.kinds.checkpoint.models.places import CheckpointPlaces
-from heredity.protocols.post_training.gradings import inference_of
+from heredity.kinds.checkpoint.models.checkpoint import CheckpointPlaces
+from heredity.protocols.post_training.judge import inference_of
 from heredity.protocols.post_training.protocol import base_of, room_of
 
 GIB = 1 << 30

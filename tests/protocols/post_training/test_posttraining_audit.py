@@ -7,7 +7,7 @@ from tests.protocols.post_training.posttraining_journals import Act, PostTrainin
 
 from heredity.protocols.post_training.analysis import posttraining_metrics, read_code
 from heredity.protocols.post_training.analysis.audit import audit
-from heredity.protocols.post_training.code_results import Audit
+from heredity.protocols.post_training.results import Audit
 
 
 def audited(mode: str, *acts: Act, **more: Any) -> Audit:

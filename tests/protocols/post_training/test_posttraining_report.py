@@ -18,10 +18,9 @@ from heredity.pages.report import html, markdown, write_reports
 from heredity.pages.report import html as drawing
 from heredity.pages.report.run_page import run_page as run_shown
 from heredity.pages.report.suite_page import suite_page as suite_shown
-from heredity.protocols.post_training.cells import spent_lines
-from heredity.protocols.post_training.code_results import Evidence, Excerpt, Finding, Grade
 from heredity.protocols.post_training.protocol import METRICS, REPORT
-from heredity.protocols.post_training.summaries import FIELDS, results_csv
+from heredity.protocols.post_training.results import Evidence, Excerpt, Finding, Grade
+from heredity.protocols.post_training.summaries import FIELDS, results_csv, spent_lines
 from heredity.results.charts import Series
 from heredity.results.run import RunResults
 from heredity.results.suite import SuiteResults

@@ -21,7 +21,7 @@ from heredity.pages.report import html, markdown, write_reports
 from heredity.pages.report.run_page import run_page
 from heredity.pages.report.suite_page import suite_page
 from heredity.protocols.post_training.protocol import METRICS, REPORT
-from heredity.protocols.post_training.tables import Stability, TrainingTables
+from heredity.protocols.post_training.suite_results import Stability, TrainingTables
 from heredity.results.base import Unknown
 from heredity.results.run import RunResults
 

@@ -24,7 +24,7 @@ def audit(
 
     Example: heredity tasks audit posttraining/arithmetic
     """
-    from heredity.kinds.checkpoint.tasks.audit import Verdict, audit_task
+    from heredity.kinds.checkpoint.tasks.overlap import Verdict, audit_task
 
     checks = [check for name in names for check in audit_task(name)]
     if as_json:

@@ -17,8 +17,7 @@ from heredity.engine.runner import Job, Runner
 from heredity.engine.streams import closing
 from heredity.engine.trajectory import Failure, Trajectory
 from heredity.kinds.checkpoint.inference import Bounds, CheckpointModel, Inference, InferenceWorker, WarmSandbox
-from heredity.kinds.checkpoint.models.checkpoint import checkpoint_of
-from heredity.kinds.checkpoint.models.places import CheckpointPlaces
+from heredity.kinds.checkpoint.models.checkpoint import CheckpointPlaces, checkpoint_of
 from heredity.kinds.checkpoint.tasks.contract import KIND as NAME
 from heredity.kinds.checkpoint.tasks.taskset import Inner, inner_of, part_of
 from heredity.models import Model

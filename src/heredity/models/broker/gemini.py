@@ -12,15 +12,7 @@ from pydantic.alias_generators import to_camel
 
 from heredity.models import Image, Reply, ToolCall, ToolSpec, Usage
 from heredity.models.broker.body import AtLeastOne, Base64, MediaType, Part, Texts, checked_sampling, only
-from heredity.models.broker.conversation import (
-    Conversation,
-    arguments_of,
-    encode,
-    event,
-    finish_of,
-    new_id,
-    rest_of,
-)
+from heredity.models.broker.conversation import Conversation, arguments_of, encode, event, finish_of, new_id, rest_of
 from heredity.models.broker.fields import Wish, dropped_of, thinking
 from heredity.models.broker.problems import Problem, google_shape
 

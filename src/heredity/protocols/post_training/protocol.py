@@ -22,8 +22,7 @@ from heredity.experiments.outside_agents import command_agent, described, model_
 from heredity.kinds.checkpoint.inference import Inference
 from heredity.kinds.checkpoint.kind import KIND as CHECKPOINTS
 from heredity.kinds.checkpoint.models.bases import CHARACTERS, SMOLLM2, base_model
-from heredity.kinds.checkpoint.models.checkpoint import Checkpoint, candidate_of, inspect
-from heredity.kinds.checkpoint.models.places import CheckpointPlaces
+from heredity.kinds.checkpoint.models.checkpoint import Checkpoint, CheckpointPlaces, candidate_of, inspect
 from heredity.kinds.checkpoint.tasks import (
     PREFIX,
     PostTrainingTask,
@@ -38,8 +37,7 @@ from heredity.protocols.contract import Evolver, Needs, Protocol, RunContext, Se
 from heredity.protocols.post_training.analysis import posttraining_metrics, posttraining_study
 from heredity.protocols.post_training.analysis.record import BASE_MODEL
 from heredity.protocols.post_training.events import EVENTS, RECORD
-from heredity.protocols.post_training.gradings import RunGrading, inference_in, inference_of
-from heredity.protocols.post_training.judge import judge, selected
+from heredity.protocols.post_training.judge import RunGrading, inference_in, inference_of, judge, selected
 from heredity.protocols.post_training.results import TrainingRunResults
 from heredity.protocols.post_training.run_sections import run_sections
 from heredity.protocols.post_training.sections import TrainingEvolverSection, TrainingSection, TrainingViewsSection

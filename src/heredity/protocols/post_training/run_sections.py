@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from heredity.protocols.post_training.analysis.failures import LIMITS
-from heredity.protocols.post_training.cells import MINUTES, SPENT, difference, level, spent_lines
-from heredity.protocols.post_training.code_results import Audit, AuditVerdict, Grade, Revision
 from heredity.protocols.post_training.results import (
     AgentEnd,
+    Audit,
+    AuditVerdict,
     Failure,
     Gain,
+    Grade,
     Iteration,
     LengthControlled,
     Noise,
     Process,
+    Revision,
     ScoreSummary,
     TextsMet,
     TrainingRunResults,
@@ -22,7 +24,7 @@ from heredity.protocols.post_training.results import (
     WinRate,
     WinRateGain,
 )
-from heredity.protocols.post_training.summaries import summary_files
+from heredity.protocols.post_training.summaries import MINUTES, SPENT, difference, level, spent_lines, summary_files
 from heredity.results import text
 from heredity.results.charts import Lines, Mark, Reference, Series
 from heredity.results.claims import bounds_note, in_clusters, judged

@@ -13,11 +13,11 @@ from typer.testing import CliRunner
 
 from heredity._core.ids import generator
 from heredity.cli.main import app
-from heredity.kinds.checkpoint.tasks import audit, posttraining_task
-from heredity.kinds.checkpoint.tasks.audit import AuditCheck, Verdict, audit_task
+from heredity.kinds.checkpoint.tasks import overlap as audit
+from heredity.kinds.checkpoint.tasks import posttraining_task
 from heredity.kinds.checkpoint.tasks.contract import ENUMERABLE, PostTrainingTask
 from heredity.kinds.checkpoint.tasks.dealing import DealtTaskset
-from heredity.kinds.checkpoint.tasks.overlap import HiddenTexts, OwnTexts
+from heredity.kinds.checkpoint.tasks.overlap import AuditCheck, HiddenTexts, OwnTexts, Verdict, audit_task
 from heredity.kinds.checkpoint.tasks.registry import view_texts
 
 SOUND = (

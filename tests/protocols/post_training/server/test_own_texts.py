@@ -47,7 +47,7 @@ async def test_what_the_host_gave_is_not_the_agents(rig: Rig) -> None:
 
 async def test_what_was_met_before_a_kill_stays_met(rig: Rig, tmp_path: Path) -> None:
     from heredity.protocols.post_training.events import TextsMet
-    from heredity.protocols.post_training.server.own_texts import TextWatch
+    from heredity.protocols.post_training.server.agent_run import TextWatch
 
     lines: list[TextsMet] = []
 

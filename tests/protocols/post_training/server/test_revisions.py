@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from heredity.protocols.post_training.server import revisions
-from heredity.protocols.post_training.server.revisions import Revisions
+from heredity.protocols.post_training.server import agent_run as revisions
+from heredity.protocols.post_training.server.agent_run import Revisions
 from heredity.protocols.post_training.server.workspace import TrainingWorkspace
 from heredity.records import Blob
 from heredity.records.journal import Line

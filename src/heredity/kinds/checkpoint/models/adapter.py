@@ -17,8 +17,16 @@ import numpy as np
 from heredity._core.errors import CandidateError
 from heredity._core.refusals import quoted
 from heredity.kinds.checkpoint.models.checkpoint import Checkpoint
-from heredity.kinds.checkpoint.models.folder import open_folder, parsed
-from heredity.kinds.checkpoint.models.tensors import DTYPES, Tensor, encoded, numbers, read_header, write_sparse
+from heredity.kinds.checkpoint.models.tensors import (
+    DTYPES,
+    Tensor,
+    encoded,
+    numbers,
+    open_folder,
+    parsed,
+    read_header,
+    write_sparse,
+)
 
 _CONFIG, _WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 _HEADROOM = 64 << 20

@@ -20,9 +20,46 @@ from typing import IO, Any
 
 from heredity._core.errors import CandidateError, ConfigError
 from heredity._core.ids import canonical_json, digest_json
-from heredity.kinds.checkpoint.models.folder import Folder, open_folder, parsed
-from heredity.kinds.checkpoint.models.tensors import MAX_HEADER, Tensor, digest_finite, read_header, write_sparse
+from heredity.kinds.checkpoint.models.tensors import (
+    MAX_HEADER,
+    Folder,
+    Tensor,
+    digest_finite,
+    open_folder,
+    parsed,
+    read_header,
+    write_sparse,
+)
 from heredity.resources import Candidate, SourceTree
+
+
+@dataclass
+class CheckpointPlaces:
+    """Locations of candidates' weights.
+
+    Attributes:
+        folders: digest of each base model's checkpoint to its folder.
+        roots: folders in which runs keep checkpoints by digest.
+    """
+
+    folders: dict[str, Path] = field(default_factory=dict[str, Path])
+    roots: list[Path] = field(default_factory=list[Path])
+
+    def resolve(self, candidate: Candidate) -> Path:
+        """Return the folder of a candidate's checkpoint.
+
+        Raises:
+            CandidateError: if its weights were not kept.
+        """
+        digest = checkpoint_of(candidate).digest
+        of_a_base = self.folders.get(digest)
+        folder = of_a_base or next((root / digest for root in self.roots if (root / digest).is_dir()), None)
+        if folder is None:
+            raise CandidateError(
+                f"the weights of checkpoint {digest[:12]} are not kept any more; it cannot be graded again"
+            )
+        return folder
+
 
 OUTPUT_LAYER = "lm_head.weight"
 """The output layer, which a tied model shares with its embedding."""

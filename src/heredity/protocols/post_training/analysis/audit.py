@@ -13,7 +13,7 @@ from heredity.protocols.post_training.analysis.objectives import called
 from heredity.protocols.post_training.analysis.program import Program, Unit
 from heredity.protocols.post_training.analysis.routes import COPY, RL, Code
 from heredity.protocols.post_training.analysis.slices import names_of
-from heredity.protocols.post_training.code_results import Audit, AuditVerdict, Finding, Grade
+from heredity.protocols.post_training.results import Audit, AuditVerdict, Finding, Grade
 
 MODES = ("free", "sft-only", "rl-only", "multi-task")
 """Any route; supervised training only; reinforcement learning, with an optional supervised warm-up; several tasks, one model."""

@@ -33,16 +33,17 @@ from heredity.protocols.post_training.analysis.record import (
     read_posttraining,
 )
 from heredity.protocols.post_training.analysis.routes import COPY, Code, CodeReader, Setting, read_revision, route_of
-from heredity.protocols.post_training.code_results import Excerpt, Revision
 from heredity.protocols.post_training.results import (
     AgentEnd,
     Baseline,
     BestCheckpoint,
+    Excerpt,
     Gain,
     ItemsMet,
     Iteration,
     Points,
     Process,
+    Revision,
     Routes,
     Scaling,
     TaskGain,

@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from heredity.protocols.post_training.analysis.program import Program, Unit
 from heredity.protocols.post_training.analysis.slices import Slice, Slicer, names_of
-from heredity.protocols.post_training.code_results import Evidence
+from heredity.protocols.post_training.results import Evidence
 
 TRAINERS = {
     **dict.fromkeys(("SFTTrainer", "GKDTrainer", "Trainer", "Seq2SeqTrainer"), "SFT"),

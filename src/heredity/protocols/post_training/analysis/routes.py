@@ -14,7 +14,7 @@ from heredity._core.errors import RecordError
 from heredity._core.outside import json_value
 from heredity.protocols.post_training.analysis.objectives import called, objectives
 from heredity.protocols.post_training.analysis.program import Program
-from heredity.protocols.post_training.code_results import Evidence, Excerpt
+from heredity.protocols.post_training.results import Evidence, Excerpt
 
 COPY, MISSING, UNRECOGNISED = "copy", "placeholder/missing", "unrecognised"
 ROUTES = ("GRPO", "PPO", "DPO", "other RL", "SFT+RL", "SFT-only", UNRECOGNISED, COPY, MISSING)

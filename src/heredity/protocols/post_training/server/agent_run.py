@@ -6,7 +6,7 @@ import asyncio
 import json
 import math
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from heredity._core.errors import BudgetError, CandidateError, ClosedError, HeredityError, RejectedError
+from heredity._core.errors import BudgetError, CandidateError, ClosedError, ConfigError, HeredityError, RejectedError
 from heredity._core.http import serve
 from heredity.agents.launchers import AgentExit, BrokerDoor, CommandAgent, run_agent
 from heredity.agents.messages import for_agent
@@ -27,20 +27,165 @@ from heredity.agents.starts import run_starts
 from heredity.kinds.checkpoint.models.adapter import is_adapter, merge_adapter
 from heredity.kinds.checkpoint.models.bases import saved_form
 from heredity.kinds.checkpoint.models.checkpoint import Checkpoint, candidate_of, inspect
-from heredity.kinds.checkpoint.tasks.overlap import HiddenTexts
+from heredity.kinds.checkpoint.tasks.overlap import HiddenTexts, Met, OwnTexts
 from heredity.methods import Budget, Feedback, Trial
-from heredity.protocols.post_training.events import CHECKPOINT_KEPT, CODE_REVISED, SETTINGS_OVERRIDDEN, TEXTS_MET
+from heredity.protocols.post_training.events import (
+    CHECKPOINT_KEPT,
+    CODE_REVISED,
+    SETTINGS_OVERRIDDEN,
+    TEXTS_MET,
+    CodeRevised,
+    TextsMet,
+)
 from heredity.protocols.post_training.server.kept import FOLDER, KeptCheckpoints
-from heredity.protocols.post_training.server.own_texts import TextWatch
-from heredity.protocols.post_training.server.revisions import Revisions
 from heredity.protocols.post_training.server.terms import PERCENT, TrainingTerms
-from heredity.protocols.post_training.server.workspace import TrainingWorkspace
-from heredity.records import Event, read_journal
+from heredity.protocols.post_training.server.workspace import TrainingWorkspace, archive
+from heredity.records import Blob, Event, read_journal
 from heredity.records.agent_starts import Start, starts_of
 from heredity.records.journal import Line
 from heredity.sandbox.agent_bubblewrap import INSIDE
 from heredity.session.session import Session
 from heredity.session.session_log import Submission
+
+INTERVAL_S = 15.0
+"""Seconds between looks at the code outside submissions."""
+
+MOST_BYTES = 512 << 20
+"""Maximum total size of a run's versions: an agent could otherwise fill the host's disk."""
+
+_LEAST_BYTES = 4096
+_MOST_REASONS = 5
+_FULL = "the versions of the code so far take all the room that there is for them; no later one is kept"
+
+Note = Callable[[Line, Sequence[Blob]], Awaitable[None]]
+"""Journals a revision with its blobs."""
+
+
+class Revisions:
+    """Journals the folder `code/` whenever it differs from the last record, while there is room.
+
+    Files that cannot be kept are left out; the revision lists them with reasons. Without a blob, none could be kept.
+    """
+
+    def __init__(self, workspace: TrainingWorkspace, note: Note, recorded: Sequence[CodeRevised] = ()) -> None:
+        """Watch a workspace.
+
+        Args:
+            workspace: the workspace of the code.
+            note: journals a revision.
+            recorded: the data of the recorded revisions.
+        """
+        self._workspace, self._note, self._number = workspace, note, len(recorded)
+        self._last: tuple[str | None, str] = (
+            (recorded[-1]["blob"], recorded[-1].get("reason", "")) if recorded else ("", "")
+        )
+        self._room = MOST_BYTES - sum(max(revision.get("bytes", 0), _LEAST_BYTES) for revision in recorded)
+        self._full = any(revision.get("full", False) for revision in recorded)
+        self._turn = asyncio.Lock()
+
+    async def note(self, at_s: float) -> None:
+        """Journal the code if it has changed; `at_s` is the run's clock in seconds."""
+        async with self._turn:
+            if self._full:
+                return
+            try:
+                files, left_out = await asyncio.to_thread(self._workspace.code)
+            except ConfigError as error:
+                files, left_out = {}, [str(error)]
+            if files or left_out:
+                await self._journal(at_s, Blob.of(archive(files)) if files else None, sorted(files), _reason(left_out))
+
+    async def watch(self, clock: Callable[[], float], interval_s: float = INTERVAL_S) -> None:
+        """Check the code at every interval until cancelled."""
+        while True:
+            await asyncio.sleep(interval_s)
+            await self.note(clock())
+
+    async def _journal(self, at_s: float, blob: Blob | None, files: Sequence[str], reason: str = "") -> None:
+        if (blob and blob.digest, reason) == self._last:
+            return
+        size = max(len(blob.data) if blob else 0, _LEAST_BYTES)
+        self._full = size > self._room
+        if self._full:
+            blob, files, reason = None, [], _FULL
+        self._room -= size
+        self._last, self._number = (blob and blob.digest, reason), self._number + 1
+        revised: CodeRevised = {
+            "revision": self._number,
+            "blob": blob and blob.digest,
+            "files": files,
+            "at_s": round(at_s, 3),
+        }
+        if blob:
+            revised["bytes"] = len(blob.data)
+        else:
+            revised["full"] = self._full
+        if reason:
+            revised["reason"] = reason
+        await self._note(CODE_REVISED.line(revised), [blob] if blob else [])
+
+
+def _reason(left_out: Sequence[str]) -> str:
+    more = [f"and {len(left_out) - _MOST_REASONS} more"] if len(left_out) > _MOST_REASONS else []
+    return "; ".join([reason[:200] for reason in left_out[:_MOST_REASONS]] + more)
+
+
+class TextWatch:
+    """Journals the hidden items found in an agent's files: first, whenever there are more, and at the end.
+
+    The agent is not told: it would learn which items are hidden.
+
+    Args:
+        root: its workspace.
+        hidden: the texts of hidden items.
+        given: top-level names in the workspace written by the host.
+        note: journals a line.
+        recorded: the record so far.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        hidden: HiddenTexts,
+        given: Sequence[str],
+        note: Callable[[Line], Awaitable[None]],
+        recorded: Sequence[TextsMet] = (),
+    ) -> None:
+        self._texts, self._sizes, self._note = OwnTexts(root, hidden, given), hidden.sizes, note
+        self._last: TextsMet | None = recorded[-1] if recorded else None
+        if self._last:
+            for view, positions in self._last["views"].items():
+                self._texts.met.items.setdefault(view, set()).update(positions)
+            self._texts.met.files += self._last["files"]
+        self._turn = asyncio.Lock()
+
+    async def look(self, at_s: float, *, last: bool = False) -> None:
+        """Search changed files; `at_s` is the run's clock in seconds, `last` is True at the end of the run.
+
+        Raises:
+            RecordError: if the disk is full or fails.
+        """
+        async with self._turn:
+            texts = self._texts_met(await asyncio.to_thread(self._texts.look), at_s)
+            before = self._last
+            same = before is not None and (
+                texts == {**before, "at_s": texts["at_s"]} if last else texts["views"] == before["views"]
+            )
+            if not same:
+                self._last = texts
+                await self._note(TEXTS_MET.line(texts))
+
+    def _texts_met(self, met: Met, at_s: float) -> TextsMet:
+        return {
+            "at_s": round(at_s, 3),
+            "views": {view: sorted(met.items.get(view, ())) for view in self._sizes},
+            "sizes": dict(self._sizes),
+            "files": list(met.files),
+            "texts": met.texts,
+            "bytes": met.bytes,
+            "unread": met.unread,
+        }
+
 
 _MAX_BODY = 1 << 20
 _MAX_PATH = 4096

@@ -13,8 +13,7 @@ from heredity._core.outside import json_value, jsonl, read_text
 from heredity.engine.actor import Solving
 from heredity.kinds.checkpoint.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
 from heredity.kinds.checkpoint.tasks.dealing import Deal, DealtTaskset, Spec, dealt_info
-from heredity.kinds.checkpoint.tasks.preference.judges import FREE
-from heredity.kinds.checkpoint.tasks.preference.runner import KIND
+from heredity.kinds.checkpoint.tasks.preference.runner import FREE, KIND
 from heredity.kinds.question.benchmarks import find
 from heredity.library.tasks.posttraining.preference.instructions import (
     FORMS,

@@ -161,13 +161,10 @@ def _store(folder: Path) -> object:
         registry.store.close()
 
 
-def _settings(module: str) -> Callable[[Path], object]:
-    def load(folder: Path) -> object:
-        from importlib import import_module
+def _gateway_settings(folder: Path) -> object:
+    from heredity.cli.broker import gateway_settings
 
-        return import_module(module)._settings(folder / "models.toml")
-
-    return load
+    return gateway_settings(folder / "models.toml")
 
 
 def _rewards(file: str) -> Callable[[Path], object]:
@@ -256,7 +253,7 @@ RECORDS: tuple[Loader, ...] = (
     Loader("anchor token", {"token.tsr": b"\x30\x03\x02\x01\x00", "authority.pem": b"-----BEGIN CERTIFICATE-----\n"}, _token, refuses=True),
     *(Loader(f"events of {name}", {"agent.events.jsonl": _lines(rows)}, _stream) for name, rows in (("codex", CODEX), ("claude", CLAUDE))),
     Loader("resource database", _store_file, _store),
-    *(Loader(f"models of {name}", {"models.toml": GATEWAY}, _settings(module)) for name, module in (("worlds bench", "heredity.kinds.world.commands.bench"), ("broker", "heredity.cli.broker"))),
+    Loader("models of broker", {"models.toml": GATEWAY}, _gateway_settings),
     Loader("rewards json", {"reward.json": _json({"reward": 0.5, "speed": 1})}, _rewards("reward.json")),
     Loader("rewards text", {"reward.txt": b"0.5\n"}, _rewards("reward.txt")),
     Loader("actions", {"actions.jsonl": b"0\n1\n[0.5]\n"}, _actions),

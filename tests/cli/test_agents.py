@@ -29,23 +29,26 @@ def test_agents_are_listed_with_their_folders(agents: Path) -> None:
     assert {agent["name"]: agent["folder"] for agent in listed} == {
         "claude-code": None,
         "codex": str(agents / "codex-0.169.0"),
+        "gemini-cli": None,
         "mini-swe-agent": None,
+        "opencode": None,
+        "qwen-code": None,
     }
     assert "mini-swe-agent" in CliRunner().invoke(app, ["agents", "list"]).stdout
 
 
 def test_a_check_fails_where_a_program_is_not_what_it_should_be() -> None:
-    none = CliRunner().invoke(app, ["agents", "check"])
+    none = CliRunner().invoke(app, ["agents", "check", "--version-only"])
     assert (none.exit_code, "no agent is installed" in none.stdout) == (1, True)
     install("codex", "codex-cli 0.169.0")
-    done = CliRunner().invoke(app, ["agents", "check"])
+    done = CliRunner().invoke(app, ["agents", "check", "--version-only"])
     assert (done.exit_code, done.stdout) == (0, "codex: works\n")
     install("claude-code", "1.0.0")
-    done = CliRunner().invoke(app, ["agents", "check", "--json"])
+    done = CliRunner().invoke(app, ["agents", "check", "--version-only", "--json"])
     assert done.exit_code == 1
-    problems = json.loads(done.stdout)
-    assert problems["codex"] is None
-    assert "1.0.0" in problems["claude-code"]
+    checked = {agent["agent"]: agent for agent in json.loads(done.stdout)}
+    assert checked["codex"]["works"]
+    assert "1.0.0" in checked["claude-code"]["problem"]
     assert CliRunner().invoke(app, ["agents", "check", "mini-swe-agent"]).exit_code == 1
 
 

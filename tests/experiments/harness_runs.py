@@ -19,6 +19,8 @@ from heredity.session.cases import FILE_NAME
 
 QUESTIONS = "questions/mix/reasoning-gym/gcd+reasoning-gym/lcm"
 FAR = "questions/mix/reasoning-gym/spell_backward+reasoning-gym/chain_sum"
+ENTROPY = 3
+"""The last harness is then the best on validation."""
 
 
 def config(**changes: dict[str, Any]) -> Config:
@@ -37,14 +39,14 @@ def config(**changes: dict[str, Any]) -> Config:
     return resolve(data)
 
 
-def seal(folder: Path, entropy: int = 1) -> None:
+def seal(folder: Path, entropy: int = ENTROPY) -> None:
     """Give a new suite hidden cases that are the same every time, so that what is learned from them is too."""
     secret = {"schema_version": 1, "entropy": f"{entropy:064x}", "salt": "5a" * 32}
     sealed_folder(folder).mkdir(parents=True, exist_ok=True)
     (sealed_folder(folder) / FILE_NAME).write_bytes(canonical_json({**secret, "check": digest_json(secret)}))
 
 
-def ran(folder: Path, chosen: Config | None = None, entropy: int = 1) -> SuiteResult:
+def ran(folder: Path, chosen: Config | None = None, entropy: int = ENTROPY) -> SuiteResult:
     """Run or continue a suite."""
     if not sealed_folder(folder).exists():
         seal(folder, entropy)

@@ -21,6 +21,7 @@ ALLOWED = {
     ("kinds/program/commands/evolving.py", "program-evolution"),
     # The command line lists every command, those of protocols among them.
     ("cli/main.py", "heredity.protocols.harness_evolution"),
+    ("cli/main.py", "heredity.protocols.team_questions"),
     ("cli/main.py", "heredity.protocols.world_generation"),
     # The benchmark of one protocol's analysis.
     ("bench/metrics.py", "heredity.protocols.harness_evolution"),
@@ -46,8 +47,8 @@ def named(tree: ast.AST) -> Iterator[str]:
 
 
 def outside() -> list[Path]:
-    """Every module but those in the folders of protocols, and content."""
-    own = [SOURCE / "protocols" / name for name in FOLDERS]
+    """Every module but those in the folders of protocols, content, and the list of built-in parts."""
+    own = [SOURCE / "_core" / "built_in.py", *(SOURCE / "protocols" / name for name in FOLDERS)]
     modules = sorted(SOURCE.rglob("*.py"))
     return [path for path in modules if not any(path.is_relative_to(top) for top in (*own, SOURCE / "library"))]
 

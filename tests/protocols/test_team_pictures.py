@@ -59,8 +59,7 @@ heldout = {count}
 
 [gateway]
 execution = "here/m"
-judge = "here/m"
-
+{judge}
 [gateway.providers.here]
 base_url = "{url}"
 api_key_env = "LAB_KEY"
@@ -126,7 +125,8 @@ def url(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 def answers(folder: Path, taskset: str, url: str, *, count: int, concurrent: int = 1) -> dict[str, dict[str, Any]]:
     (folder / "team.toml").write_text(TEAM)
     path = folder / "suite.toml"
-    path.write_text(SUITE.format(taskset=taskset, count=count, concurrent=concurrent, url=url))
+    judge = 'judge = "here/m"\n' if "hle" in taskset else ""
+    path.write_text(SUITE.format(taskset=taskset, count=count, concurrent=concurrent, url=url, judge=judge))
     ran = CliRunner().invoke(app, ["run", str(path), "--out", str(folder / "out")])
     assert ran.exit_code == 0, ran.output
     results = json.loads(next((folder / "out").glob("runs/*/metrics.json")).read_text())
@@ -237,8 +237,10 @@ def test_a_team_on_questions_for_a_judge_needs_one(tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("HEREDITY_HLE", str(tmp_path / "hle.jsonl"))
     monkeypatch.setenv("LAB_KEY", "k")
     (tmp_path / "team.toml").write_text(TEAM)
-    suite = SUITE.format(taskset="questions/hle?whole=true", count=1, concurrent=1, url="http://127.0.0.1:1/v1")
-    (tmp_path / "suite.toml").write_text(suite.replace('judge = "here/m"\n', ""))
+    suite = SUITE.format(
+        taskset="questions/hle?whole=true", count=1, concurrent=1, url="http://127.0.0.1:1/v1", judge=""
+    )
+    (tmp_path / "suite.toml").write_text(suite)
     ran = CliRunner().invoke(app, ["run", str(tmp_path / "suite.toml"), "--out", str(tmp_path / "out")])
     assert ran.exit_code != 0
     assert "set gateway.judge" in f"{ran.exception} {ran.output}"

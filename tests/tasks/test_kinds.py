@@ -93,8 +93,9 @@ def strangers(text: str, path: str) -> list[tuple[int, str]]:
 
 
 def machinery() -> list[Path]:
-    """Return all modules but content, whose rows of data have such names too."""
-    return [path for path in sorted(SOURCE.rglob("*.py")) if "library" not in path.relative_to(SOURCE).parts]
+    """Return all modules but content and the list of built-in parts, whose rows of data have such names too."""
+    modules = sorted(path for path in SOURCE.rglob("*.py") if path.name != "built_in.py")
+    return [path for path in modules if "library" not in path.relative_to(SOURCE).parts]
 
 
 def test_a_kinds_name_is_asked_for_in_its_own_folder_alone() -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from heredity._core.engine_folder import EngineFolder
 from heredity.agents.launchers import agent_key, check_command, launcher
 from heredity.configuration.sections import EvolverSection
 from heredity.experiments.config import resolve
@@ -120,8 +120,7 @@ def try_agent(agent: str, *, unsafe: bool = False, time_limit_s: float = 180.0) 
         launcher(agent).launch("", "trial")
     else:
         check_command(agent, program_folders(EvolverSection(agent=agent), unsafe=unsafe))
-    with tempfile.TemporaryDirectory(prefix="heredity-agent-") as folder:
-        root = Path(folder)
+    with EngineFolder() as root:
         (root / "trial").write_text(_rules(), encoding="utf-8")
         config = resolve(
             {

@@ -226,4 +226,4 @@ def _is_judged(taskset: Taskset) -> bool:
     except HeredityError:
         return True
     verifiers: list[Any] = [task.spec.get("verifier") for task in drawn]
-    return any(not isinstance(v, Mapping) or v.get("kind") == "judge" for v in verifiers)  # pyright: ignore[reportUnknownMemberType]
+    return any(not isinstance(v, Mapping) or v.get("kind") in ("judge", "hle") for v in verifiers)  # pyright: ignore[reportUnknownMemberType]

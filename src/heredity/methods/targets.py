@@ -81,6 +81,10 @@ def may_be_added(variable: str, new: Iterable[str]) -> bool:
     return any(re.fullmatch(pattern, variable) for pattern in patterns)
 
 
+class UnchangedError(ConfigError):
+    """Edits that were understood and leave everything as it is."""
+
+
 def checked_edits(candidate: Candidate, targets: Iterable[Editable], edits: Mapping[str, str | None]) -> Candidate:
     """Return the candidate after edits within the targets.
 
@@ -99,7 +103,7 @@ def checked_edits(candidate: Candidate, targets: Iterable[Editable], edits: Mapp
             raise ConfigError(f"the new text of {name} cannot be stored: {error}") from error
     made = with_variables(candidate, edits)
     if made == candidate:
-        raise ConfigError("these edits change nothing; give texts that differ")
+        raise UnchangedError("these edits change nothing; give texts that differ")
     for name, part in made.parts.items():
         if name in candidate.parts and part != candidate.parts[name] and not manifest_of(part, name).evolvable:
             raise ConfigError(f"{name} would no longer be evolvable; leave `evolvable` in its {ABOUT} as it is")

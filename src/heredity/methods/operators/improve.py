@@ -9,7 +9,7 @@ from typing import Any, cast
 from heredity._core.errors import ConfigError
 from heredity.methods.operators.dialogue import Failed
 from heredity.methods.proposals import Proposed, Revision, Turn
-from heredity.methods.targets import checked_edits
+from heredity.methods.targets import UnchangedError, checked_edits
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,14 @@ async def ask_edits(turn: Turn, draw: int, only: str = "", **more: Any) -> Edits
         edits = edits_in(reply)
         if only and set(edits.values) != {only}:
             raise ConfigError(f"{only} was to be rewritten, and nothing else")
-        if isinstance(made := apply(turn, edits), Failed):
+        try:
+            _made(turn, edits)
+        except UnchangedError:
+            pass  # A model that wants to leave things as they are is not asked again.
+        except ConfigError:
             refused.clear()
             refused.update(edits.values)
-            raise ConfigError(made.reason.removeprefix("improve: "))
+            raise
         return edits
 
     edits = await turn.dialogue.ask("improve", data, read, (turn.number, turn.stage, draw))
@@ -61,14 +65,18 @@ async def ask_edits(turn: Turn, draw: int, only: str = "", **more: Any) -> Edits
 def apply(turn: Turn, edits: Edits) -> Proposed:
     """Build the revision from edits; `Failed` gives the reason for the model if they cannot be applied."""
     try:
-        for variable, value in edits.values.items():
-            if value is not None and len(value) > turn.options.value_chars:
-                raise ConfigError(
-                    f"the new text of {variable} has {len(value)} characters; {turn.options.value_chars} are allowed"
-                )
-        made = checked_edits(turn.base.candidate, turn.targets, edits.values)
+        return _made(turn, edits)
     except ConfigError as error:
         return Failed(f"improve: {error}", edits.values)
+
+
+def _made(turn: Turn, edits: Edits) -> Revision:
+    for variable, value in edits.values.items():
+        if value is not None and len(value) > turn.options.value_chars:
+            raise ConfigError(
+                f"the new text of {variable} has {len(value)} characters; {turn.options.value_chars} are allowed"
+            )
+    made = checked_edits(turn.base.candidate, turn.targets, edits.values)
     return Revision(made, edits.values, edits.why, edits.expects)
 
 

@@ -61,5 +61,5 @@ def published_section(package: str, runs: Iterable[RunResults]) -> list[Section]
         columns = (Column(table.source), *(Column(head, "right") for head in table.columns))
         rows = tuple(Row((row.name, *(Number(value, 2) for value in row.values))) for row in table.rows)
         about = f"As published ({table.source}). {table.about} Other models, prompts and runs than those here: not a comparison."
-        parts += [Text(about, "about"), Table(columns, rows)]
+        parts += [Text(about, "about"), Table(columns, rows, table.source)]
     return [Section("published", "As published", tuple(parts), "detail")] if parts else []

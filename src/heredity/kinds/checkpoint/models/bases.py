@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
-import tempfile
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from heredity._core.engine_folder import EngineFolder
 from heredity._core.errors import ConfigError, UnknownNameError
 from heredity._core.plugins import located
 from heredity.kinds.checkpoint.models.characters import cached_characters
@@ -88,7 +88,8 @@ def saved_form(folder: Path) -> Mapping[str, Any] | None:
     import transformers  # pyright: ignore[reportMissingImports]
 
     kept: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
-    with tempfile.TemporaryDirectory() as into, local_weights.quiet():
+    with EngineFolder() as temporary, local_weights.quiet():
+        into = temporary / "saved"
         try:
             loaded: list[Any] = [
                 transformers.AutoConfig.from_pretrained(folder, **kept),
@@ -96,6 +97,6 @@ def saved_form(folder: Path) -> Mapping[str, Any] | None:
             ]
             for one in loaded:
                 one.save_pretrained(into)
-            return own_files(Path(into))
+            return own_files(into)
         except Exception:  # noqa: BLE001 - what transformers, tokenizers and templates raise has no common type
             return None

@@ -171,12 +171,14 @@ def _candidate(folder: str | None) -> Candidate:
 async def _play(
     episodes: Episodes, candidate: Candidate, asked: tuple[str | None, Path | None, int], unsafe: bool, done: Any
 ) -> None:
+    from heredity.cli.broker import gateway_settings
     from heredity.engine.actor import Solving
     from heredity.engine.player import PLAYER
     from heredity.engine.programs import SandboxedPrograms
     from heredity.kinds.world.folders.folder import is_folder
     from heredity.kinds.world.runner import WorldRunner
     from heredity.models.gateway import Gateway
+    from heredity.models.settings import GatewaySettings
     from heredity.sandbox.limits import Limits
 
     name, config, concurrent = asked
@@ -184,7 +186,7 @@ async def _play(
         programs = None
         if PLAYER in candidate.parts or any(map(is_folder, episodes.exam.worlds)):
             programs = await stack.enter_async_context(SandboxedPrograms(unsafe=unsafe))
-        gateway = await stack.enter_async_context(Gateway(_settings(config)))
+        gateway = await stack.enter_async_context(Gateway(gateway_settings(config) if config else GatewaySettings()))
         runner = WorldRunner(
             gateway.model(name) if name else None,
             programs=programs,
@@ -192,15 +194,6 @@ async def _play(
             concurrent=concurrent,
         )
         await episodes.play_candidate(candidate, runner, Limits(episode_s=_MANY_SECONDS), done)
-
-
-def _settings(path: Path | None) -> Any:
-    from heredity.experiments.config import read_toml
-    from heredity.models.settings import GatewaySettings
-
-    if path is None:
-        return GatewaySettings()
-    return GatewaySettings.of(read_toml(path).get("gateway", {}), f"{path}: [gateway]")
 
 
 def _print_players(tables: Sequence[dict[str, Any]], *, published: bool) -> None:

@@ -7,8 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
-from heredity.methods.contract import EvolverContext, SessionContract
-from heredity.methods.loop import Recipe, run_loop
+from heredity.methods.loop import Optimizer, Recipe
 from heredity.methods.operators.diagnose import draw_proposals, text_of
 from heredity.methods.operators.measure import Measured
 from heredity.methods.operators.objectives import Signal, group_signals, similarity
@@ -25,7 +24,7 @@ class GrpoOptions(LoopOptions):
     clip_high: float = Field(0.28, ge=0, le=10, description="ε_high, for candidates above it")
 
 
-class Grpo:
+class Grpo(Optimizer):
     """Edits by groups of K proposals of a model, ranked relative to each other (Autogenesis, E.3.7).
 
     The writer sees J_i of each of a round's proposals, with A_i = (r_i − mean) / std over the group. Proposals are
@@ -36,15 +35,6 @@ class Grpo:
     name = "grpo"
     scheduled = True
     options_model = GrpoOptions
-
-    async def evolve(self, session: SessionContract, context: EvolverContext) -> None:
-        """Evolve until converged or out of budget.
-
-        Raises:
-            ConfigError: if an option is invalid, no model is configured, or nothing may change.
-        """
-        recipe, options = self.recipe(context.options)
-        await run_loop(recipe, session, context, options)
 
     def recipe(self, given: Mapping[str, Any]) -> tuple[Recipe, LoopOptions]:
         """Return its functions that draw and value proposals (see `Optimizer`)."""

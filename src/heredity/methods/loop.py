@@ -56,7 +56,7 @@ class Recipe:
 
 @runtime_checkable
 class Optimizer(Protocol):
-    """A method whose operators can be used individually, also outside `run_loop`."""
+    """A method that shares the loop. Its operators can also be used individually, outside of `run_loop`."""
 
     name: str
 
@@ -67,6 +67,15 @@ class Optimizer(Protocol):
             ConfigError: if an option is invalid.
         """
         ...
+
+    async def evolve(self, session: SessionContract, context: EvolverContext) -> None:
+        """Evolve until converged or out of budget.
+
+        Raises:
+            ConfigError: if an option is invalid, no model is configured, or nothing may change.
+        """
+        recipe, options = self.recipe(context.options)
+        await run_loop(recipe, session, context, options)
 
 
 async def run_loop(recipe: Recipe, session: SessionContract, context: EvolverContext, options: LoopOptions) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from heredity.methods.contract import EvolverContext, SessionContract
-from heredity.methods.loop import Recipe, run_loop
+from heredity.methods.loop import Optimizer, Recipe
 from heredity.methods.operators.diagnose import reflect, select
 from heredity.methods.operators.dialogue import Failed, together
 from heredity.methods.operators.improve import improve
@@ -32,21 +31,12 @@ async def propose(turn: Turn) -> list[Proposed]:
     return await together(improve(turn, i, hypotheses=hypotheses, selections=selections) for i in draws)
 
 
-class Reflection:
+class Reflection(Optimizer):
     """Reflects on rollouts, edits the variables that hypotheses name, and commits improvements on the same tasks."""
 
     name = "reflection"
     scheduled = True
     options_model = ReflectionOptions
-
-    async def evolve(self, session: SessionContract, context: EvolverContext) -> None:
-        """Evolve until converged or out of budget.
-
-        Raises:
-            ConfigError: if an option is invalid, no model is configured, or nothing may change.
-        """
-        recipe, options = self.recipe(context.options)
-        await run_loop(recipe, session, context, options)
 
     def recipe(self, given: Mapping[str, Any]) -> tuple[Recipe, LoopOptions]:
         """Return its function that proposes (see `Optimizer`)."""

@@ -7,8 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
-from heredity.methods.contract import EvolverContext, SessionContract
-from heredity.methods.loop import Recipe, run_loop
+from heredity.methods.loop import Optimizer, Recipe
 from heredity.methods.operators.diagnose import draw_proposals, text_of
 from heredity.methods.operators.measure import Measured
 from heredity.methods.operators.objectives import Signal, reinforce_signal, similarity
@@ -26,7 +25,7 @@ class ReinforceOptions(LoopOptions):
     floor: float = Field(0.001, gt=0, le=1, description="ε0, the least similarity in the penalty")
 
 
-class ReinforcePP:
+class ReinforcePP(Optimizer):
     """Edits by proposals of a model, ranked by the clipped objective of Reinforce++ (Autogenesis, E.3.6).
 
     The writer sees J = min(π A, clip(π, 1 − ε, 1 + ε) A) of each proposal, where A = r − penalty. Proposals are
@@ -37,15 +36,6 @@ class ReinforcePP:
     name = "reinforce-pp"
     scheduled = True
     options_model = ReinforceOptions
-
-    async def evolve(self, session: SessionContract, context: EvolverContext) -> None:
-        """Evolve until converged or out of budget.
-
-        Raises:
-            ConfigError: if an option is invalid, no model is configured, or nothing may change.
-        """
-        recipe, options = self.recipe(context.options)
-        await run_loop(recipe, session, context, options)
 
     def recipe(self, given: Mapping[str, Any]) -> tuple[Recipe, LoopOptions]:
         """Return its functions that draw and value proposals (see `Optimizer`)."""

@@ -8,8 +8,7 @@ from typing import Any
 from pydantic import field_validator
 
 from heredity._core.errors import ConfigError
-from heredity.methods.contract import EvolverContext, SessionContract
-from heredity.methods.loop import Recipe, run_loop
+from heredity.methods.loop import Optimizer, Recipe
 from heredity.methods.operators.dialogue import Failed, together
 from heredity.methods.operators.improve import Edits, apply, ask_edits
 from heredity.methods.proposals import LoopOptions, Proposed, Turn
@@ -111,21 +110,12 @@ async def _descend(turn: Turn, draw: int, gradients: Gradients) -> Proposed:
     return apply(turn, Edits(values, "; ".join(filter(None, reasons)), expects))
 
 
-class TextGrad:
+class TextGrad(Optimizer):
     """Descends along textual gradients: critiques of failed rollouts, by prompt."""
 
     name = "textgrad"
     scheduled = True
     options_model = TextGradOptions
-
-    async def evolve(self, session: SessionContract, context: EvolverContext) -> None:
-        """Evolve until converged or out of budget.
-
-        Raises:
-            ConfigError: if an option is invalid, no model is configured, or nothing may change.
-        """
-        recipe, options = self.recipe(context.options)
-        await run_loop(recipe, session, context, options)
 
     def recipe(self, given: Mapping[str, Any]) -> tuple[Recipe, LoopOptions]:
         """Return its function that proposes (see `Optimizer`)."""

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heredity._core.errors import ConfigError
+from heredity.models import replies
 from heredity.models.replies import fenced_in, object_in, objects_in, unfenced, value_in, without_thoughts
 
 FORM: dict[str, Any] = {"edits": [{"variable": "v", "value": "t", "why": "w"}], "expects": "one line"}
@@ -206,3 +207,21 @@ def test_fenced_blocks_are_read_with_their_names() -> None:
     assert fenced_in(text) == whole
     assert fenced_in(text, unended=True) == [*whole, ("js", "half")]
     assert (unfenced(" ```py\nx\n```\n"), unfenced(" x ")) == ("x", "x")
+
+
+@pytest.mark.parametrize("reply", ['{"a":"x' * 100, "```json\n{" * 100, "{'a':\"" * 100])
+def test_a_reply_that_never_closes_what_it_opens_is_not_read_again_and_again(
+    reply: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries = list[int]()
+    value = replies._Cleaning.value
+
+    def counted(self: Any, position: int) -> tuple[str, int]:
+        tries.append(position)
+        return value(self, position)
+
+    monkeypatch.setattr(replies._Cleaning, "value", counted)
+    monkeypatch.setattr(replies, "_MOST_SCANNED", 2 * len(reply))
+    with pytest.raises(ConfigError):
+        object_in(reply, {"edits": []})
+    assert len(tries) <= 4

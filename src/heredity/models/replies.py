@@ -19,6 +19,8 @@ from typing import Any, cast
 from heredity._core.errors import ConfigError
 
 _MOST_TRIES = 200
+_MOST_SCANNED = 1_000_000
+"""Characters that may be read in vain: a reply that opens again and again what it never closes must not take minutes."""
 _MOST_DEPTH = 64
 _THOUGHTS = re.compile(
     r"\A\s*(?:<think>(.*?)</think>|((?:(?!<think>).)*?)</think>(?=[ \t]*$))\s*", re.DOTALL | re.MULTILINE
@@ -230,8 +232,10 @@ def _unquoted(text: str) -> str:
 
 def _values(text: str, bracket: str, *, commands: bool = False) -> Iterator[Any]:
     """Yield each value that begins with a bracket, the error where none can be read, and None where thoughts end."""
-    position = 0
+    position = scanned = 0
     for _ in range(_MOST_TRIES):
+        if scanned > _MOST_SCANNED:
+            return
         start = text.find(bracket, position)
         between = text[position : start if start >= 0 else len(text)]
         if (thought := _LATER_THOUGHTS.search(text, position)) and (start < 0 or thought.start() < start):
@@ -247,6 +251,7 @@ def _values(text: str, bracket: str, *, commands: bool = False) -> Iterator[Any]
         except (ValueError, RecursionError) as error:
             yield ValueError(str(error))
             position = start + 1
+            scanned += getattr(error, "reached", start) - start
 
 
 def _read(text: str, position: int, *, commands: bool = False) -> tuple[Any, int]:
@@ -262,11 +267,21 @@ def _read(text: str, position: int, *, commands: bool = False) -> tuple[Any, int
         problem = error
     else:
         problem = None
+    cleaning = _Cleaning(text)
     try:
-        clean, end = _Cleaning(text).value(position)
+        clean, end = cleaning.value(position)
         return _DECODER.decode(clean), end
-    except (ValueError, IndexError):
-        raise problem or ValueError("it breaks off") from None
+    except (ValueError, IndexError) as error:
+        reached = len(text) if isinstance(error, IndexError) else cleaning.reached
+        raise _UnreadableError(str(problem or "it breaks off"), reached) from None
+
+
+class _UnreadableError(ValueError):
+    """Text that is no value; `reached` is how far it was read."""
+
+    def __init__(self, message: str, reached: int) -> None:
+        super().__init__(message)
+        self.reached = reached
 
 
 def _refuse(constant: str) -> Any:
@@ -284,14 +299,14 @@ class _Cleaning:
     """Rewrites values of a text as JSON; raises IndexError where one has no end."""
 
     def __init__(self, text: str) -> None:
-        self.text = text
+        self.text, self.reached = text, 0
 
     def value(self, position: int) -> tuple[str, int]:
         """Return the value at a position as JSON, and where it ends."""
         out: list[str] = []
         depth = 0
         while True:
-            position = self.after_blank(position)
+            self.reached = position = self.after_blank(position)
             here = _READ_AS.get(self.text[position], self.text[position])
             written, position = self.token(here, position)
             if written[:1] in ("{", "[", '"') and out and out[-1][-1] not in "{[,:":

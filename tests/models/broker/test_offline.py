@@ -59,6 +59,24 @@ FUNCTION: dict[str, Any] = {"type": "function", "function": {"name": "look"}}
             ["mcp_servers", "tools[2]"],
         ),
         (
+            "responses",
+            {
+                "tools": [
+                    {"type": "namespace", "name": "n", "tools": [{"type": "function", "name": "f"}, {"type": "mcp"}]},
+                    {"type": "tool_search"},
+                ],
+                "input": [{"type": "additional_tools", "tools": [{"type": "web_search"}, {"type": "custom"}]}, "hi"],
+            },
+            {
+                "tools": [
+                    {"type": "namespace", "name": "n", "tools": [{"type": "function", "name": "f"}]},
+                    {"type": "tool_search"},
+                ],
+                "input": [{"type": "additional_tools", "tools": [{"type": "custom"}]}, "hi"],
+            },
+            ["tools[0].tools[1]", "input[0].tools[0]"],
+        ),
+        (
             "generate_content",
             {"tools": [{"functionDeclarations": [], "googleSearch": {}}, {"urlContext": {}}]},
             {"tools": [{"functionDeclarations": []}]},
@@ -99,6 +117,15 @@ def test_tools_that_the_provider_runs_are_taken_out(
             "generate_content",
             {"contents": [{"parts": [{"fileData": {"fileUri": "https://example.org"}}]}]},
             "contents[0].parts[0].fileData",
+        ),
+        (
+            "generate_content",
+            {
+                "contents": [
+                    {"parts": [{"functionResponse": {"parts": [{"fileData": {"fileUri": "https://example.org"}}]}}]}
+                ]
+            },
+            "contents[0].parts[0].functionResponse.parts[0].fileData",
         ),
     ],
 )

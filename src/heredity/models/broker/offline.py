@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
@@ -9,16 +10,16 @@ from heredity.models.broker.problems import Problem
 
 _OWN = {
     "chat.completions": ("function", "custom"),
-    "responses": ("function", "custom", "local_shell", "apply_patch"),
-    "messages": ("custom", "bash_", "text_editor_", "computer_", "memory_"),
+    "responses": ("function", "custom", "local_shell", "apply_patch", "tool_search", "namespace"),
+    "messages": ("custom", "bash_", "text_editor_", "computer_", "memory_", "tool_search_tool_"),
 }
-"""Beginnings of the types of tools that the program runs itself; every other type runs at the provider."""
+"""Beginnings of the types of tools that the program runs itself or that only find its own; every other type reaches out."""
 _DECLARED = "functionDeclarations"
 """The only key of Google's tools whose calls the program answers."""
-_REACHING = ("web_search_options", "plugins", "mcp_servers", "container")
+_REACHING = ("web_search_options", "search_parameters", "enable_search", "plugins", "mcp_servers", "container")
 """Fields that let a provider search, fetch or run."""
-_CALLS = frozenset({"functionCall", "functionResponse", "function_call", "function_response"})
-"""Google's fields that hold the arguments and results of a program's own functions."""
+_CALLED = re.compile(r"\bfunction(?:Call|_call)\.args\b|\bfunction(?:Response|_response)\.response\b")
+"""Where Google's API holds the arguments and results of a program's own functions."""
 
 
 def offline(api: str, body: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -41,17 +42,35 @@ def offline(api: str, body: Mapping[str, Any]) -> tuple[dict[str, Any], list[str
             field=path,
         )
     dropped = [name for name in _REACHING if name in body]
-    kept = {name: value for name, value in body.items() if name not in _REACHING}
-    tools = kept.get("tools")
-    if isinstance(tools, list):
-        own = [(index, _own(api, tool)) for index, tool in enumerate(cast("list[Any]", tools))]
-        dropped += [f"tools[{index}]" for index, tool in own if tool is None]
-        kept["tools"] = [tool for _, tool in own if tool is not None]
-        if not kept["tools"] and tools:
-            # A choice among no tools is refused by providers.
-            for name in ("tools", "tool_choice", "toolConfig", "parallel_tool_calls"):
-                kept.pop(name, None)
+    kept = _with_own_tools(api, {name: value for name, value in body.items() if name not in _REACHING}, "", dropped)
+    if api == "responses" and isinstance(items := kept.get("input"), list):
+        # Tools may also be offered within the conversation.
+        kept["input"] = [
+            _with_own_tools(api, cast("dict[str, Any]", item), f"input[{index}].", dropped)
+            if isinstance(item, dict)
+            else item
+            for index, item in enumerate(cast("list[Any]", items))
+        ]
+    if kept.get("tools") == [] and body["tools"]:
+        # A choice among no tools is refused by providers.
+        for name in ("tools", "tool_choice", "toolConfig", "tool_config", "parallel_tool_calls"):
+            kept.pop(name, None)
     return kept, dropped
+
+
+def _with_own_tools(api: str, holder: Mapping[str, Any], place: str, dropped: list[str]) -> dict[str, Any]:
+    """Return an object whose list `tools` has only those that the program runs; the paths of others join `dropped`."""
+    if not isinstance(tools := holder.get("tools"), list):
+        return dict(holder)
+    own: list[Any] = []
+    for index, tool in enumerate(cast("list[Any]", tools)):
+        if (kept := _own(api, tool)) is None:
+            dropped.append(f"{place}tools[{index}]")
+        elif api == "responses" and isinstance(kept, dict):
+            own.append(_with_own_tools(api, cast("dict[str, Any]", kept), f"{place}tools[{index}].", dropped))
+        else:
+            own.append(kept)
+    return {**holder, "tools": own}
 
 
 def _own(api: str, tool: Any) -> Any:
@@ -73,7 +92,7 @@ def _addresses(value: Any, path: str) -> Iterator[tuple[str, str]]:
             yield from _addresses(item, f"{path}[{index}]")
     elif isinstance(value, Mapping):
         given = cast("Mapping[str, Any]", value)
-        called = given.get("type") in ("tool_use", "function_call") or not _CALLS.isdisjoint(path.split("."))
+        called = given.get("type") in ("tool_use", "function_call") or _CALLED.search(path) is not None
         for name, item in given.items():
             place = f"{path}.{name}" if path else name
             address = _address(given, name, item)

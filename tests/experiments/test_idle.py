@@ -78,6 +78,7 @@ def test_a_setting_that_nothing_reads_is_found(suite: str, override: str, reason
     ("suite", "overrides"),
     [
         ("worlds-six", ["gateway.execution=openai/gpt-5", "evolver.initial="]),
+        ("worlds-six", ["gateway.execution=openai/gpt-5", "evolver.agent=python agent.py"]),
         ("demo", ["evolver.launcher=codex", "gateway.execution=openai/gpt-5", "evolver.prompt=Begin."]),
         ("questions-offline", ["gateway.execution=mine/m", 'gateway.providers.mine.base_url="http://127.0.0.1:9/v1"']),
         (

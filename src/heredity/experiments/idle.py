@@ -188,8 +188,8 @@ def _no_candidate_asks(cell: Cell, taskset: Taskset, kind: Kind, needs: Needs) -
         return _silent_agent(cell)
     if kind.needs.model == "none":
         return f"candidates of the kind {kind.name!r} are programs without a model; leave it out"
-    if kind.needs.model == "required":
-        return ""
+    if kind.needs.model == "required" or cell.evolver.outside:
+        return ""  # An agent may write a candidate that asks, whatever it begins with.
     try:
         initial = initial_candidate(cell, taskset.info)
     except HeredityError:  # The check of the evolver names it.

@@ -14,6 +14,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from heredity.cli.main import app
+from heredity.kinds.program import kind
 from heredity.kinds.program.commands.evolving import Outcome, in_options, names_of, outcome_line
 from heredity.results.run import Verdict
 from heredity.sandbox.bubblewrap_root import available
@@ -340,7 +341,8 @@ def evaluate(path):
 
 
 @pytest.mark.parametrize("wait", ["time.sleep(600)", "while True: pass"])
-def test_nothing_is_left_of_an_evaluator_that_hangs(tmp_path: Path, wait: str) -> None:
+def test_nothing_is_left_of_an_evaluator_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wait: str) -> None:
+    monkeypatch.setattr(kind, "_START_S", 1.5)
     mark = f"6{os.getpid()}"
     program, scorer = files(tmp_path, scorer=HANGING.format(mark=mark, wait=wait))
     words = (program, "--scorer", scorer, "--seconds", "0.5", "--evaluations", "6", "--out", tmp_path / "out")

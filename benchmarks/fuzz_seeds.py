@@ -278,19 +278,19 @@ def _benchmark(variable: str, path: str, read: Callable[[], Any]) -> Callable[[P
 
 
 def _gpqa() -> object:
-    from heredity.kinds.question.gpqa import read_gpqa
+    from heredity.kinds.question.benchmarks import read_gpqa
 
     return read_gpqa()
 
 
 def _gsm8k() -> object:
-    from heredity.kinds.question.gsm8k import read_gsm8k
+    from heredity.kinds.question.benchmarks import read_gsm8k
 
     return read_gsm8k()
 
 
 def _aime() -> object:
-    from heredity.kinds.question.aime import read_aime
+    from heredity.kinds.question.benchmarks import read_aime
 
     return read_aime("aime24")
 
@@ -369,7 +369,7 @@ def _agent(folder: Path) -> object:
 
 def _smith(folder: Path) -> object:
     from heredity.kinds.checkpoint.tasks.registry import workspace_files
-    from heredity.kinds.checkpoint.tasks.smith import smith
+    from heredity.kinds.checkpoint.tasks.scoring import smith
 
     return workspace_files(smith(str(folder)), 0)
 

@@ -17,7 +17,7 @@ from fuzz_seeds_records import _published, _world_files
 
 
 def _program_task(folder: Path) -> object:
-    from heredity.kinds.program.task import read_program_task
+    from heredity.kinds.program.taskset import read_program_task
     from heredity.tasks.registry import taskset
 
     task = read_program_task(folder)
@@ -75,7 +75,7 @@ def _benchmark(variable: str, path: str, module: str, read: str) -> Callable[[Pa
 
 def _themes(file: str) -> Callable[[Path], object]:
     def load(folder: Path) -> object:
-        from heredity.kinds.world.themes.taskset import read_themes, write_themes
+        from heredity.kinds.world.themes import read_themes, write_themes
 
         return write_themes(read_themes(folder / file))
 
@@ -373,8 +373,8 @@ KEPT: tuple[Loader, ...] = (
     Loader("MBPP", {"p.jsonl": _lines(MBPP)}, _problems("p.jsonl")),
     Loader("LiveCodeBench", {"p.jsonl": _lines(LIVE)}, _problems("p.jsonl")),
     Loader("LiveCodeBench parquet", lambda: {"p.parquet": _parquet(LIVE)}, _problems("p.parquet")),
-    Loader("GAIA", {"metadata.jsonl": _lines(GAIA), "a.txt": b"some text"}, _benchmark("HEREDITY_GAIA", "", "heredity.kinds.question.gaia", "read_gaia")),
-    Loader("HLE", {"hle.jsonl": _lines(HLE)}, _benchmark("HEREDITY_HLE", "hle.jsonl", "heredity.kinds.question.hle", "read_hle")),
+    Loader("GAIA", {"metadata.jsonl": _lines(GAIA), "a.txt": b"some text"}, _benchmark("HEREDITY_GAIA", "", "heredity.kinds.question.benchmarks", "read_gaia")),
+    Loader("HLE", {"hle.jsonl": _lines(HLE)}, _benchmark("HEREDITY_HLE", "hle.jsonl", "heredity.kinds.question.benchmarks", "read_hle")),
     Loader("themes in TOML", {"themes.toml": THEME}, _themes("themes.toml")),
     Loader("themes in lines", {"themes.txt": b"# ours\ncrabs in a tide pool\na lighthouse\n"}, _themes("themes.txt")),
     Loader("themes that were asked for", {"themes.jsonl": b"\n" + _lines([ASKED])}, _asked_themes),

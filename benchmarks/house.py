@@ -132,7 +132,7 @@ async def submission_files() -> list[str]:
     """Submit one CartPole episode and return the modules whose functions ran meanwhile, by path below the package."""
     from heredity._core.engine_folder import EngineFolder
     from heredity.engine.space_numbers import starter_program
-    from heredity.kinds.policy.runner import EpisodeRunner
+    from heredity.kinds.policy.kind import EpisodeRunner
     from heredity.methods import Budget, Trial
     from heredity.records import Committer, RunFolder
     from heredity.resources import Candidate

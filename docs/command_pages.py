@@ -8,8 +8,8 @@ from typing import Any
 
 import typer
 
+from heredity.cli.catalogue import options_of
 from heredity.cli.main import app
-from heredity.cli.methods import options_of
 from heredity.methods.registry import METHODS
 
 

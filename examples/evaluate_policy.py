@@ -13,7 +13,7 @@ from pathlib import Path
 
 from heredity.engine.runner import Job
 from heredity.engine.trajectory import Trajectory
-from heredity.kinds.policy.runner import EpisodeRunner
+from heredity.kinds.policy.kind import EpisodeRunner
 from heredity.resources import Candidate, SourceTree
 from heredity.sandbox.limits import Limits
 from heredity.tasks.registry import taskset

@@ -17,7 +17,7 @@ from pydantic import Field
 
 from heredity._core.ids import generator
 from heredity.engine.space_numbers import starter_program
-from heredity.kinds.policy.runner import EpisodeRunner
+from heredity.kinds.policy.kind import EpisodeRunner
 from heredity.methods import Budget, EvolverContext, SessionContract
 from heredity.methods.operators.draw import jitter
 from heredity.methods.operators.evaluate import Evaluator, Proposal, until_closed

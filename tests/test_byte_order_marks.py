@@ -12,7 +12,7 @@ from heredity.engine.kind import Opening, Workers
 from heredity.engine.runner import Job
 from heredity.experiments.config import read_toml
 from heredity.kinds.program.kind import KIND
-from heredity.kinds.program.task import read_program_task
+from heredity.kinds.program.taskset import read_program_task
 from heredity.methods.operators.tuning import Tunable, has_constants
 from heredity.models.scripted import Scripted
 from heredity.resources import Candidate, Registry, SourceTree, Store

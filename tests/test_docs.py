@@ -29,7 +29,7 @@ from tests.offering import Offer
 
 from heredity._core.built_in import BUILT_IN
 from heredity._core.errors import HeredityError, IsolationError
-from heredity.cli.schema import journal_schema, results_schema
+from heredity.cli.catalogue import journal_schema, results_schema
 from heredity.configuration.config import Config
 from heredity.engine.engine import Engine, EngineSettings
 from heredity.engine.runner import Job

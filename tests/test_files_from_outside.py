@@ -28,7 +28,7 @@ from heredity.cli.main import app
 from heredity.experiments.config import cells, load
 from heredity.kinds.container.verification import _read_rewards
 from heredity.kinds.policy.environments.making import import_modules
-from heredity.kinds.question import _value
+from heredity.kinds.question.taskset import _value
 from heredity.models.local import tool_calls
 from heredity.models.reply_store import ReplyStore
 from heredity.models.scripted import _value as placeholder

@@ -6,7 +6,7 @@ import pytest
 from tests.experiments.sample import SOURCE, config, heredity, isolated, run
 
 from heredity._core.errors import HostError, UnknownNameError
-from heredity.bench import kills
+from heredity.bench import stores
 
 needs_sandbox = pytest.mark.skipif(not isolated(), reason="policies cannot be confined on this machine")
 
@@ -20,8 +20,8 @@ def _in_children(monkeypatch: pytest.MonkeyPatch) -> None:
 @needs_sandbox
 def test_a_run_that_was_killed_ends_as_the_one_left_alone() -> None:
     lines: list[str] = []
-    shorter = kills.SUITE.replace("episodes = 48", "episodes = 12")
-    figures = kills.measure(3, "best-of-n", notify=lines.append, suite_text=shorter)
+    shorter = stores.SUITE.replace("episodes = 48", "episodes = 12")
+    figures = stores.measure_kills(3, "best-of-n", notify=lines.append, suite_text=shorter)
     assert (figures["kills"], figures["differing"], figures["differences"]) == (3, 0, [])
     assert figures["episodes_charged"] == 12
     assert len(lines) == figures["runs"]
@@ -32,20 +32,20 @@ def test_a_run_that_differs_is_found(tmp_path: Path) -> None:
     one, other = tmp_path / "runs" / "one", tmp_path / "runs" / "other"
     run(one, config())
     run(other, config())
-    assert kills.facts(one) == kills.facts(one)
-    assert kills.facts(one) != kills.facts(other), "each has hidden cases of its own"
-    assert ".metrics[0]." in kills.first_difference(kills.facts(one), kills.facts(other))
+    assert stores.facts(one) == stores.facts(one)
+    assert stores.facts(one) != stores.facts(other), "each has hidden cases of its own"
+    assert ".metrics[0]." in stores.first_difference(stores.facts(one), stores.facts(other))
 
 
 @pytest.mark.slow
 def test_a_run_that_fails_by_itself_is_an_error_with_its_reason() -> None:
     with pytest.raises(HostError, match=r"ended with 2 .* unknown environment 'CartPol-v1'"):
-        kills.measure(1, suite_text=kills.SUITE.replace("CartPole-v1", "CartPol-v1"))
+        stores.measure_kills(1, suite_text=stores.SUITE.replace("CartPole-v1", "CartPol-v1"))
 
 
 def test_an_unknown_method_is_said_before_anything_is_run() -> None:
     with pytest.raises(UnknownNameError, match="did you mean parametric"):
-        kills.measure(1, "parametrc")
+        stores.measure_kills(1, "parametrc")
     result = heredity("bench", "kills", "--method", "parametrc", "--json")
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr.count("\n") == 1
@@ -60,8 +60,8 @@ def test_an_unknown_method_is_said_before_anything_is_run() -> None:
     ],
 )
 def test_the_first_difference_is_located(expected: object, actual: object, difference: str) -> None:
-    assert kills.first_difference(expected, actual) == difference
+    assert stores.first_difference(expected, actual) == difference
 
 
 def test_times_are_left_out_at_any_depth() -> None:
-    assert kills._without_times({"a": [{"seconds": 1, "b": {"resumes": 2, "c": 3}}]}) == {"a": [{"b": {"c": 3}}]}
+    assert stores._without_times({"a": [{"seconds": 1, "b": {"resumes": 2, "c": 3}}]}) == {"a": [{"b": {"c": 3}}]}

@@ -3,13 +3,13 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from heredity.bench.metrics import FORMATS, measure, run_parts
+from heredity.bench.run_folders import FORMATS, measure_metrics, run_parts
 from heredity.protocols.harness_evolution.analysis import harness_metrics, rows_of
 
 
 @pytest.mark.slow
 def test_metrics_are_timed_and_weighed_from_each_format() -> None:
-    figures = measure(9_000, repeats=1)
+    figures = measure_metrics(9_000, repeats=1)
     assert figures["results"].keys() == set(FORMATS)
     for row in figures["results"].values():
         assert row["rows_per_s"] > 0

@@ -18,7 +18,7 @@ import pytest
 from tests.experiments.sample import config as small
 from tests.experiments.sample import facts, heredity, isolated, run, write_suite
 
-from heredity.bench.kills import first_difference
+from heredity.bench.stores import first_difference
 from heredity.cli import main as module
 from heredity.experiments import suite as suites
 from heredity.kinds.policy.environments import registry

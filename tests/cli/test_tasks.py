@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from heredity._core.errors import UnknownNameError
-from heredity.cli.tasks import app
+from heredity.cli.catalogue import tasks_app
 
 run = CliRunner()
 
@@ -21,22 +21,22 @@ def name(tmp_path: Path) -> str:
 
 
 def test_the_list_holds_tasksets_of_every_source():
-    names = json.loads(run.invoke(app, ["list", "--json"]).output)
+    names = json.loads(run.invoke(tasks_app, ["list", "--json"]).output)
     assert {"gymnasium/CartPole-v1", "questions/gsm8k", "questions/aime24"} <= set(names)
-    assert run.invoke(app, ["list"]).output.split() == names
+    assert run.invoke(tasks_app, ["list"]).output.split() == names
 
 
 def test_answers_are_shown_only_on_demand(name: str):
-    plain = run.invoke(app, ["show", name, "--count", "2"])
+    plain = run.invoke(tasks_app, ["show", name, "--count", "2"])
     assert plain.exit_code == 0, plain.output
     assert plain.output.count("A) Rome") == 2
     assert "secret" not in plain.output
-    with_answers = run.invoke(app, ["show", name, "--count", "2", "--answers"])
+    with_answers = run.invoke(tasks_app, ["show", name, "--count", "2", "--answers"])
     assert with_answers.output.count('"answer": "B"') == 2
 
 
 def test_json_holds_the_public_parts_and_the_tasks_of_the_split(name: str):
-    shown = json.loads(run.invoke(app, ["show", name, "--split", "heldout", "--count", "1", "--json"]).output)
+    shown = json.loads(run.invoke(tasks_app, ["show", name, "--split", "heldout", "--count", "1", "--json"]).output)
     assert shown["kind"] == "question"
     assert shown["public"]["train_tasks"] == 5
     (task,) = shown["tasks"]
@@ -46,13 +46,13 @@ def test_json_holds_the_public_parts_and_the_tasks_of_the_split(name: str):
 
 
 def test_episodes_are_shown_by_their_ids():
-    shown = run.invoke(app, ["show", "gymnasium/CartPole-v1", "--count", "2"])
+    shown = run.invoke(tasks_app, ["show", "gymnasium/CartPole-v1", "--count", "2"])
     assert "--- train/1" in shown.output
     assert "seed" not in shown.output
-    assert '"seed"' in run.invoke(app, ["show", "gymnasium/CartPole-v1", "--count", "1", "--answers"]).output
+    assert '"seed"' in run.invoke(tasks_app, ["show", "gymnasium/CartPole-v1", "--count", "1", "--answers"]).output
 
 
 def test_an_unknown_taskset_suggests_the_nearest():
-    error = run.invoke(app, ["show", "questions/gsm8"]).exception
+    error = run.invoke(tasks_app, ["show", "questions/gsm8"]).exception
     assert isinstance(error, UnknownNameError)
     assert "questions/gsm8k" in error.suggestions

@@ -14,7 +14,7 @@ from heredity._core.errors import ConfigError, HeredityError
 from heredity.analysis.worlds import GROUPS, PUBLISHED
 from heredity.kinds.world.commands.bench import _print_players, bench
 from heredity.kinds.world.commands.episodes import groups_of, is_release
-from heredity.kinds.world.commands.folders import audit
+from heredity.kinds.world.commands.play import audit
 from heredity.kinds.world.commands.worlds import admit
 from heredity.kinds.world.folders import audit as folder_audit
 from heredity.kinds.world.folders.audit import audit_folder

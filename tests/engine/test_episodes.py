@@ -13,8 +13,8 @@ import pytest
 from heredity._core.engine_folder import EngineFolder
 from heredity._core.errors import HostError
 from heredity.engine.runner import Job
-from heredity.kinds.policy import runner as episodes
-from heredity.kinds.policy.runner import EpisodeRunner
+from heredity.kinds.policy import kind
+from heredity.kinds.policy.kind import EpisodeRunner
 from heredity.resources import Candidate, SourceTree
 from heredity.sandbox.limits import Limits
 from heredity.tasks.registry import taskset
@@ -29,7 +29,7 @@ def jobs(count: int) -> list[Job]:
 
 
 async def test_a_worker_that_cannot_start_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(episodes, "_WORKER_MODULE", "heredity.engine.nothing")
+    monkeypatch.setattr(kind, "_WORKER_MODULE", "heredity.engine.nothing")
     runner = EpisodeRunner(1)
     try:
         with pytest.raises(HostError, match="an environment worker did not start"):
@@ -113,7 +113,7 @@ async def test_trajectories_are_those_of_the_plain_loop_with_its_wrappers_to_the
 
 async def test_workers_that_are_still_starting_end_with_who_starts_them(monkeypatch: pytest.MonkeyPatch) -> None:
     started, both = list[subprocess.Popen[bytes]](), asyncio.Event()
-    begin = episodes._start_worker
+    begin = kind._start_worker
 
     def kept(connection: socket.socket) -> subprocess.Popen[bytes]:
         started.append(begin(connection))
@@ -124,8 +124,8 @@ async def test_workers_that_are_still_starting_end_with_who_starts_them(monkeypa
     async def never(reader: asyncio.StreamReader) -> bool:
         return await asyncio.get_running_loop().create_future()
 
-    monkeypatch.setattr(episodes, "_start_worker", kept)
-    monkeypatch.setattr(episodes, "_answers", never)
+    monkeypatch.setattr(kind, "_start_worker", kept)
+    monkeypatch.setattr(kind, "_answers", never)
     async with EpisodeRunner(workers=2) as runner:
         starting = asyncio.create_task(runner.start())
         await both.wait()

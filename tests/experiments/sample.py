@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from heredity.bench.kills import facts
+from heredity.bench.stores import facts
 from heredity.configuration.config import Config
 from heredity.experiments.config import resolve
 from heredity.experiments.suite import SuiteResult, open_suite, run_suite

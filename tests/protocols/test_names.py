@@ -24,7 +24,7 @@ ALLOWED = {
     ("cli/main.py", "heredity.protocols.team_questions"),
     ("cli/main.py", "heredity.protocols.world_generation"),
     # The benchmark of one protocol's analysis.
-    ("bench/metrics.py", "heredity.protocols.harness_evolution"),
+    ("bench/run_folders.py", "heredity.protocols.harness_evolution"),
 }
 """Module and what it names, each with its reason."""
 

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from heredity._core.errors import RecordError
 from heredity.analysis.suite_results import suite_results
-from heredity.cli.schema import card_schema, config_schema, journal_schema, results_schema
+from heredity.cli.catalogue import card_schema, config_schema, journal_schema, results_schema
 from heredity.protocols.agent_learning.protocol import METRICS
 from heredity.protocols.agent_learning.results import LearningSuite
 from heredity.results.base import SCHEMA_VERSION, Result, read, with_part

@@ -13,7 +13,7 @@ from tests.kinds.world.folders.folders import in_step
 
 from heredity._core.errors import HeredityError
 from heredity.engine.programs import SandboxedPrograms
-from heredity.kinds.world.folders import plays as folder_plays
+from heredity.kinds.world.folders import findings as folder_plays
 from heredity.kinds.world.folders.audit import admit_folder, audit_folder
 from heredity.resources import SourceTree
 from heredity.sandbox import isolation

@@ -14,7 +14,7 @@ import pytest
 from heredity.engine.runner import Job
 from heredity.engine.trajectory import Trajectory
 from heredity.kinds.policy.environments import EnvironmentTaskset, environment_spec
-from heredity.kinds.policy.runner import EpisodeRunner
+from heredity.kinds.policy.kind import EpisodeRunner
 from heredity.resources import Candidate, SourceTree
 from heredity.sandbox.limits import Limits
 

@@ -20,9 +20,9 @@ def rollouts(json_output: bool = _JSON, repeats: int = _REPEATS) -> None:
 
     Example: heredity bench rollouts --json
     """
-    from heredity.bench import rollouts as benchmark
+    from heredity.bench import attempts as benchmark
 
-    figures = benchmark.measure(repeats)
+    figures = benchmark.measure_rollouts(repeats)
     if json_output:
         typer.echo(json.dumps(figures, indent=1))
         return
@@ -42,9 +42,9 @@ def submit(
 
     Example: heredity bench submit --repeats 200
     """
-    from heredity.bench import submit as benchmark
+    from heredity.bench import attempts as benchmark
 
-    figures = benchmark.measure(repeats)
+    figures = benchmark.measure_submissions(repeats)
     if json_output:
         typer.echo(json.dumps(figures, indent=1))
         return
@@ -63,9 +63,9 @@ def kills(
 
     Example: heredity bench kills --kills 20 --method parametric
     """
-    from heredity.bench import kills as benchmark
+    from heredity.bench import stores as benchmark
 
-    figures = benchmark.measure(count, method, notify=lambda line: typer.echo(line, err=True))
+    figures = benchmark.measure_kills(count, method, notify=lambda line: typer.echo(line, err=True))
     if json_output:
         typer.echo(json.dumps(figures, indent=1))
     else:
@@ -83,9 +83,9 @@ def registry(
 
     Example: heredity bench registry --json
     """
-    from heredity.bench import registry as benchmark
+    from heredity.bench import stores as benchmark
 
-    figures = benchmark.measure(operations=repeats)
+    figures = benchmark.measure_registry(operations=repeats)
     if json_output:
         typer.echo(json.dumps(figures, indent=1))
         return
@@ -106,9 +106,9 @@ def worlds(
 
     Example: heredity bench worlds --seconds 0.5
     """
-    from heredity.bench import worlds as benchmark
+    from heredity.bench import attempts as benchmark
 
-    figures, rules = benchmark.measure(seconds), benchmark.measure_rules(rounds)
+    figures, rules = benchmark.measure_worlds(seconds), benchmark.measure_rules(rounds)
     if json_output:
         typer.echo(json.dumps({**figures, "rules": rules}, indent=1))
         return
@@ -133,9 +133,9 @@ def metrics(
 
     Example: heredity bench metrics --rows 100000
     """
-    from heredity.bench import metrics as benchmark
+    from heredity.bench import run_folders as benchmark
 
-    figures = benchmark.measure(rows, repeats)
+    figures = benchmark.measure_metrics(rows, repeats)
     if json_output:
         typer.echo(json.dumps(figures, indent=1))
         return
@@ -156,9 +156,9 @@ def bus(
 
     Example: heredity bench bus --participants 8 --messages 1000
     """
-    from heredity.bench import bus as benchmark
+    from heredity.bench import stores as benchmark
 
-    figures = benchmark.measure(participants, messages, repeats)
+    figures = benchmark.measure_bus(participants, messages, repeats)
     if json_output:
         typer.echo(json.dumps(figures, indent=1))
         return
@@ -177,9 +177,9 @@ def judge(
 
     Example: heredity bench judge --seconds 5
     """
-    from heredity.bench import judge as benchmark
+    from heredity.bench import attempts as benchmark
 
-    figures = benchmark.measure(seconds, repeats)
+    figures = benchmark.measure_judge(seconds, repeats)
     if json_output:
         typer.echo(json.dumps(figures, indent=1))
         return
@@ -197,9 +197,9 @@ def view(
 
     Example: heredity bench view --rollouts 100000
     """
-    from heredity.bench import view as benchmark
+    from heredity.bench import run_folders as benchmark
 
-    figures = benchmark.measure(rollouts, repeats)
+    figures = benchmark.measure_view(rollouts, repeats)
     if json_output:
         typer.echo(json.dumps(figures, indent=1))
         return

@@ -13,16 +13,15 @@ import typer
 
 from heredity import __version__
 from heredity._core.errors import CandidateError, HeredityError, clean
-from heredity.cli import agents, bench, methods, resources, sites, suites, tasks, team
+from heredity.cli import agents, bench, catalogue, resources, team
 from heredity.cli import agents as workspace
 from heredity.cli.bars import heartbeat
 from heredity.cli.broker import broker
+from heredity.cli.catalogue import schema
 from heredity.cli.doctor import doctor
 from heredity.cli.init import init
 from heredity.cli.interface import WholeHelp, asks_for_json, reserved_stdout
-from heredity.cli.plan import plan
-from heredity.cli.runs import compare, demo, report, resume, run, verify, view
-from heredity.cli.schema import schema
+from heredity.cli.runs import compare, demo, plan, report, resume, run, verify, view
 from heredity.cli.signals import InterruptedRunError
 from heredity.cli.trace import trace
 from heredity.kinds.checkpoint.commands import audit
@@ -68,12 +67,12 @@ app.command()(schema)
 app.command()(broker)
 app.command()(workspace.submit)
 app.command()(workspace.finish)
-app.add_typer(suites.app, name="suites", help="Installed suites: list, show; `heredity run NAME` runs one.")
-app.add_typer(methods.app, name="methods", help="Methods, which are built-in evolvers: list, show.")
+app.add_typer(catalogue.suites_app, name="suites", help="Installed suites: list, show; `heredity run NAME` runs one.")
+app.add_typer(catalogue.methods_app, name="methods", help="Methods, which are built-in evolvers: list, show.")
 app.add_typer(env.app, name="env", help="Environments: list, check, play.")
-tasks.app.command()(check)
-tasks.app.command()(audit)
-app.add_typer(tasks.app, name="tasks", help="Tasksets: list, show.")
+catalogue.tasks_app.command()(check)
+catalogue.tasks_app.command()(audit)
+app.add_typer(catalogue.tasks_app, name="tasks", help="Tasksets: list, show.")
 app.add_typer(
     resources.app, name="resources", help="Versions of prompts, agents, tools, environments, memories, models."
 )
@@ -81,7 +80,7 @@ app.add_typer(agents.app, name="agents", help="Coding agents: list, install, che
 app.add_typer(code.app, name="code", help="Programming problems: list, show, judge, check.")
 worlds.app.command()(generate)
 app.add_typer(worlds.app, name="worlds", help="Worlds: list, show, play, levels, verify, bench, audit.")
-app.add_typer(sites.app, name="sites", help="Small websites for web questions: list, serve, write.")
+app.add_typer(catalogue.sites_app, name="sites", help="Small websites for web questions: list, serve, write.")
 team.app.command()(submission)
 app.add_typer(team.app, name="team", help="Teams of agents: run, resume, replay, submission.")
 app.add_typer(bench.app, name="bench", help="Benchmarks of the hot paths, each as a ratio to a baseline.")

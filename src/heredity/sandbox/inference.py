@@ -32,10 +32,7 @@ ROOTS = ("torch", "transformers", "safetensors", "numpy", "jinja2")
 _OWN = (
     *("__init__.py", "models", "kinds/__init__.py", "kinds/checkpoint/__init__.py"),
     *(f"_core/{name}.py" for name in ("__init__", "errors", "ids", "spans", "plugins")),
-    *(
-        f"kinds/checkpoint/inference/{name}.py"
-        for name in ("guest", "transformers_engine", "vllm_engine", "vllm_heads")
-    ),
+    *(f"kinds/checkpoint/inference/{name}.py" for name in ("guest", "transformers_engine", "vllm_engine")),
 )
 _PACKAGES = "/opt/heredity/packages"
 _SOURCE = "/opt/heredity/src"

@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 import transformers
 
-from heredity.kinds.checkpoint.models.characters import _tokenizer
+from heredity.kinds.checkpoint.models.bases import _tokenizer
 
 ALPHABET = string.ascii_letters + string.digits + string.punctuation + " \n“”’–…°"
 CONTEXT = 8192

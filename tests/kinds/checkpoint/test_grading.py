@@ -27,7 +27,7 @@ from heredity.kinds.checkpoint.tasks import (
     SeveralTasks,
     plain_solver,
 )
-from heredity.kinds.checkpoint.tasks.dealing import DealtTaskset, dealt_info
+from heredity.kinds.checkpoint.tasks.taskset import DealtTaskset, dealt_info
 from heredity.models import Model
 from heredity.resources import Candidate, SourceTree
 from heredity.results.status import Status

@@ -6,9 +6,8 @@ import pytest
 import pytest_asyncio
 from tests.kinds.code.sums import write
 
-from heredity.kinds.code.judge import Judge
+from heredity.kinds.code.judge import Judge, Tests
 from heredity.kinds.code.problem import Problem
-from heredity.kinds.code.verdicts import Tests
 from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.native import NativeRuns
 

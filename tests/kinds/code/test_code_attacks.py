@@ -13,11 +13,10 @@ from tests.kinds.code.compiler_attacks import COMPILED
 from tests.kinds.code.sums import in_python
 
 from heredity.kinds.code import judge as judging
-from heredity.kinds.code.judge import Judge, Judgement
+from heredity.kinds.code.judge import Judge, Judgement, Tests
 from heredity.kinds.code.languages import LANGUAGES
 from heredity.kinds.code.problem import Problem
 from heredity.kinds.code.toolchains import missing
-from heredity.kinds.code.verdicts import Tests
 from heredity.sandbox.bubblewrap_root import available
 
 if available() is not None:

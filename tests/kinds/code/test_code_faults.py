@@ -15,11 +15,10 @@ from tests.kinds.code.sums import FILES, in_python, write
 
 from heredity._core.errors import CandidateError, ConfigError, HostError
 from heredity.kinds.code import judge as judging
-from heredity.kinds.code.judge import Judge
+from heredity.kinds.code.judge import Judge, Tests
 from heredity.kinds.code.languages import LANGUAGES, language
 from heredity.kinds.code.problem import Problem
 from heredity.kinds.code.toolchains import toolchain
-from heredity.kinds.code.verdicts import Tests
 from heredity.sandbox import native
 from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.memory import family, queued_of

@@ -13,10 +13,9 @@ from tests.kinds.code.sums import write as write_sum
 from heredity._core.errors import ConfigError
 from heredity.kinds.code.check import _compared, _examples
 from heredity.kinds.code.files import SECONDS, row_of
-from heredity.kinds.code.judge import Judge, Judgement
+from heredity.kinds.code.judge import Judge, Judgement, Tests, Verdict, limit_s
 from heredity.kinds.code.languages import LANGUAGES
 from heredity.kinds.code.problem import problem
-from heredity.kinds.code.verdicts import Tests, Verdict, limit_s
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

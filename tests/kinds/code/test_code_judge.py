@@ -147,8 +147,8 @@ async def test_what_takes_too_long_is_measured_once_more_beside_the_reference(
     judge: Judge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A machine that has become slower since the reference was measured makes nothing too slow, nor one that was slow then."""
-    monkeypatch.setattr("heredity.kinds.code.verdicts.SMALLEST_LIMIT_S", 0.1)
-    monkeypatch.setattr("heredity.kinds.code.scripts.USUAL_S", 1e9)
+    monkeypatch.setattr("heredity.kinds.code.judge.SMALLEST_LIMIT_S", 0.1)
+    monkeypatch.setattr("heredity.kinds.code.judge.USUAL_S", 1e9)
     busy = "import time\n        while time.process_time() < {}: pass"
     asked = write(tmp_path / "sum", **{"reference.py": in_python(busy.format(0.4))})
     [example] = asked.examples
@@ -158,7 +158,7 @@ async def test_what_takes_too_long_is_measured_once_more_beside_the_reference(
     assert (await verdict(judge, asked, measured_before, in_python("while True: pass"))).verdict == "TLE"
     quick = replace(asked, files={**asked.files, "reference.py": in_python("")})
     assert (await verdict(judge, quick, measured_before, in_python(busy.format(0.8)))).verdict == "TLE"
-    monkeypatch.setattr("heredity.kinds.code.scripts.USUAL_S", 1e-3)
+    monkeypatch.setattr("heredity.kinds.code.judge.USUAL_S", 1e-3)
     assert (await verdict(judge, quick, measured_before, in_python(busy.format(0.8)))).verdict == "PR"
     stated = replace(measured_before, slowest=b"")
     assert (await verdict(judge, asked, stated, in_python(busy.format(0.8)))).verdict == "TLE"

@@ -13,11 +13,10 @@ from tests.kinds.code.sums import in_python, write
 from typer.testing import CliRunner
 
 from heredity.kinds.code.commands import app
-from heredity.kinds.code.judge import Judge
+from heredity.kinds.code.judge import Judge, Tests
 from heredity.kinds.code.languages import LANGUAGES
 from heredity.kinds.code.problem import Problem
 from heredity.kinds.code.ranks import LEAST, Ranker, Usage, _noise, _placed, beats
-from heredity.kinds.code.verdicts import Tests
 from heredity.sandbox.native import Ended
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

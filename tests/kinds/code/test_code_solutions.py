@@ -14,7 +14,7 @@ from heredity.engine.runner import Job
 from heredity.engine.trajectory import Trajectory
 from heredity.experiments.config import resolve
 from heredity.experiments.suite import open_suite, run_suite
-from heredity.kinds.code.solution_kind import KIND
+from heredity.kinds.code.kind import SOLUTION
 from heredity.resources import Candidate, SourceTree
 from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.limits import Limits
@@ -27,7 +27,7 @@ needs_sandbox = pytest.mark.skipif(available() is not None, reason="programs can
 async def judged(name: str, *files: dict[str, str | bytes]) -> list[Trajectory]:
     one = taskset(name)
     (task,) = one.draw("train", 1, 3)
-    runner = KIND.open(Opening(workers=Workers(count=2)))
+    runner = SOLUTION.open(Opening(workers=Workers(count=2)))
     try:
         jobs = [Job(one.info, Candidate.program(SourceTree(tree)), task) for tree in files]
         ended = {position: trajectory async for position, trajectory in runner.run(jobs, Limits())}
@@ -67,7 +67,9 @@ def test_the_cases_of_the_splits_differ_and_depend_on_the_secret(tmp_path: Path)
     assert not set(seeds) & {str(value) for value in one.info.public.values()}
     write(tmp_path / "sum")
     assert (
-        KIND.candidates.starter(taskset(f"code/solution/{tmp_path}/sum").info).agent["solution.py"].startswith(b"class")
+        SOLUTION.candidates.starter(taskset(f"code/solution/{tmp_path}/sum").info)
+        .agent["solution.py"]
+        .startswith(b"class")
     )
 
 

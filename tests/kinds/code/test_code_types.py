@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 from tests.kinds.code.sums import FILES, write
 
-from heredity.kinds.code.judge import Judge
+from heredity.kinds.code.judge import Judge, Tests
 from heredity.kinds.code.languages import LANGUAGES
 from heredity.kinds.code.problem import problem
 from heredity.kinds.code.toolchains import missing
-from heredity.kinds.code.verdicts import Tests
 from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.native import Bounds
 

@@ -9,8 +9,7 @@ from tests.kinds.code.files_of_users import HUMAN, write
 
 from heredity._core.errors import ConfigError, UnknownNameError
 from heredity.kinds.code.languages import LANGUAGES
-from heredity.kinds.code.problem import CHECKER, library_folder, problem, problem_folders, read_problem
-from heredity.kinds.code.variants import variant
+from heredity.kinds.code.problem import CHECKER, library_folder, problem, problem_folders, read_problem, variant
 from heredity.tasks.registry import taskset
 
 NAMES = ("two-gates", "lantern-tree", "ledger-of-stamps", "sea-view", "spare-gloves")

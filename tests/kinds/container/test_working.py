@@ -25,8 +25,7 @@ from heredity.engine.programs import ProgramLimits, SandboxedPrograms
 from heredity.engine.runner import Job
 from heredity.engine.trajectory import Trajectory
 from heredity.kinds.container.format import read_task
-from heredity.kinds.container.kind import ContainerRunner
-from heredity.kinds.container.shell import shortened, shown
+from heredity.kinds.container.kind import ContainerRunner, shortened, shown
 from heredity.models import Model
 from heredity.resources import Candidate, SourceTree
 from heredity.resources.assembly import candidate_from_folder

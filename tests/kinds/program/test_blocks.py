@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from heredity._core.errors import ConfigError
-from heredity.kinds.program.task import library_folder, task_folders
+from heredity.kinds.program.taskset import library_folder, task_folders
 from heredity.methods.map_elites import edited
 from heredity.methods.operators.constants import find_constants
 from heredity.resources.evolve_blocks import applied, check_fixed, distance, fixed_text, open_lines, size_of

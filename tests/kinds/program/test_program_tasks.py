@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from heredity._core.errors import ConfigError, UnknownNameError
-from heredity.kinds.program import task
-from heredity.kinds.program.task import files_below, read_program_task
-from heredity.kinds.program.taskset import SOURCE
+from heredity.kinds.program import taskset as task
+from heredity.kinds.program.taskset import SOURCE, files_below, read_program_task
 from heredity.tasks.registry import located_taskset, taskset
 
 VERIFY = "def verify(answer):\n    return answer\n"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from heredity.kinds.program.task import library_folder
+from heredity.kinds.program.taskset import library_folder
 
 
 def scorer(name: str) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.kinds.program.test_program_verifiers import batcher, grid, program, scorer
 
-from heredity.kinds.program.task import library_folder, read_program_task
+from heredity.kinds.program.taskset import library_folder, read_program_task
 
 HUGE, TINY, ULP = 10**4000, 5e-324, 2.0**-52
 

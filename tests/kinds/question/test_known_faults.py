@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from heredity.kinds.question import reasoning as known_faults
-from heredity.kinds.question.reasoning import KNOWN_FAULTS, KnownFault, fault_notes
+from heredity.kinds.question import taskset as known_faults
+from heredity.kinds.question.taskset import KNOWN_FAULTS, KnownFault, fault_notes
 from heredity.tasks.registry import taskset
 
 Members = tuple[int, ...]

@@ -13,7 +13,7 @@ import pytest
 from heredity._core.errors import ConfigError, HostError, UnknownNameError
 from heredity.engine.questions import Verification, verify
 from heredity.engine.questions.generated import problem_of, score_in_child
-from heredity.kinds.question.reasoning import PREFIX, ReasoningTaskset, dataset_names
+from heredity.kinds.question.taskset import GENERATED, ReasoningTaskset, dataset_names
 from heredity.tasks import SPLITS
 from heredity.tasks.registry import taskset, taskset_names
 
@@ -44,14 +44,14 @@ def check(spec: Any, said: str) -> Verification:
 
 
 def test_every_data_set_is_a_taskset():
-    names = {name for name in taskset_names() if name.startswith(PREFIX)}
+    names = {name for name in taskset_names() if name.startswith(GENERATED)}
     assert len(names) > 100
-    assert names == {PREFIX + name for name in dataset_names()}
+    assert names == {GENERATED + name for name in dataset_names()}
 
 
 @pytest.mark.parametrize("name", marked(slow=SLOW))
 def test_the_reference_is_right_and_other_words_are_not(name: str):
-    task = taskset(PREFIX + name).draw("train", 1, 5)[0]
+    task = taskset(GENERATED + name).draw("train", 1, 5)[0]
     wrong = check(task.spec, "<answer>no idea, sorry</answer>")
     assert not wrong.correct
     assert 0 <= wrong.score < 1
@@ -62,7 +62,7 @@ def test_the_reference_is_right_and_other_words_are_not(name: str):
 
 def test_splits_are_disjoint_and_larger_draws_extend_smaller_ones():
     # Only few different questions exist: without the digests' rule the splits would share some.
-    few = taskset(f"{PREFIX}chain_sum?min_terms=2&max_terms=2&min_digits=1&max_digits=1")
+    few = taskset(f"{GENERATED}chain_sum?min_terms=2&max_terms=2&min_digits=1&max_digits=1")
     drawn = {split: few.draw(split, 20, 3) for split in SPLITS}
     asked = [task.spec["question"] for split in SPLITS for task in drawn[split]]
     assert len(set(asked)) == 60
@@ -81,22 +81,22 @@ DRAW = "import sys; from heredity.tasks.registry import taskset as t; print([k.s
 def test_draws_are_the_same_in_every_process(name: str):
     shown: set[str] = set()
     for seed in ("0", "0") if name == "word_ladder" else ("1", "2"):
-        command = [sys.executable, "-c", DRAW, PREFIX + name]
+        command = [sys.executable, "-c", DRAW, GENERATED + name]
         environment = {**os.environ, "PYTHONHASHSEED": seed}
         shown.add(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
     assert len(shown) == 1
 
 
 def test_a_data_set_that_hashing_changes_needs_a_fixed_hash_seed(monkeypatch: pytest.MonkeyPatch):
-    assert "hash seed 0" in taskset(PREFIX + "ransom_note").info.version
+    assert "hash seed 0" in taskset(GENERATED + "ransom_note").info.version
     monkeypatch.delenv("PYTHONHASHSEED")
     with pytest.raises(ConfigError, match="set PYTHONHASHSEED"):
-        taskset(PREFIX + "ransom_note")
+        taskset(GENERATED + "ransom_note")
 
 
 def test_options_are_part_of_the_name_and_of_the_questions():
     tasks = ReasoningTaskset("chain_sum", {"min_digits": 4, "max_digits": 4})
-    assert tasks.info.name == f"{PREFIX}chain_sum?max_digits=4&min_digits=4"
+    assert tasks.info.name == f"{GENERATED}chain_sum?max_digits=4&min_digits=4"
     assert taskset(tasks.info.name).draw("train", 2, 0) == tasks.draw("train", 2, 0)
     assert tasks.info.family == "arithmetic"
     assert tasks.info.public["train_tasks"] is None
@@ -116,14 +116,14 @@ def test_options_are_part_of_the_name_and_of_the_questions():
 )
 def test_a_wrong_name_or_option_is_refused_with_what_would_be_right(name: str, message: str):
     with pytest.raises(ConfigError, match=message):
-        taskset(PREFIX + name)
+        taskset(GENERATED + name)
     if "sun" in name:
         with pytest.raises(UnknownNameError):
-            taskset(PREFIX + name)
+            taskset(GENERATED + name)
 
 
 def test_a_question_that_this_version_does_not_generate_is_the_hosts_failure():
-    spec = dict(taskset(PREFIX + "chain_sum").draw("train", 1, 0)[0].spec)
+    spec = dict(taskset(GENERATED + "chain_sum").draw("train", 1, 0)[0].spec)
     with pytest.raises(HostError, match="another question"):
         check({**spec, "question": "What is 1 + 1?"}, "2")
 
@@ -133,7 +133,7 @@ def test_a_scorer_that_fails_by_itself_is_the_hosts_failure_but_not_an_answer_it
 ):
     from reasoning_gym.factory import DATASETS
 
-    spec = taskset(PREFIX + "chain_sum").draw("train", 1, 0)[0].spec
+    spec = taskset(GENERATED + "chain_sum").draw("train", 1, 0)[0].spec
 
     def picky(self: Any, answer: str, entry: Any) -> float:
         return float(int(answer) == int(entry["answer"]))
@@ -176,7 +176,7 @@ def attacks(proof: Path) -> list[str]:
 
 @pytest.mark.parametrize("name", marked(slow={*dataset_names()} - EVALUATED))
 def test_no_answer_is_ever_executed(name: str, tmp_path: Path):
-    spec = taskset(PREFIX + name).draw("train", 1, 5)[0].spec
+    spec = taskset(GENERATED + name).draw("train", 1, 5)[0].spec
     proof = tmp_path / "executed"
     for attack in attacks(proof):
         assert not check(spec, f"<answer>{attack}</answer>").correct
@@ -211,7 +211,7 @@ def test_answers_that_would_fill_memory_or_never_end_are_not_scored():
         assert problem_of(scorer("countdown"), bomb), bomb
     assert problem_of(scorer("n_queens"), "9**9**9**9")
     assert problem_of(scorer("coin_flip"), "1e999999999")
-    spec = taskset(PREFIX + "sokoban").draw("train", 1, 5)[0].spec
+    spec = taskset(GENERATED + "sokoban").draw("train", 1, 5)[0].spec
     assert "too many to score" in check(spec, "L" * 30_000).reason
 
 
@@ -220,7 +220,7 @@ HARD = "log(sin(x)+cos(x)+tan(x)+exp(x)+sqrt(x)+sinh(x)+acos(x))**20/(1+x+x**7)"
 
 @pytest.mark.slow
 def test_a_formula_that_cannot_be_simplified_in_time_ends_without_points():
-    data = (f"{PREFIX}simple_integration", "simple_integration")
+    data = (f"{GENERATED}simple_integration", "simple_integration")
     spec = taskset(data[0]).draw("train", 1, 5)[0].spec
     assert score_in_child(data[1], {}, spec["verifier"]["seed"], f"{spec['answer']} + 3 - 3") == 1.0
     assert problem_of(scorer(data[1]), HARD) == ""
@@ -235,19 +235,19 @@ def test_a_stopped_scorer_means_a_wrong_answer(monkeypatch: pytest.MonkeyPatch):
         return None if answer == HARD else 1.0
 
     monkeypatch.setattr("heredity.engine.questions.generated.score_in_child", stopped)
-    result = check(taskset(PREFIX + "simple_integration").draw("train", 1, 5)[0].spec, f"<answer>{HARD}</answer>")
+    result = check(taskset(GENERATED + "simple_integration").draw("train", 1, 5)[0].spec, f"<answer>{HARD}</answer>")
     assert (result.score, result.correct) == (0.0, False)
     assert "comes to no end" in result.reason
     assert len(answers) == 2, "the reference was tried too"
     monkeypatch.setattr("heredity.engine.questions.generated.score_in_child", lambda *given: None)
     with pytest.raises(HostError, match="fails on the reference"):
-        check(taskset(PREFIX + "simple_integration").draw("train", 1, 5)[0].spec, f"<answer>{HARD}</answer>")
+        check(taskset(GENERATED + "simple_integration").draw("train", 1, 5)[0].spec, f"<answer>{HARD}</answer>")
 
 
 def test_an_answer_that_breaks_a_scorer_in_any_way_is_wrong(monkeypatch: pytest.MonkeyPatch):
     from reasoning_gym.factory import DATASETS
 
-    spec = taskset(PREFIX + "chain_sum").draw("train", 1, 0)[0].spec
+    spec = taskset(GENERATED + "chain_sum").draw("train", 1, 0)[0].spec
 
     def fragile(self: Any, answer: str, entry: Any) -> float:
         if answer != entry["answer"]:
@@ -273,6 +273,6 @@ def test_plain_expressions_and_values_are_scored():
 
 
 def test_partial_credit_of_a_scorer_is_kept_but_is_not_right():
-    spec = taskset(PREFIX + "spiral_matrix").draw("train", 1, 0)[0].spec
+    spec = taskset(GENERATED + "spiral_matrix").draw("train", 1, 0)[0].spec
     result = check(spec, str([int(n) for n in spec["answer"].split()]))
     assert (result.score, result.correct) == (0.1, False)

@@ -15,9 +15,9 @@ from heredity._core.ids import canonical_json
 from heredity.engine.questions import Question, present, verify
 from heredity.engine.questions.contract import letter_of
 from heredity.engine.questions.pools import Pool, PoolTaskset, shared_out, shuffled
+from heredity.kinds.question.benchmarks import read_gpqa
 from heredity.kinds.question.files import read_pool
-from heredity.kinds.question.gpqa import read_gpqa
-from heredity.kinds.question.mixed import MixedTaskset
+from heredity.kinds.question.taskset import MixedTaskset
 from heredity.tasks import SPLITS
 from heredity.tasks.registry import taskset
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from heredity._core.errors import UnknownNameError
-from heredity.kinds.world.agents import AGENTS, agent, play_random, play_reference, play_search
+from heredity.kinds.world.commands.episodes import AGENTS, agent, play_random, play_reference, play_search
 from heredity.kinds.world.verify import verify_worlds
 from heredity.kinds.world.world import world
 

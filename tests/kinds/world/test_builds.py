@@ -8,12 +8,10 @@ import pytest
 
 from heredity.engine.runner import Job
 from heredity.engine.trajectory import Trajectory
-from heredity.kinds.world.building import worker
-from heredity.kinds.world.building.kind import BuildProcess, BuildRunner, findings_text
-from heredity.kinds.world.compose.composed import description_text
-from heredity.kinds.world.compose.composing import compose
+from heredity.kinds.world.building import BuildProcess, BuildRunner, findings_text, worker
+from heredity.kinds.world.compose.composing import compose, description_text
 from heredity.kinds.world.compose.recipe import Recipe
-from heredity.kinds.world.themes.taskset import Theme, ThemeTaskset
+from heredity.kinds.world.themes import Theme, ThemeTaskset
 from heredity.resources import Candidate, SourceTree
 from heredity.sandbox.limits import Limits
 
@@ -90,7 +88,7 @@ def test_a_process_that_dies_is_the_worlds_failure(monkeypatch: pytest.MonkeyPat
             process.kill()
             return process
 
-    monkeypatch.setattr("heredity.kinds.world.building.kind.BuildProcess", Dying)
+    monkeypatch.setattr("heredity.kinds.world.building.BuildProcess", Dying)
     (died,) = asyncio.run(run(jobs("a: 1")))
     assert (died.status, died.failure_source) == ("oom", "candidate")
     assert died.failure is not None

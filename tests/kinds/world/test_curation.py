@@ -11,11 +11,10 @@ from typer.testing import CliRunner
 import heredity
 from heredity._core.errors import ConfigError
 from heredity.kinds.world.commands.worlds import app
-from heredity.kinds.world.curation import AXES, Candidate, candidate, curate, lines_of, table_1
+from heredity.kinds.world.curation import AXES, Candidate, candidate, capabilities, curate, lines_of, table_1
 from heredity.kinds.world.gates.admit import CERTIFICATE
 from heredity.kinds.world.gates.contract import Subject, files_digest
 from heredity.kinds.world.gates.plays import PLAYERS
-from heredity.kinds.world.traits import capabilities
 from heredity.kinds.world.world import World, descriptions, world
 
 RULES = Path(heredity.__file__).parent / "library" / "rules"

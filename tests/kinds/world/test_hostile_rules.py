@@ -12,8 +12,8 @@ import yaml
 from tests.kinds.world.dsl.wells import YAML
 
 from heredity._core.errors import ConfigError
-from heredity.kinds.world.dsl import levels
-from heredity.kinds.world.dsl import levels as search
+from heredity.kinds.world.dsl import dynamics
+from heredity.kinds.world.dsl import dynamics as search
 from heredity.kinds.world.dsl.bounded import RuleError
 from heredity.kinds.world.world import World
 
@@ -167,7 +167,7 @@ def test_searches_that_explode_stop_and_say_so(tmp_path: Path, monkeypatch: pyte
     )
     with pytest.raises(ConfigError, match="more than 400 different actions"):
         World(endless).levels.upper_bound(LEVEL)
-    monkeypatch.setattr(levels, "LEVEL_WORK", 100_000)
+    monkeypatch.setattr(dynamics, "LEVEL_WORK", 100_000)
     draft = "x = {'water': draw(1, 9), 'clouds': [draw(0, 2) for i in below(8)]}"
     drafts = f"{draft}\nrequire(len(solution(x)) > 99)\nreturn x"
     with pytest.raises(RuleError, match="the search for a level exceeds its work limit"):

@@ -18,8 +18,8 @@ from heredity.engine.programs import SandboxedPrograms
 from heredity.engine.question_runner import conversation_of
 from heredity.engine.runner import Job
 from heredity.engine.trajectory import Trajectory
+from heredity.kinds.world.kind import WorldRunner
 from heredity.kinds.world.pictures import SIZE
-from heredity.kinds.world.runner import WorldRunner
 from heredity.kinds.world.world import world
 from heredity.models import Model, Request
 from heredity.resources import Candidate, SourceTree

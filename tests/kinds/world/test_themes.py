@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from heredity._core.errors import ConfigError, UnknownNameError
-from heredity.kinds.world.themes.taskset import LONGEST, named, read_themes, write_themes
+from heredity.kinds.world.themes import LONGEST, named, read_themes, write_themes
 from heredity.tasks.registry import expand, located_taskset, taskset
 
 

@@ -15,7 +15,7 @@ import httpx
 import numpy as np
 import pytest
 
-from heredity.bench.view import write_suite
+from heredity.bench.run_folders import write_suite
 from heredity.engine.trajectory import Failure, Trajectory, encode_many
 from heredity.pages.live.app import Gate, ViewApp
 from heredity.pages.live.place import Place

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from tests.pages.live.conftest import BASE, Site, columns, program, site_of, trajectory, write_run
 
-from heredity.bench.view import write_suite
+from heredity.bench.run_folders import write_suite
 from heredity.engine.trajectory import encode_many
 from heredity.pages.live.index.index import Index
 from heredity.records import RunFolder

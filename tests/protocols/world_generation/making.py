@@ -11,7 +11,7 @@ from heredity.engine.runner import Job
 from heredity.engine.trajectory import Trajectory
 from heredity.experiments.config import resolve
 from heredity.experiments.suite import SuiteResult, open_suite, run_suite
-from heredity.kinds.world.building.kind import _Record, gates_of
+from heredity.kinds.world.building import _Record, gates_of
 from heredity.kinds.world.gates.build import build
 from heredity.models import Reply, Request, Usage
 from heredity.models.contract import ToolCall

@@ -11,8 +11,8 @@ from tests.protocols.world_generation.making import Answering, HereRunner, Quick
 
 from heredity._core.errors import ClosedError, ConfigError, HeredityError
 from heredity.engine.runner import Job
-from heredity.kinds.world.building.kind import KIND
-from heredity.kinds.world.themes.taskset import Theme, ThemeTaskset
+from heredity.kinds.world.building import KIND
+from heredity.kinds.world.themes import Theme, ThemeTaskset
 from heredity.library.models.world_faults import FAULTS
 from heredity.library.models.world_writer import CarelessWorldWriter, WorldWriter
 from heredity.methods import Budget, EvolverContext, Feedback, Outcome, Trial

@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 
 from heredity._core.errors import ConfigError, HeredityError
 from heredity.kinds.world.commands.worlds import app
-from heredity.kinds.world.themes.taskset import Theme, read_themes
+from heredity.kinds.world.themes import Theme, read_themes
 from heredity.models import Usage
 from heredity.protocols.world_generation import commands as worlds_generate
 from heredity.protocols.world_generation.stages import Preparation, Review, with_review
@@ -25,7 +25,7 @@ MINER = "A miner gathers crystals in a cave past a bear."
 
 @pytest.fixture(autouse=True)
 def _here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("heredity.kinds.world.building.kind.BuildRunner", QuickRunner)
+    monkeypatch.setattr("heredity.kinds.world.building.BuildRunner", QuickRunner)
     monkeypatch.chdir(tmp_path)
 
 

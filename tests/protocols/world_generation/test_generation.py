@@ -22,7 +22,7 @@ from heredity.records import BlobStore, read_journal
 from heredity.records.events import MODEL_CALLED, SUBMISSION_ADMITTED
 from heredity.resources import SourceTree
 
-BUILDER = "heredity.kinds.world.building.kind.BuildRunner"
+BUILDER = "heredity.kinds.world.building.BuildRunner"
 
 KEYS = {"airlock_keys": "A technician on a space station needs keycards for locked doors to escape."}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from heredity.bench.kills import measure
+from heredity.bench.stores import measure_kills
 
 SUITE = """
 [run]
@@ -24,6 +24,6 @@ optimisation = "offline/world-author-careless"
 
 @pytest.mark.slow
 def test_a_generation_killed_twenty_times_pays_nothing_twice() -> None:
-    result = measure(20, "world-author", suite_text=SUITE)
+    result = measure_kills(20, "world-author", suite_text=SUITE)
     assert (result["kills"], result["differences"]) == (20, [])
     assert result["episodes_charged"] > 2, "there was something to pay for"

@@ -13,8 +13,7 @@ from tests.protocols.world_generation.making import HereRunner, suite
 
 from heredity.agents.launchers import available
 from heredity.experiments.suite import SuiteResult
-from heredity.kinds.world.compose.composed import yaml_text
-from heredity.kinds.world.compose.composing import compose
+from heredity.kinds.world.compose.composing import compose, yaml_text
 from heredity.kinds.world.compose.recipe import Recipe
 from heredity.kinds.world.world import World
 from heredity.library.models.world_faults import planted
@@ -28,7 +27,7 @@ FOUND = "feedback/submit_000/episodes/ep_000/stdout.txt"
 
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("heredity.kinds.world.building.kind.BuildRunner", HereRunner)
+    monkeypatch.setattr("heredity.kinds.world.building.BuildRunner", HereRunner)
 
 
 def texts() -> tuple[str, str]:

@@ -1,13 +1,11 @@
-"""Problem folders: the files of a programming problem.
+"""Problem folders, and variants of a problem by seed.
 
-two-gates/
-problem.toml     title, difficulty, tags, signature, examples, how answers are compared
-statement.md     the problem statement
-reference.py     a fast solution; brute.py: another one, slow and obvious
-tests.py         small(random) returns one small case; cases(random) yields maximal and adversarial ones
-wrong/ slow/     solutions that must be rejected: for a wrong answer or an error, or for their time
-checker.py       if several answers are right: accepts(case, expected, answer) decides (compare = "checker")
-solutions/       further accepted solutions, in any language, among which a solution is ranked
+two-gates/ problem.toml     title, difficulty, tags, signature, examples, how answers are compared statement.md
+the problem statement reference.py     a fast solution; brute.py: another one, slow and obvious tests.py
+small(random) returns one small case; cases(random) yields maximal and adversarial ones wrong/ slow/     solutions
+that must be rejected: for a wrong answer or an error, or for their time checker.py       if several answers are
+right: accepts(case, expected, answer) decides (compare = "checker") solutions/       further accepted solutions, in
+any language, among which a solution is ranked
 """
 
 from __future__ import annotations
@@ -16,17 +14,17 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
 
 from heredity._core.errors import ConfigError, UnknownNameError
-from heredity._core.ids import digest_json
+from heredity._core.ids import digest_json, generator
 from heredity._core.outside import json_value, read_text, toml_table
 from heredity._core.refusals import hint, quoted, reading
 from heredity.kinds.code.languages import LANGUAGES, Language
-from heredity.kinds.code.signature import Function, Signature
+from heredity.kinds.code.signature import BOOL, LINKED, NONE, STRING, TREE, Function, Signature, Type
 
 DIFFICULTIES = ("easy", "medium", "hard")
 UNRATED = "unrated"
@@ -196,7 +194,7 @@ def library_folder() -> Path:
 def problem(name: str) -> Problem:
     """Return a problem by name, by the path of its folder, or by that of a file and a row in it, such as `mine.jsonl#HumanEval/3`.
 
-    `NAME@SEED` is a variant of it (`heredity.kinds.code.variants`).
+    `NAME@SEED` is a variant of it (`heredity.kinds.code.problem`).
 
     Raises:
         ConfigError: if it does not exist, or something is wrong in it.
@@ -205,8 +203,6 @@ def problem(name: str) -> Problem:
         return read_problem(Path(name))
     before, at, seed = name.rpartition("@")
     if at and before and "/" not in seed and "#" not in seed:
-        from heredity.kinds.code.variants import variant
-
         return variant(problem(before), seed)
     if "#" in name:
         from heredity.kinds.code.files import row_of
@@ -282,3 +278,190 @@ def _close(expected: Any, answer: Any) -> bool:
     if isinstance(expected, float) and isinstance(answer, int | float):
         return math.isclose(expected, answer, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
     return expected == answer
+
+
+_NAMES = (
+    "evaluate",
+    "determine",
+    "resolve",
+    "compute",
+    "settle",
+    "derive",
+    "respond",
+    "conclude",
+    "deduce",
+    "establish",
+)
+_MOST = 97
+_PYTHON = "python3"
+
+_ADAPTED = """
+
+_Learned = {owner}
+
+
+def _changed(value):
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, (int, float)):
+        return value + {by}
+    if isinstance(value, str):
+        return value + {letter!r}
+    if isinstance(value, list):
+        return [_changed(item) for item in value]
+    nodes = [value]
+    for node in nodes:
+        if node is not None:
+            node.val += {by}
+            nodes += [node.next] if hasattr(node, "next") else [node.left, node.right]
+    return value
+
+
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The changes of a variant.
+
+    Attributes:
+        by: number added to each number of an answer.
+        letter: letter appended to each text.
+        name: of the function.
+        order: the positions of its arguments in the original.
+    """
+
+    by: int
+    letter: str
+    name: str
+    order: tuple[int, ...]
+
+    def case(self, case: Sequence[Any]) -> list[Any]:
+        """Convert a case of the original to the variant."""
+        return [case[index] for index in self.order] if self.order else list(case)
+
+    def answer(self, kind: Type, value: Any) -> Any:
+        """Convert an answer of the original to the variant.
+
+        Args:
+            kind: its type.
+            value: the answer.
+        """
+        if value is None:
+            return None
+        if kind.name == BOOL:
+            return not value
+        if kind.name == STRING:
+            return f"{value}{self.letter}"
+        if kind.name in (TREE, LINKED, "list"):
+            item = kind.item or Type("int")
+            return [self.answer(item, one) for one in cast("list[Any]", value)]
+        return value + self.by
+
+
+def variant(original: Problem, seed: str) -> Problem:
+    """Return the variant of a problem for a seed; solutions in Python come with it, adapted.
+
+    A memorized solution of the problem is wrong for its variant, such as `two-gates@7`. A variant keeps the problem's
+    story and difficulty. The seed draws the function's name, the order of its arguments, and a change of the answer
+    that the statement describes: numbers are shifted, texts lengthened, truth values inverted. So the known name is
+    missing, and the known answer is wrong.
+
+    Raises:
+        ConfigError: if the problem comes from a file, whose cases are fixed, or has its own checker.
+    """
+    if original.compare == CHECKER:
+        raise ConfigError(f"{original.name} has a checker and therefore no variants; leave it out, or use no variant")
+    if original.given:
+        raise ConfigError(
+            f"{original.name} is a row of a file and has no variants; take a problem of the library or a folder"
+        )
+    change = _draw_change(original, seed)
+
+    def changed(case: Sequence[Any], answer: Any) -> tuple[list[Any], Any]:
+        return change.case(case), answers(original, change, case, answer)
+
+    signature = _varied_signature(original.signature, change)
+    return replace(
+        original,
+        name=f"{original.name}@{seed}",
+        statement=f"{original.statement.rstrip()}\n\n{_words(original.signature, change)}\n",
+        signature=signature,
+        examples=tuple(Example(*changed(one.case, one.answer)) for one in original.examples),
+        accepted=_adapted(original, change, original.accepted),
+        rejected=_adapted(original, change, original.rejected),
+        source=f"{original.source}@{seed}",
+        original=original,
+        changed=changed,
+    )
+
+
+def answers(original: Problem, change: Change, case: Sequence[Any], answer: Any) -> Any:
+    """Convert the answer to a case of the original to the variant."""
+    signature = original.signature
+    if not signature.class_name:
+        return change.answer(signature.function.result, answer)
+    results = {function.name: function.result for function in signature.functions}
+    return [change.answer(results[call[0]], one) for call, one in zip(case[1:], answer, strict=True)]
+
+
+def _draw_change(original: Problem, seed: str) -> Change:
+    draw = generator(0, "variant", original.name, seed)
+    names = [name for name in _NAMES if name != original.signature.function.name]
+    count = len(original.signature.function.parameters)
+    order = tuple(int(index) for index in draw.permutation(count))
+    if order == tuple(range(count)):
+        order = order[1:] + order[:1]
+    return Change(
+        by=int(draw.integers(2, _MOST)),
+        letter="bcdfghjkmnpqrstvwxz"[int(draw.integers(19))],
+        name=names[int(draw.integers(len(names)))],
+        order=() if original.signature.class_name else order,
+    )
+
+
+def _varied_signature(original: Signature, change: Change) -> Signature:
+    if original.class_name:
+        return original
+    function = original.function
+    parameters = tuple(function.parameters[index] for index in change.order)
+    return Signature((Function(change.name, parameters, function.result),))
+
+
+def _words(signature: Signature, change: Change) -> str:
+    names = {kind.name for function in signature.functions for kind in function.result.nested()}
+    phrases = [
+        (
+            names - {STRING, BOOL, NONE, "list"},
+            f"{change.by} is added to every number in it, also to one that stands for no answer",
+        ),
+        (names & {STRING}, f"`{change.letter}` is put behind every text in it"),
+        (names & {BOOL}, "every truth value in it is turned round"),
+    ]
+    parts = [text for present, text in phrases if present]
+    what = "What a call returns" if signature.class_name else "The answer"
+    return f"**{what} is changed before it is returned**: {'; '.join(parts)}. The examples show it so."
+
+
+def _adapted(
+    original: Problem, change: Change, solutions: Mapping[str, tuple[Language, str]]
+) -> dict[str, tuple[Language, str]]:
+    """Return the solutions in Python, each with its answer changed as the statement describes."""
+    kept = {path: source for path, (language, source) in solutions.items() if language.name == _PYTHON}
+    return {path: (LANGUAGES[_PYTHON], source + _adapter(original, change)) for path, source in kept.items()}
+
+
+def _adapter(original: Problem, change: Change) -> str:
+    signature = original.signature
+    head = _ADAPTED.format(owner=signature.class_name or "Solution", by=change.by, letter=change.letter)
+    if signature.class_name:
+        methods = [
+            f"    def {function.name}(self, *given):\n        return _changed(super().{function.name}(*given))\n"
+            for function in signature.functions[1:]
+            if function.result.name != NONE
+        ]
+        return f"{head}class {signature.class_name}(_Learned):\n" + ("\n".join(methods) or "    pass\n")
+    names = [parameter.name for parameter in signature.function.parameters]
+    given = ", ".join(names[index] for index in change.order)
+    call = f"_Learned().{signature.function.name}({', '.join(names)})"
+    return f"{head}class Solution:\n    def {change.name}(self, {given}):\n        return _changed({call})\n"

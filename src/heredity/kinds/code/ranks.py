@@ -16,10 +16,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from heredity.kinds.code.judge import Judge
+from heredity.kinds.code.judge import Judge, Tests, limit_s
 from heredity.kinds.code.languages import LANGUAGES, Language
 from heredity.kinds.code.problem import Problem
-from heredity.kinds.code.verdicts import Tests, limit_s
 from heredity.sandbox.native import Bounds
 
 LEAST = 12

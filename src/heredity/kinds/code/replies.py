@@ -19,11 +19,10 @@ from typing import Any
 from heredity._core.engine_folder import EngineFolder
 from heredity._core.ids import digest_json
 from heredity.engine.actor import RoundFeedback
-from heredity.kinds.code.judge import Judge
+from heredity.kinds.code.judge import VERDICTS, Judge, Judgement, Tests, Verdict
 from heredity.kinds.code.languages import Language, language
 from heredity.kinds.code.problem import Problem, problem
 from heredity.kinds.code.ranks import Rank, Ranker
-from heredity.kinds.code.verdicts import VERDICTS, Judgement, Tests, Verdict
 from heredity.models.replies import fenced_in
 from heredity.sandbox.native import NativeRuns
 

@@ -1,11 +1,14 @@
 """Programming problems as tasksets: `code/all?language=cpp&difficulty=easy&tag=graph&split=train`.
 
 `code/FILE.jsonl?…` are the problems of a user's file (`heredity.kinds.code.files`), and `code/solution/NAME` is one
-problem whose solution evolves (`heredity.kinds.code.solution`). `whole=true` holds out all problems, for runs without
-training, such as evolution within a task. `ranks=true` ranks accepted programs among the stored solutions of their
-problem. `variant=SEED` selects variants (`heredity.kinds.code.variants`). The problem and its collection alone
-determine its split, so filters do not move it: within each difficulty, half are for training, a fifth for validation,
-and the rest is held out (`hidden`).
+problem whose solution evolves (`SolutionTaskset`). Options:
+
+- `whole=true` holds out all problems, for runs without training, such as evolution within a task.
+- `ranks=true` ranks accepted programs among the stored solutions of their problem.
+- `variant=SEED` selects variants (`heredity.kinds.code.problem.variant`).
+
+The problem and its collection alone determine its split, so filters do not move it: within each difficulty, half are
+for training, a fifth for validation, and the rest is held out (`hidden`).
 """
 
 from __future__ import annotations
@@ -23,12 +26,100 @@ from heredity._core.refusals import quoted
 from heredity.engine.questions import Presented
 from heredity.kinds.code.files import problems_of
 from heredity.kinds.code.languages import LANGUAGES, language
-from heredity.kinds.code.problem import CHECKER, DIFFICULTIES, UNRATED, Problem, library_problems, problem
-from heredity.kinds.code.solution import PREFIX as SOLUTION
-from heredity.kinds.code.solution import solution_taskset
-from heredity.kinds.code.variants import variant
+from heredity.kinds.code.problem import CHECKER, DIFFICULTIES, UNRATED, Problem, library_problems, problem, variant
 from heredity.tasks.contract import CLUSTER, SPLITS, Task, Taskset, TasksetInfo
-from heredity.tasks.options import written_options
+from heredity.tasks.registry import written_options
+
+KIND = "solution"
+SOLUTION_PREFIX = "code/solution/"
+
+
+@dataclass(frozen=True)
+class SolutionTaskset:
+    """The taskset of a problem in a language; see `heredity.tasks.contract.Taskset`. Scores are from 0 to 1.
+
+    A task is the whole set of the problem's hidden cases under its own seed. So a program is written and repaired
+    using verdicts on train tasks, and judged on cases not seen during its evolution.
+
+    Attributes:
+        name: the taskset's full name.
+        problem: the problem.
+        language: language of solutions.
+        version: incremented whenever verdicts may change.
+    """
+
+    name: str
+    problem: Problem
+    language: str
+    version: int
+
+    @property
+    def info(self) -> TasksetInfo:
+        """Description of this taskset."""
+        return self._info
+
+    @cached_property
+    def _info(self) -> TasksetInfo:
+        one, written = self.problem, LANGUAGES[self.language]
+        statement = one.text(written)
+        return TasksetInfo(
+            name=self.name,
+            version=f"problem {one.digest[:12]}, judge {self.version}",
+            kind=KIND,
+            spec={"problem": one.source, "language": self.language},
+            public={
+                "taskset": self.name,
+                "title": one.title,
+                "statement": statement,
+                "program_file": written.file,
+                "entry": "",
+                "metric": "the share of cases passed before the first that is failed, from 0 to 1; higher is better",
+                "best_known": None,
+                "hidden": "other cases than those of train tasks",
+                "seeded": True,
+                "judged": f"in a sandbox, in {written.title}, on one case after the other",
+            },
+            description=f"{statement.strip()}\n",
+            failure_return=0.0,
+            group="code",
+            family="code",
+        )
+
+    def draw(self, split: str, count: int, entropy: int) -> tuple[Task, ...]:
+        """Draw tasks; see `Taskset.draw`."""
+        if split not in SPLITS:
+            raise UnknownNameError("split", split, SPLITS)
+        if count < 0:
+            raise ConfigError(f"{count} tasks of split {split!r} asked for; give 0 or more")
+        return tuple(self._task(split, index, entropy) for index in range(count))
+
+    def _task(self, split: str, index: int, entropy: int) -> Task:
+        one = self.problem
+        spec: dict[str, Any] = dict(self._info.spec)
+        spec["seed"] = digest_json([str(entropy), KIND, one.name, split, index])
+        attributes = {"difficulty": one.difficulty, "language": self.language, "tags": ", ".join(one.tags)}
+        return Task(f"{split}/{index}", split, index, spec, attributes)
+
+
+def solution_taskset(name: str, version: int) -> SolutionTaskset:
+    """Return the taskset of a full name.
+
+    Args:
+        name: `code/solution/PROBLEM?language=NAME`; Python by default.
+        version: of the judge.
+
+    Raises:
+        UnknownNameError: if the problem or the language does not exist.
+        ConfigError: if an option is unknown, or the problem cannot be solved in the language.
+    """
+    base, _, query = name.removeprefix(SOLUTION_PREFIX).partition("?")
+    key, _, written = (query or "language=python3").partition("=")
+    if key != "language":
+        raise ConfigError(f"{name}: {query!r} is not an option; write ?language=cpp, or leave it out")
+    one, chosen = problem(base), language(written)
+    chosen.check(one.signature)
+    return SolutionTaskset(name, one, chosen.name, version)
+
 
 ALL, _OWN = "code/all", "code/"
 FILES = (".jsonl", ".csv", ".parquet")
@@ -178,7 +269,7 @@ class CodeTasksets:
                 problems.
             ConfigError: if no problem is left.
         """
-        if name.startswith(SOLUTION):
+        if name.startswith(SOLUTION_PREFIX):
             return solution_taskset(name, VERSION)
         base, _, query = name.partition("?")
         if (path := Path(base.removeprefix(_OWN))).suffix.lower() in FILES:
@@ -191,9 +282,9 @@ class CodeTasksets:
 
     def located(self, name: str, base: Path) -> str:
         """Return a name with the path of its file, or of its problem's folder, made absolute relative to the folder `base`."""
-        own = SOLUTION if name.startswith(SOLUTION) else _OWN
+        own = SOLUTION_PREFIX if name.startswith(SOLUTION_PREFIX) else _OWN
         path, mark, query = name.removeprefix(own).partition("?")
-        is_path = "/" in path if own == SOLUTION else Path(path).suffix.lower() in FILES
+        is_path = "/" in path if own == SOLUTION_PREFIX else Path(path).suffix.lower() in FILES
         return f"{own}{located(path, base)}{mark}{query}" if is_path else name
 
 

@@ -27,11 +27,10 @@ from heredity._core.ids import digest_json, generator
 from heredity._core.outside import read_text, toml_table
 from heredity._core.plugins import Group, located
 from heredity._core.refusals import quoted, reading
-from heredity.kinds.container.format import read_task
-from heredity.kinds.container.sections import Section
+from heredity.kinds.container.format import Section, read_task
 from heredity.sandbox.containers.task import ContainerTask
 from heredity.tasks.contract import CLUSTER, SPLITS, Task, TasksetInfo
-from heredity.tasks.options import written_options
+from heredity.tasks.registry import written_options
 
 PREFIX = "tasks/"
 """Prefix of the names of these tasksets."""

@@ -24,9 +24,8 @@ from heredity._core.errors import HeredityError
 from heredity.engine.trajectory import Failure
 from heredity.kinds.policy.environments.child import ChildEnvironment
 from heredity.kinds.policy.environments.taskset import make_from_spec
-from heredity.kinds.policy.episode import EnvironmentPool, Episode, Rollout
+from heredity.kinds.policy.episode import EnvironmentPool, Episode, Recorder, Rollout
 from heredity.kinds.policy.policy_channel import Ending, Phase, PolicyChannel
-from heredity.kinds.policy.recorder import Recorder
 from heredity.results.status import FailureSource, Status
 from heredity.sandbox.guest.codec import Codec
 from heredity.sandbox.zygote import ZygoteProcess

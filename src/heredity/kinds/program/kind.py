@@ -25,8 +25,8 @@ from heredity.engine.rollout import RolloutError, attributed
 from heredity.engine.runner import Job, Runner
 from heredity.engine.streams import as_completed
 from heredity.engine.trajectory import Column, Failure, Trajectory
-from heredity.kinds.program.task import ProgramTask, read_program_task
 from heredity.kinds.program.taskset import KIND as NAME
+from heredity.kinds.program.taskset import ProgramTask, read_program_task
 from heredity.resources import Candidate, SourceTree
 from heredity.resources.candidate import AGENT
 from heredity.resources.evolve_blocks import check_fixed

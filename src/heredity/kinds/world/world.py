@@ -194,8 +194,7 @@ def from_rules(description: Description, folder: Path) -> tuple[Dynamics[Any], L
     Raises:
         ConfigError: if it has none, or they are not in the language of rules.
     """
-    from heredity.kinds.world.dsl.dynamics import Compiled, RulesDynamics
-    from heredity.kinds.world.dsl.levels import RulesLevels
+    from heredity.kinds.world.dsl.dynamics import Compiled, RulesDynamics, RulesLevels
 
     if description.rules is None:
         raise ConfigError(f"{folder} has neither dynamics.py nor `rules` in its world.yaml; write one of them")
@@ -226,7 +225,7 @@ def _world(name: str) -> World:
     if is_path(name):
         return World(Path(name))
     if (recipe := Recipe.named(name)) is not None:
-        from heredity.kinds.world.compose.composed import ComposedWorld
+        from heredity.kinds.world.compose.composing import ComposedWorld
 
         return ComposedWorld(recipe)
     places, faults = _installed()

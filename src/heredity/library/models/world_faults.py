@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from heredity.kinds.world.compose.composed import yaml_text
+from heredity.kinds.world.compose.composing import yaml_text
 
 Value = dict[str, Any]
 _FIELD = re.compile(r'"(\w+)": ')

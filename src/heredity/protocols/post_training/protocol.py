@@ -32,7 +32,7 @@ from heredity.kinds.checkpoint.tasks import (
 )
 from heredity.kinds.checkpoint.tasks.overlap import HiddenTexts
 from heredity.kinds.checkpoint.tasks.registry import GRADED, HELDOUT, view_texts, workspace_files
-from heredity.kinds.checkpoint.tasks.several import MULTI
+from heredity.kinds.checkpoint.tasks.taskset import MULTI
 from heredity.protocols.contract import Evolver, Needs, Protocol, RunContext, Setup, SuiteContext
 from heredity.protocols.post_training.analysis import posttraining_metrics, posttraining_study
 from heredity.protocols.post_training.analysis.record import BASE_MODEL

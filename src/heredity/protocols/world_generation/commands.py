@@ -16,14 +16,14 @@ from heredity.cli.bars import ask_person
 from heredity.configuration.config import Config
 from heredity.experiments.config import resolve
 from heredity.experiments.suite import SuiteResult
-from heredity.kinds.world.themes.taskset import PREFIX
+from heredity.kinds.world.themes import PREFIX
 from heredity.protocols.world_generation.author import WorldAuthor
 from heredity.protocols.world_generation.metrics import runs_of
 from heredity.protocols.world_generation.setting import LIBRARY
 
 if TYPE_CHECKING:
     from heredity.experiments.suite import SuiteResult
-    from heredity.kinds.world.themes.taskset import Theme
+    from heredity.kinds.world.themes import Theme
     from heredity.protocols.world_generation.stages import Preparation, Review
 
 PROTOCOL = "world-generation"
@@ -165,7 +165,7 @@ def _unused(folder: Path) -> Path:
 
 
 def _write_themes(themes: Mapping[str, Theme], suite: Path) -> None:
-    from heredity.kinds.world.themes.taskset import write_themes
+    from heredity.kinds.world.themes import write_themes
 
     suite.mkdir(parents=True, exist_ok=True)
     (suite / THEMES).write_text(write_themes(themes), encoding="utf-8")
@@ -174,7 +174,7 @@ def _write_themes(themes: Mapping[str, Theme], suite: Path) -> None:
 def _themes(
     texts: Sequence[str], file: Path | None, propose: int, model: str, suite: Path, *, review: bool, ask: bool
 ) -> Mapping[str, Theme]:
-    from heredity.kinds.world.themes.taskset import named, read_themes
+    from heredity.kinds.world.themes import named, read_themes
 
     given = read_themes(file) if file is not None else {}
     given |= named(texts, "the command line", given)

@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 from heredity._core.errors import RecordError
 from heredity.engine.runner import Job
 from heredity.engine.trajectory import Trajectory
-from heredity.kinds.world.building.kind import LEVELS
+from heredity.kinds.world.building import LEVELS
 from heredity.kinds.world.gates.contract import CERTIFICATE
 from heredity.records import Blob, Event
 from heredity.records.events import JUDGING_SCORED, JUDGING_SELECTED, EventKind, by_name

@@ -16,7 +16,7 @@ from heredity.configuration.config import Cell, Config
 from heredity.configuration.sections import EVERY_KEY, BudgetSection, Section, ViewsSection
 from heredity.experiments.config import slug
 from heredity.experiments.evolvers import build_evolver, check_evolver
-from heredity.kinds.world.themes.taskset import PREFIX
+from heredity.kinds.world.themes import PREFIX
 from heredity.protocols.contract import Needs, RunContext, Setup, SuiteContext
 from heredity.protocols.world_generation import stages
 from heredity.protocols.world_generation.author import WorldAuthor

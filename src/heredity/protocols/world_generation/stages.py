@@ -16,10 +16,9 @@ from pydantic import BaseModel
 from heredity._core.errors import ConfigError, RecordError
 from heredity._core.outside import ANY_SIZE, json_value, read_text
 from heredity._core.refusals import reading
-from heredity.kinds.world.compose.composed import description_text
-from heredity.kinds.world.compose.composing import compose
+from heredity.kinds.world.compose.composing import compose, description_text
 from heredity.kinds.world.compose.recipe import Recipe
-from heredity.kinds.world.themes.taskset import Theme, avoided, named
+from heredity.kinds.world.themes import Theme, avoided, named
 from heredity.models import Model, Request, Usage
 from heredity.models.contract import NOTHING_USED
 

@@ -76,7 +76,7 @@ def test_a_recipe_is_carried_out_once(tmp_path: Path, monkeypatch: pytest.Monkey
     pytest.importorskip("transformers")
     short = BaseRecipe(RECIPE.alphabet, SUMS, steps=1)
     first = cached_characters("sums", short, size="tiny", cache=tmp_path)
-    monkeypatch.setattr("heredity.kinds.checkpoint.models.characters._train", None)
+    monkeypatch.setattr("heredity.kinds.checkpoint.models.bases._train", None)
     assert cached_characters("sums", short, size="tiny", cache=tmp_path) == first
     with pytest.raises(TypeError):
         cached_characters("sums", BaseRecipe(RECIPE.alphabet, SUMS, steps=2), size="tiny", cache=tmp_path)

@@ -16,9 +16,9 @@ from heredity.cli.main import app
 from heredity.kinds.checkpoint.tasks import overlap as audit
 from heredity.kinds.checkpoint.tasks import posttraining_task
 from heredity.kinds.checkpoint.tasks.contract import ENUMERABLE, PostTrainingTask
-from heredity.kinds.checkpoint.tasks.dealing import DealtTaskset
 from heredity.kinds.checkpoint.tasks.overlap import AuditCheck, HiddenTexts, OwnTexts, Verdict, audit_task
 from heredity.kinds.checkpoint.tasks.registry import view_texts
+from heredity.kinds.checkpoint.tasks.taskset import DealtTaskset
 
 SOUND = (
     *("arithmetic", "arithmetic-hard", "rewriting", "text-game"),

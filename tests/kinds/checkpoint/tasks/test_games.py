@@ -22,15 +22,15 @@ from heredity.engine.trajectory import Trajectory
 from heredity.kinds.checkpoint.tasks import posttraining_task, workspace_files
 from heredity.kinds.checkpoint.tasks.env.ranking import Index
 from heredity.kinds.checkpoint.tasks.env.rollout import Transcript, Turn, asked, read_reply, written
-from heredity.kinds.checkpoint.tasks.episodes import (
+from heredity.kinds.checkpoint.tasks.kinds import (
     DIALOGUE,
     GLIMPSE,
+    EpisodeRunner,
     LocalGameProcess,
     demonstrated,
     episode_info,
     opening_of,
 )
-from heredity.kinds.checkpoint.tasks.kinds import EpisodeRunner
 from heredity.kinds.checkpoint.tasks.taskset import PostTrainingTaskset
 from heredity.library.tasks.posttraining.corridor import Corridor
 from heredity.models import Reply, Request

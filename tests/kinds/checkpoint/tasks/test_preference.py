@@ -16,7 +16,7 @@ from heredity.engine.actor import Solving
 from heredity.engine.runner import Job
 from heredity.engine.trajectory import Trajectory
 from heredity.kinds.checkpoint.tasks import PostTrainingTaskset, plain_solver, posttraining_task, workspace_files
-from heredity.kinds.checkpoint.tasks.preference.runner import PreferenceRunner, RuleJudge, points
+from heredity.kinds.checkpoint.tasks.kinds import PreferenceRunner, RuleJudge, points
 from heredity.library.tasks.posttraining.preference.instructions import (
     FORMS,
     StandIn,

@@ -12,8 +12,8 @@ from tests.kinds.checkpoint.tasks.grading import graded
 from heredity._core.errors import ConfigError
 from heredity.engine.trajectory import Trajectory
 from heredity.kinds.checkpoint.tasks import PostTrainingTask, PostTrainingTaskset, posttraining_task
-from heredity.kinds.checkpoint.tasks.dealing import DealtTaskset, dealt_info
 from heredity.kinds.checkpoint.tasks.scoring import SCORED, scored_question
+from heredity.kinds.checkpoint.tasks.taskset import DealtTaskset, dealt_info
 
 
 async def scores(source: str, say: str, answer: Any = "7", **extra: Any) -> Trajectory:

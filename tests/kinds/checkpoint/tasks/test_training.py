@@ -51,7 +51,7 @@ def lower_bound(gains: np.ndarray) -> float:
 async def test_supervised_fine_tuning_gains_more_than_noise(name: str, tmp_path: Path) -> None:
     from tests.kinds.checkpoint.tasks.training import Checkpoint
 
-    from heredity.kinds.checkpoint.models.characters import make_characters
+    from heredity.kinds.checkpoint.models.bases import make_characters
 
     task = posttraining_task(name)
     checkpoint = Checkpoint(make_characters(tmp_path, task.recipe))
@@ -66,7 +66,7 @@ async def test_supervised_fine_tuning_gains_more_than_noise(name: str, tmp_path:
 async def test_the_failure_fixture_stays_a_failure(tmp_path: Path) -> None:
     from tests.kinds.checkpoint.tasks.training import Checkpoint
 
-    from heredity.kinds.checkpoint.models.characters import make_characters
+    from heredity.kinds.checkpoint.models.bases import make_characters
 
     task = posttraining_task("arithmetic-hard")
     checkpoint = Checkpoint(make_characters(tmp_path, task.recipe))
@@ -80,7 +80,7 @@ async def test_the_failure_fixture_stays_a_failure(tmp_path: Path) -> None:
 async def test_playing_and_learning_from_the_shortest_wins_gains_more_than_noise(tmp_path: Path) -> None:
     from tests.kinds.checkpoint.tasks.training import Checkpoint
 
-    from heredity.kinds.checkpoint.models.characters import make_characters
+    from heredity.kinds.checkpoint.models.bases import make_characters
 
     task = posttraining_task("text-game")
     checkpoint = Checkpoint(make_characters(tmp_path, task.recipe))

@@ -9,7 +9,7 @@ import pytest
 
 from heredity._core.errors import ConfigError
 from heredity._core.ids import digest_json
-from heredity.bench.worlds import RULES
+from heredity.bench.attempts import RULES
 from heredity.kinds.checkpoint.tasks.registry import SOURCE, workspace_files
 from heredity.kinds.checkpoint.tasks.taskset import PostTrainingTaskset
 from heredity.kinds.world.commands.training_examples import Glimpses

@@ -14,8 +14,14 @@ from heredity._core.errors import ConfigError, UnknownNameError
 from heredity.cli.main import app
 from heredity.kinds.world.compose import admission
 from heredity.kinds.world.compose.admission import copies
-from heredity.kinds.world.compose.composed import ComposedWorld, description_text
-from heredity.kinds.world.compose.composing import compose, families, mechanics, themes
+from heredity.kinds.world.compose.composing import (
+    ComposedWorld,
+    compose,
+    description_text,
+    families,
+    mechanics,
+    themes,
+)
 from heredity.kinds.world.compose.recipe import Recipe
 from heredity.kinds.world.contract import Action
 from heredity.kinds.world.gates.admit import GATES

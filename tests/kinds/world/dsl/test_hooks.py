@@ -25,7 +25,7 @@ from heredity.kinds.world.dsl.schema import Hook
 from heredity.kinds.world.gates.admit import admit
 from heredity.kinds.world.gates.contract import Subject
 from heredity.kinds.world.gates.mutants import set_shipped
-from heredity.kinds.world.runner import WorldRunner
+from heredity.kinds.world.kind import WorldRunner
 from heredity.kinds.world.world import World
 from heredity.results.status import FailureSource
 from heredity.sandbox import isolation, kept

@@ -12,13 +12,12 @@ import yaml
 
 from heredity._core.errors import ConfigError
 from heredity._core.ids import generator
-from heredity.bench.worlds import RULES
+from heredity.bench.attempts import RULES
 from heredity.kinds.world.contract import Action
 from heredity.kinds.world.description import Description, read_description
 from heredity.kinds.world.dsl.bounded import RuleError
-from heredity.kinds.world.dsl.dynamics import Compiled, RulesDynamics
+from heredity.kinds.world.dsl.dynamics import Compiled, RulesDynamics, RulesLevels
 from heredity.kinds.world.dsl.functions import FUNCTIONS
-from heredity.kinds.world.dsl.levels import RulesLevels
 from heredity.kinds.world.episode import sample_action
 from heredity.kinds.world.world import World, from_rules, world
 

@@ -10,7 +10,7 @@ from tests.kinds.world.dsl.test_rules import RULES, TWINS, compiled, lantern
 from heredity._core.errors import ConfigError
 from heredity._core.ids import generator
 from heredity.kinds.world.dsl.bounded import RuleError
-from heredity.kinds.world.dsl.levels import RulesLevels, search
+from heredity.kinds.world.dsl.dynamics import RulesLevels, search
 from heredity.kinds.world.episode import Episode
 from heredity.kinds.world.world import World, world
 

@@ -14,7 +14,7 @@ import pytest
 import heredity
 from heredity._core.errors import ConfigError
 from heredity._core.ids import generator
-from heredity.bench.worlds import RULES
+from heredity.bench.attempts import RULES
 from heredity.kinds.world.episode import Episode, sample_action
 from heredity.kinds.world.exports.autoenv import autoenv_folder, write_files
 from heredity.kinds.world.folders.folder import WorldFolder

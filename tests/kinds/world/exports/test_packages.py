@@ -12,9 +12,14 @@ import pytest
 from heredity._core.errors import ConfigError
 from heredity._core.ids import generator
 from heredity.kinds.world.env import WorldEnv
-from heredity.kinds.world.exports.autoenv import gymnasium_package, verifiers_package, write_files
+from heredity.kinds.world.exports.autoenv import (
+    _from_origins,
+    engine,
+    gymnasium_package,
+    verifiers_package,
+    write_files,
+)
 from heredity.kinds.world.exports.conversing import Conversation, system_prompt
-from heredity.kinds.world.exports.engine import _from_origins, engine
 from heredity.kinds.world.world import World, world
 
 from .test_autoenv import actions_of

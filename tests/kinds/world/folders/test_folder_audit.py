@@ -13,15 +13,9 @@ from tests.kinds.world.folders.folders import BAKERY, CANAL, FERRY, changed, in_
 
 from heredity._core.errors import ConfigError, HeredityError, UnknownNameError
 from heredity.engine.programs import SandboxedPrograms
-from heredity.kinds.world.folders.actions import (
-    enumerate_actions,
-    malformed_actions,
-    misfit,
-    parameters_of,
-    values_of,
-)
 from heredity.kinds.world.folders.audit import audit_folder
 from heredity.kinds.world.folders.findings import Finding, FolderReport
+from heredity.kinds.world.folders.folder import enumerate_actions, malformed_actions, misfit, parameters_of, values_of
 from heredity.sandbox import isolation
 
 try:

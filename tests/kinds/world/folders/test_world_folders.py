@@ -18,9 +18,9 @@ from heredity.engine.programs import SandboxedPrograms
 from heredity.engine.runner import Job
 from heredity.engine.trajectory import Trajectory
 from heredity.kinds.world.folders.folder import TEST, VALIDATION, WorldFolder
-from heredity.kinds.world.folders.process import GUEST
-from heredity.kinds.world.folders.tasks import FolderTaskset
-from heredity.kinds.world.runner import WorldRunner
+from heredity.kinds.world.kind import WorldRunner
+from heredity.kinds.world.process import GUEST
+from heredity.kinds.world.taskset import FolderTaskset
 from heredity.resources import Candidate, SourceTree
 from heredity.sandbox import isolation
 from heredity.sandbox.limits import Limits

@@ -13,9 +13,8 @@ from tests.kinds.world.dsl.wells import RAIN, well
 
 from heredity._core.errors import HeredityError, IsolationError
 from heredity._core.ids import generator
-from heredity.kinds.world.building.worker import answer
-from heredity.kinds.world.compose.composed import yaml_text
-from heredity.kinds.world.compose.composing import compose
+from heredity.kinds.world.build_worker import answer
+from heredity.kinds.world.compose.composing import compose, yaml_text
 from heredity.kinds.world.compose.recipe import Recipe
 from heredity.kinds.world.dsl import hooks
 from heredity.kinds.world.gates.build import MAX_FILES, SHOWN, Built, build

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from heredity.bench.worlds import RULES
+from heredity.bench.attempts import RULES
 from heredity.kinds.world.commands.worlds import app
 from heredity.kinds.world.gates.admit import GATES, Admission, admit
 from heredity.kinds.world.gates.contract import PATIENCE, Findings, Subject, files_digest

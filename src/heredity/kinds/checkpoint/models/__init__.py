@@ -1,8 +1,7 @@
 """Checkpoints and the base models that they are trained from."""
 
 from heredity.kinds.checkpoint.models.adapter import is_adapter, merge_adapter
-from heredity.kinds.checkpoint.models.bases import base_model, smollm2
-from heredity.kinds.checkpoint.models.characters import cached_characters, make_characters
+from heredity.kinds.checkpoint.models.bases import base_model, cached_characters, make_characters, smollm2
 from heredity.kinds.checkpoint.models.checkpoint import Checkpoint, candidate_of, checkpoint_of, inspect, snapshot
 
 __all__ = [

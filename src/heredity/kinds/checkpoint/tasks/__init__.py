@@ -8,8 +8,7 @@ from heredity.kinds.checkpoint.tasks.registry import (
     task_names,
     workspace_files,
 )
-from heredity.kinds.checkpoint.tasks.several import SeveralTasks
-from heredity.kinds.checkpoint.tasks.taskset import Inner, PostTrainingTaskset, inner_of, part_of
+from heredity.kinds.checkpoint.tasks.taskset import Inner, PostTrainingTaskset, SeveralTasks, inner_of, part_of
 
 __all__ = [
     "PREFIX",

@@ -21,7 +21,7 @@ from typing import Any, cast
 from heredity._core.ids import seed_sequence
 from heredity.kinds.checkpoint.tasks.contract import ENUMERABLE, PostTrainingTask
 from heredity.kinds.checkpoint.tasks.registry import GRADED, HELDOUT, posttraining_task, view_texts
-from heredity.kinds.checkpoint.tasks.several import SeveralTasks
+from heredity.kinds.checkpoint.tasks.taskset import SeveralTasks
 
 DRAWS = 8
 """Number of draws under other entropies to compare with."""

@@ -16,8 +16,7 @@ from typing import Any
 from heredity._core.errors import ConfigError, UnknownNameError
 from heredity._core.plugins import Group, is_path, located
 from heredity.kinds.checkpoint.tasks.contract import PREFIX, TRAIN_FILE, PostTrainingTask
-from heredity.kinds.checkpoint.tasks.several import JOINT, MULTI, SeveralTasks
-from heredity.kinds.checkpoint.tasks.taskset import PostTrainingTaskset
+from heredity.kinds.checkpoint.tasks.taskset import JOINT, MULTI, PostTrainingTaskset, SeveralTasks
 
 TASKS = Group[Callable[..., PostTrainingTask]](
     "heredity.posttraining", "post-training task", "a function that returns a task", callable

@@ -11,7 +11,7 @@ from heredity.engine.runner import Job
 from heredity.engine.trajectory import Trajectory
 from heredity.kinds.policy.environments.video import DEFAULT_FPS, Playback, write_video
 from heredity.kinds.policy.kind import KIND as EPISODES
-from heredity.kinds.policy.runner import EpisodeRunner
+from heredity.kinds.policy.kind import EpisodeRunner
 from heredity.results.status import FailureSource
 from heredity.sandbox.limits import Limits
 from heredity.tasks import Task, Taskset

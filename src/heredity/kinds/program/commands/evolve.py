@@ -134,7 +134,7 @@ def _list(json_output: bool) -> None:
     import json
 
     from heredity.cli.bars import columns
-    from heredity.kinds.program.task import library_folder, read_program_task, task_folders
+    from heredity.kinds.program.taskset import library_folder, read_program_task, task_folders
 
     tasks = [read_program_task(folder) for folder in task_folders(library_folder()).values()]
     if json_output:

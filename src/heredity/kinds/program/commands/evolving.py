@@ -31,17 +31,18 @@ from heredity.experiments.config import resolve
 from heredity.experiments.preflight import PreflightError
 from heredity.experiments.suite import SuiteResult, open_suite
 from heredity.kinds.program.kind import KIND, start_program
-from heredity.kinds.program.task import (
+from heredity.kinds.program.taskset import (
     FILE,
     MOST_BYTES,
+    PREFIX,
     STATEMENT,
     ProgramTask,
+    ProgramTaskset,
     files_below,
     library_folder,
     read_program_task,
     task_folders,
 )
-from heredity.kinds.program.taskset import PREFIX, ProgramTaskset
 from heredity.methods.operators.evidence import shortened
 from heredity.pages.report.sentences import JUDGED, few_seeds
 from heredity.records.run_folder import write_atomic

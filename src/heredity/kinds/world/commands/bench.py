@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heredity._core.errors import ConfigError
-from heredity.kinds.world.commands.folders import folders_in
+from heredity.kinds.world.commands.play import folders_in
 
 if TYPE_CHECKING:
     from heredity.kinds.world.commands.episodes import Episodes, Exam
@@ -92,7 +92,7 @@ def _players(models: Sequence[str], agents: Sequence[str]) -> list[_Player]:
     Raises:
         ConfigError: if none is given.
     """
-    from heredity.kinds.world.agents import AGENTS
+    from heredity.kinds.world.commands.episodes import AGENTS
 
     if not models and not agents:
         raise ConfigError("no player is given; use --model NAME, --agent NAME, or both for a candidate with a model")
@@ -126,8 +126,7 @@ def _table(
     from heredity.analysis.worlds import world_table
     from heredity.cli.bars import bar
     from heredity.cli.signals import run_interruptibly
-    from heredity.kinds.world.agents import AGENTS
-    from heredity.kinds.world.commands.episodes import Episodes, groups_of
+    from heredity.kinds.world.commands.episodes import AGENTS, Episodes, groups_of
 
     agent, model = player
     if agent in AGENTS:
@@ -158,7 +157,7 @@ async def _play_folders(episodes: Episodes, agent: str, unsafe: bool, done: Any)
 def _candidate(folder: str | None) -> Candidate:
     from heredity._core.errors import UnknownNameError
     from heredity.engine.player import plain_player
-    from heredity.kinds.world.agents import AGENTS
+    from heredity.kinds.world.commands.episodes import AGENTS
     from heredity.resources.assembly import candidate_from_folder
 
     if folder is None:
@@ -176,7 +175,7 @@ async def _play(
     from heredity.engine.player import PLAYER
     from heredity.engine.programs import SandboxedPrograms
     from heredity.kinds.world.folders.folder import is_folder
-    from heredity.kinds.world.runner import WorldRunner
+    from heredity.kinds.world.kind import WorldRunner
     from heredity.models.gateway import Gateway
     from heredity.models.settings import GatewaySettings
     from heredity.sandbox.limits import Limits

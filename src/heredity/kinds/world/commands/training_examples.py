@@ -24,7 +24,7 @@ from heredity.engine.runner import Job
 from heredity.kinds.world.contract import Action, LevelData
 from heredity.kinds.world.description import Description, Parameter
 from heredity.kinds.world.episode import Episode
-from heredity.kinds.world.runner import WorldRunner
+from heredity.kinds.world.kind import WorldRunner
 from heredity.kinds.world.taskset import WorldTaskset
 from heredity.kinds.world.world import World, world
 from heredity.models import Reply, Request

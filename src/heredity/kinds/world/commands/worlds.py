@@ -17,7 +17,7 @@ from heredity._core.errors import ConfigError, UnknownNameError
 from heredity.cli.interface import WholeHelp
 from heredity.kinds.world.commands import bench as worlds_bench
 from heredity.kinds.world.commands import curate as worlds_curate
-from heredity.kinds.world.commands import folders as world_folders
+from heredity.kinds.world.commands import play as world_folders
 from heredity.kinds.world.commands import play as worlds_play
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from heredity._core.ids import digest_bytes, digest_json
 from heredity._core.outside import ANY_SIZE, json_value, read_text
 from heredity._core.refusals import reading
 from heredity._core.workers import process_pool
-from heredity.kinds.world.compose.composed import ComposedWorld
+from heredity.kinds.world.compose.composing import ComposedWorld
 from heredity.kinds.world.compose.recipe import Recipe
 from heredity.kinds.world.gates.admit import Admission, admit
 from heredity.kinds.world.gates.contract import CERTIFICATE, Subject, files_digest

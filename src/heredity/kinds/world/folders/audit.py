@@ -19,11 +19,29 @@ import numpy as np
 from heredity._core.errors import ConfigError
 from heredity._core.ids import digest_bytes, digest_json, generator
 from heredity.engine.programs import SandboxedPrograms
-from heredity.kinds.world.folders.actions import enumerate_actions, malformed_actions, misfit, questions, surely_fits
-from heredity.kinds.world.folders.findings import SLACK, FolderReport, LevelRow
+from heredity.kinds.world.folders.findings import (
+    SLACK,
+    Action,
+    Explored,
+    FolderReport,
+    LevelRow,
+    Played,
+    Plays,
+    UnjudgedError,
+)
 from heredity.kinds.world.folders.findings import Finding as Found
-from heredity.kinds.world.folders.folder import FILES, TEST, VALIDATION, FolderLevel, WorldFolder
-from heredity.kinds.world.folders.plays import Action, Explored, Played, Plays, UnjudgedError
+from heredity.kinds.world.folders.folder import (
+    FILES,
+    TEST,
+    VALIDATION,
+    FolderLevel,
+    WorldFolder,
+    enumerate_actions,
+    malformed_actions,
+    misfit,
+    questions,
+    surely_fits,
+)
 from heredity.kinds.world.gates.admit import GATES, Admission
 from heredity.kinds.world.gates.contract import Finding, GateReport
 from heredity.kinds.world.gates.plays import paired_interval

@@ -15,7 +15,7 @@ from heredity._core.outside import jsonl
 from heredity.engine.actor import Solving
 from heredity.engine.questions import Question
 from heredity.kinds.checkpoint.tasks.contract import TRAIN_FILE, BaseRecipe, PostTrainingTask, plain_solver
-from heredity.kinds.checkpoint.tasks.dealing import DealtTaskset, dealt_info, drawn_indices
+from heredity.kinds.checkpoint.tasks.taskset import DealtTaskset, dealt_info, drawn_indices
 
 ALPHABET = "0123456789+="
 _PRETRAINED = 0

@@ -12,8 +12,8 @@ from heredity._core.outside import jsonl
 from heredity.engine.actor import Solving
 from heredity.engine.questions import Question
 from heredity.kinds.checkpoint.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
-from heredity.kinds.checkpoint.tasks.dealing import DealtTaskset, dealt_info, drawn_indices
 from heredity.kinds.checkpoint.tasks.scoring import SCORED, scored_question
+from heredity.kinds.checkpoint.tasks.taskset import DealtTaskset, dealt_info, drawn_indices
 
 _ROOMS = ("kitchen", "study", "hall", "bedroom", "cellar", "attic", "garage", "nursery")
 _LEVELS = range(1, 100)

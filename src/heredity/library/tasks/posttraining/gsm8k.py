@@ -15,8 +15,8 @@ from heredity.engine.actor import Solving
 from heredity.engine.questions import Question, present
 from heredity.engine.questions.verify import VERSION
 from heredity.kinds.checkpoint.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
-from heredity.kinds.checkpoint.tasks.dealing import DealtTaskset, dealt_info
-from heredity.kinds.question.gsm8k import read_gsm8k
+from heredity.kinds.checkpoint.tasks.taskset import DealtTaskset, dealt_info
+from heredity.kinds.question.benchmarks import read_gsm8k
 
 _CALCULATOR = re.compile(r"<<[^<>]*>>")
 _TOKENS = 400

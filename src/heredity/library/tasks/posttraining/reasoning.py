@@ -14,8 +14,7 @@ from heredity._core.outside import jsonl
 from heredity.engine.actor import Solving
 from heredity.engine.questions import present
 from heredity.kinds.checkpoint.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
-from heredity.kinds.question import SOURCE
-from heredity.kinds.question.reasoning import INSTRUCTIONS, PREFIX
+from heredity.kinds.question.taskset import GENERATED, INSTRUCTIONS, SOURCE
 from heredity.tasks import Task, Taskset
 
 _TOKENS = 300
@@ -65,7 +64,7 @@ def reasoning(rest: str) -> PostTrainingTask:
         MissingExtraError: if reasoning-gym is not installed.
         ConfigError: if an option's value is invalid.
     """
-    inner = SOURCE.taskset(PREFIX + rest)
+    inner = SOURCE.taskset(GENERATED + rest)
 
     def materials(entropy: int) -> Mapping[str, bytes]:
         return {TRAIN_FILE: jsonl(map(_row, _trained(inner, entropy))), "eval.py": _EVAL.encode()}

@@ -19,8 +19,8 @@ from heredity._core.ids import generator
 from heredity._core.outside import jsonl
 from heredity.engine.actor import Solving
 from heredity.kinds.checkpoint.tasks.contract import TRAIN_FILE, BaseRecipe, PostTrainingTask, plain_solver
-from heredity.kinds.checkpoint.tasks.dealing import DealtTaskset, Spec
-from heredity.kinds.checkpoint.tasks.episodes import GLIMPSE, GameProcess, LocalGameProcess, episode_info
+from heredity.kinds.checkpoint.tasks.kinds import GLIMPSE, GameProcess, LocalGameProcess, episode_info
+from heredity.kinds.checkpoint.tasks.taskset import DealtTaskset, Spec
 from heredity.library.tasks.posttraining import corridor
 from heredity.library.tasks.posttraining.corridor import ACTIONS, Corridor
 from heredity.models import Model

@@ -17,8 +17,8 @@ from heredity._core.ids import digest_json, generator
 from heredity._core.outside import jsonl
 from heredity.engine.actor import Solving
 from heredity.kinds.checkpoint.tasks.contract import TRAIN_FILE, BaseRecipe, PostTrainingTask, plain_solver
-from heredity.kinds.checkpoint.tasks.dealing import DealtTaskset, Spec
-from heredity.kinds.checkpoint.tasks.episodes import GLIMPSE, GameProcess, LocalGameProcess, episode_info
+from heredity.kinds.checkpoint.tasks.kinds import GLIMPSE, GameProcess, LocalGameProcess, episode_info
+from heredity.kinds.checkpoint.tasks.taskset import DealtTaskset, Spec
 from heredity.kinds.world.commands.training_examples import ALPHABET, Glimpses
 from heredity.kinds.world.taskset import world_digest
 from heredity.kinds.world.world import DIFFICULTIES, Level, World, world

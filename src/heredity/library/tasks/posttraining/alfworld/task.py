@@ -18,9 +18,8 @@ from heredity._core.errors import ConfigError, HostError
 from heredity._core.ids import digest_bytes, generator
 from heredity._core.outside import json_value, jsonl, read_bytes, read_text
 from heredity.kinds.checkpoint.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
-from heredity.kinds.checkpoint.tasks.dealing import Deal, DealtTaskset, Spec
 from heredity.kinds.checkpoint.tasks.env.household import INSTRUCTION, STEPS
-from heredity.kinds.checkpoint.tasks.episodes import (
+from heredity.kinds.checkpoint.tasks.kinds import (
     SEEDS,
     GameProcess,
     environment_files,
@@ -28,6 +27,7 @@ from heredity.kinds.checkpoint.tasks.episodes import (
     episode_solving,
     seed_of,
 )
+from heredity.kinds.checkpoint.tasks.taskset import Deal, DealtTaskset, Spec
 from heredity.library.tasks.posttraining.alfworld.games import CHORES, check_installed, game_files, generate, write
 from heredity.library.tasks.posttraining.alfworld.process import demonstrations, open_household
 from heredity.models import Model

@@ -19,10 +19,10 @@ from heredity._core.outside import jsonl, read_text
 from heredity._core.refusals import quoted
 from heredity.engine.questions.judge import grade
 from heredity.kinds.checkpoint.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
-from heredity.kinds.checkpoint.tasks.dealing import DealtTaskset, Spec
 from heredity.kinds.checkpoint.tasks.env.rollout import FORM, Transcript, asked, written
 from heredity.kinds.checkpoint.tasks.env.search import normal
-from heredity.kinds.checkpoint.tasks.episodes import GameProcess, episode_info, episode_solving
+from heredity.kinds.checkpoint.tasks.kinds import GameProcess, episode_info, episode_solving
+from heredity.kinds.checkpoint.tasks.taskset import DealtTaskset, Spec
 from heredity.kinds.question.benchmarks import find
 from heredity.library.tasks.posttraining.deepsearchqa.searching import Result, Search, Web, check_url, corpus
 from heredity.models import Model

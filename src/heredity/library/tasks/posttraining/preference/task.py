@@ -12,8 +12,8 @@ from heredity._core.ids import digest_json, generator
 from heredity._core.outside import json_value, jsonl, read_text
 from heredity.engine.actor import Solving
 from heredity.kinds.checkpoint.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
-from heredity.kinds.checkpoint.tasks.dealing import Deal, DealtTaskset, Spec, dealt_info
-from heredity.kinds.checkpoint.tasks.preference.runner import FREE, KIND
+from heredity.kinds.checkpoint.tasks.kinds import FREE, PREFERENCE
+from heredity.kinds.checkpoint.tasks.taskset import Deal, DealtTaskset, Spec, dealt_info
 from heredity.kinds.question.benchmarks import find
 from heredity.library.tasks.posttraining.preference.instructions import (
     FORMS,
@@ -137,7 +137,7 @@ def _told(judge: str, source: str, graded: int, practice: int) -> str:
 
 
 def _info(name: str, version: str, description: str, rule: str | None) -> TasksetInfo:
-    info = dealt_info(name, version=version, description=description, family="preference", kind=KIND)
+    info = dealt_info(name, version=version, description=description, family="preference", kind=PREFERENCE)
     return replace(info, spec={**info.spec, **({"rule": rule} if rule else {"judge": True})})
 
 

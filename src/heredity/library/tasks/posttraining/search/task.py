@@ -11,7 +11,6 @@ from typing import Any
 from heredity._core.outside import jsonl
 from heredity.engine.questions.judge import grade
 from heredity.kinds.checkpoint.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
-from heredity.kinds.checkpoint.tasks.dealing import DealtTaskset, Spec
 from heredity.kinds.checkpoint.tasks.env.search import (
     INSTRUCTION,
     STEPS,
@@ -20,7 +19,7 @@ from heredity.kinds.checkpoint.tasks.env.search import (
     SearchEpisode,
     question_of,
 )
-from heredity.kinds.checkpoint.tasks.episodes import (
+from heredity.kinds.checkpoint.tasks.kinds import (
     SEEDS,
     GameProcess,
     LocalGameProcess,
@@ -30,6 +29,7 @@ from heredity.kinds.checkpoint.tasks.episodes import (
     episode_solving,
     seed_of,
 )
+from heredity.kinds.checkpoint.tasks.taskset import DealtTaskset, Spec
 from heredity.library.tasks.posttraining.search.corpus import Asked, countries, questions, solution
 from heredity.models import Model
 

@@ -10,9 +10,8 @@ from typing import Any
 
 from heredity._core.outside import jsonl
 from heredity.kinds.checkpoint.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
-from heredity.kinds.checkpoint.tasks.dealing import DealtTaskset, Spec
 from heredity.kinds.checkpoint.tasks.env.shop import INSTRUCTION, STEPS, Goal, ShopEpisode, goal_of, oracle
-from heredity.kinds.checkpoint.tasks.episodes import (
+from heredity.kinds.checkpoint.tasks.kinds import (
     SEEDS,
     GameProcess,
     LocalGameProcess,
@@ -22,6 +21,7 @@ from heredity.kinds.checkpoint.tasks.episodes import (
     episode_solving,
     seed_of,
 )
+from heredity.kinds.checkpoint.tasks.taskset import DealtTaskset, Spec
 from heredity.library.tasks.posttraining.shop.catalogue import open_shop, wishes
 from heredity.models import Model
 

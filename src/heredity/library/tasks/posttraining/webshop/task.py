@@ -18,9 +18,9 @@ from heredity._core.errors import ConfigError, HostError
 from heredity._core.ids import digest_bytes, digest_json, generator
 from heredity._core.outside import jsonl
 from heredity.kinds.checkpoint.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
-from heredity.kinds.checkpoint.tasks.dealing import DealtTaskset, Spec
 from heredity.kinds.checkpoint.tasks.env.rollout import FORM, play, written
-from heredity.kinds.checkpoint.tasks.episodes import GameProcess, episode_info, episode_solving
+from heredity.kinds.checkpoint.tasks.kinds import GameProcess, episode_info, episode_solving
+from heredity.kinds.checkpoint.tasks.taskset import DealtTaskset, Spec
 from heredity.library.tasks.posttraining.webshop.process import LOAD_SECONDS, STEPS, Game, WebShop, web_shop
 from heredity.models import Model
 

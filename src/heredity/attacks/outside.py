@@ -1,4 +1,4 @@
-"""Attacks on files: reading secrets, changing records, leaving the tree by links and paths."""
+"""Attacks on what lies outside the sandbox: files of the host, records, network, other machines."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ for folder in (TARGET["folder"], TARGET["engine"], TARGET["engine"] + "/programs
     works(os.mkfifo, made + ".fifo")
 """
 
-ATTACKS = (
+FILES = (
     _read("read-shadow", "reads the host's password hashes", "works(read, '/etc/shadow'); works(read, '/etc/passwd')"),
     _read("read-secret", "reads a file of the host by its path", "fails(read, TARGET['secret'])"),
     _read(
@@ -201,4 +201,64 @@ ATTACKS = (
     Attack("file-and-folder", "files", "submits a path that is a file and a folder", policy(), submit=_contradicting),
     Attack("endless-path", "files", "submits paths longer than a disk can hold", policy(), submit=_endless),
     Attack("path-without-text", "files", "submits a path that is not valid text", policy(), submit=_unwritable),
+)
+
+
+_TOP = "import socket"
+
+
+def _network(name: str, what: str, act: str) -> Attack:
+    return Attack(name, "network", what, policy(act, top=_TOP))
+
+
+NETWORK = (
+    _network(
+        "tcp",
+        "connects to a port of the host",
+        "for host in ('127.0.0.1', '0.0.0.0', 'localhost', '::1'):\n    works(socket.create_connection, (host, TARGET['tcp_port']), 1)",
+    ),
+    _network(
+        "udp",
+        "sends a datagram to the host",
+        "fails(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', TARGET['udp_port'])))",
+    ),
+    _network(
+        "unix-socket",
+        "connects to a Unix socket of the host, such as the session's or Docker's",
+        "for path in (TARGET['unix_path'], '/var/run/docker.sock', '/run/systemd/private', '/run/dbus/system_bus_socket'):\n"
+        "    fails(lambda: socket.socket(socket.AF_UNIX).connect(path))\n    fails(lambda: socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b'x', path))",
+    ),
+    _network(
+        "abstract-socket",
+        "connects to a Unix socket without a path",
+        "fails(lambda: socket.socket(socket.AF_UNIX).connect(chr(0) + TARGET['abstract']))",
+    ),
+    _network(
+        "listen",
+        "waits for connections from outside",
+        "def listen():\n    server = socket.socket(); server.bind(('0.0.0.0', 0)); server.listen()\n    return server\nworks(listen)",
+    ),
+    _network(
+        "every-socket-family",
+        "makes a socket of each family and type",
+        "for family in range(1, 46):\n    for kind in (1, 2, 3, 5):\n        number = call('socket', family, kind, 0)\n"
+        "        if number >= 0:\n            won('socket', family, kind)\n            os.close(number)",
+    ),
+    _network("socket-pair", "makes a pair of sockets, over which descriptors travel", "works(socket.socketpair)"),
+    _network(
+        "socket-calls",
+        "uses the pipes and whatever else is open as sockets",
+        "for number in range(64):\n    wins('sendto', number, b'x', 1, 0, 0, 0); wins('recvfrom', number, bytes(8), 8, 0x40, 0, 0)\n"
+        "    wins('getsockname', number, bytes(128), struct.pack('<I', 128))",
+    ),
+    _network(
+        "name-lookup",
+        "sends out data in the names that it looks up",
+        "works(socket.getaddrinfo, 'data.example.com', 80); works(socket.gethostbyname, 'localhost')",
+    ),
+    _network(
+        "fetch",
+        "fetches a page and posts to a server",
+        "import urllib.request\nworks(urllib.request.urlopen, f\"http://127.0.0.1:{TARGET['tcp_port']}/\", b'data', 1)",
+    ),
 )

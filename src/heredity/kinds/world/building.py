@@ -21,7 +21,7 @@ from heredity.engine.streams import as_completed
 from heredity.engine.trajectory import Column, Failure, Trajectory
 from heredity.kinds.world.gates.build import ALL, SHOWN
 from heredity.kinds.world.gates.contract import CERTIFICATE
-from heredity.kinds.world.themes.taskset import KIND as NAME
+from heredity.kinds.world.themes import KIND as NAME
 from heredity.resources import Candidate, SourceTree
 from heredity.results.status import FailureSource, Status
 from heredity.sandbox.limits import Limits
@@ -72,7 +72,7 @@ class BuildProcess:
     async def _start(self) -> asyncio.subprocess.Process:
         try:
             self._process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "heredity.kinds.world.building.worker"),
+                *(sys.executable, "-m", "heredity.kinds.world.build_worker"),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.DEVNULL,

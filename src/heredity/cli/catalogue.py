@@ -1,0 +1,447 @@
+"""Commands that describe what is installed: `heredity methods`, `suites`, `tasks` and `sites`, and `heredity schema`."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import time
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from heredity.cli import interface
+from heredity.cli.bars import activity
+from heredity.cli.interface import WholeHelp
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pydantic.fields import FieldInfo
+
+    from heredity.tasks import Task, Taskset, TasksetInfo
+
+methods_app = typer.Typer(cls=WholeHelp, invoke_without_command=True, rich_markup_mode=None)
+
+_SIGNS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
+
+
+@methods_app.callback()
+def methods(
+    context: typer.Context, as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False
+) -> None:
+    """Methods, which are built-in evolvers: list, show."""
+    if context.invoked_subcommand is None:
+        _list_methods(as_json=as_json)
+
+
+@methods_app.command("list")
+def list_methods(
+    *, as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False
+) -> None:
+    """List the installed methods, as `heredity methods` alone does.
+
+    Example: heredity methods list
+    """
+    _list_methods(as_json=as_json)
+
+
+def _list_methods(*, as_json: bool) -> None:
+    from heredity.cli.bars import columns
+    from heredity.methods.registry import METHODS
+
+    rows = [(name, _purpose(METHODS.load(name))) for name in METHODS.names()]
+    if as_json:
+        typer.echo(json.dumps([{"name": name, "about": about} for name, about in rows], indent=1, ensure_ascii=False))
+    else:
+        typer.echo(columns(("method", "purpose"), rows))
+
+
+@methods_app.command("show")
+def show_method(
+    name: Annotated[
+        str,
+        typer.Argument(help="Name of a method, such as grpo.", show_default=False, autocompletion=interface.methods),
+    ],
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+) -> None:
+    """Show what a method does and its options, which a suite sets under [methods.NAME].
+
+    Example: heredity methods show grpo
+    """
+    from heredity.cli.bars import columns
+
+    rows = options_of(name)
+    if as_json:
+        typer.echo(json.dumps(rows, indent=1, ensure_ascii=False))
+        return
+    from heredity.methods.registry import METHODS
+
+    typer.echo(f"{name}: {_purpose(METHODS.load(name))}\n")
+    typer.echo(columns(("option", "default", "values", "meaning"), [[*map(str, row.values())] for row in rows]))
+
+
+def options_of(name: str) -> list[dict[str, Any]]:
+    """Return the options of a method: `option`, `default`, `values` (a range or a list, as text) and `meaning`.
+
+    Raises:
+        UnknownNameError: if no such method is installed.
+    """
+    from heredity.methods.registry import METHODS
+
+    return [
+        {
+            "option": option,
+            "default": list(field.default) if isinstance(field.default, tuple) else field.default,
+            "values": _values(field),
+            "meaning": field.description or "",
+        }
+        for option, field in METHODS.load(name).options_model.model_fields.items()
+    ]
+
+
+def _values(field: FieldInfo) -> str:
+    from typing import get_args
+
+    limits = [
+        f"{word} {value:,.12g}"
+        for constraint in field.metadata
+        for sign, word in _SIGNS.items()
+        if (value := getattr(constraint, sign, None)) is not None
+    ]
+    if limits:
+        return ", ".join(limits)
+    if field.annotation is bool:
+        return "true or false"
+    return ", ".join(value for value in get_args(field.annotation) if isinstance(value, str))
+
+
+def _purpose(method: Any) -> str:
+    return inspect.cleandoc(method.__doc__ or "").partition("\n\n")[0].replace("\n", " ").rstrip(".")
+
+
+suites_app = typer.Typer(cls=WholeHelp, invoke_without_command=True, rich_markup_mode=None)
+
+
+@suites_app.callback()
+def suites(
+    context: typer.Context, as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False
+) -> None:
+    """Installed suites: list, show. `heredity run NAME` runs one."""
+    if context.invoked_subcommand is None:
+        _list_suites(as_json=as_json)
+
+
+@suites_app.command("list")
+def list_suites(
+    *, as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False
+) -> None:
+    """List the installed suites, as `heredity suites` alone does.
+
+    Example: heredity suites list
+    """
+    _list_suites(as_json=as_json)
+
+
+def _list_suites(*, as_json: bool) -> None:
+    from heredity.cli.bars import columns
+    from heredity.experiments.config import headline
+    from heredity.experiments.config import suites as installed
+
+    files = installed()
+    if as_json:
+        rows = [{"name": name, "about": headline(file), "file": str(file)} for name, file in files.items()]
+        typer.echo(json.dumps(rows, indent=1, ensure_ascii=False))
+    else:
+        typer.echo(columns(("suite", "purpose"), [(name, headline(file)) for name, file in files.items()]))
+
+
+@suites_app.command("show")
+def show_suite(
+    name: Annotated[
+        str, typer.Argument(help="Name of a suite, such as demo.", show_default=False, autocompletion=interface.suites)
+    ],
+) -> None:
+    """Print a suite's TOML; start your own with `heredity suites show demo > mine.toml`.
+
+    Example: heredity suites show demo
+    """
+    from heredity.experiments.config import suite_file
+
+    typer.echo(suite_file(name).read_text(encoding="utf-8"), nl=False)
+
+
+tasks_app = typer.Typer(cls=WholeHelp, no_args_is_help=True, rich_markup_mode=None)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+
+_SAMPLE = 3
+SAMPLE_ENTROPY = 0
+"""Seed of the sample. Runs are judged on other tasks, drawn from a suite's secret."""
+
+
+@tasks_app.command("list")
+def list_tasksets(*, as_json: AsJson = False) -> None:
+    """List the named tasksets; files of questions and other environments are also valid names.
+
+    Example: heredity tasks list
+    """
+    from heredity.tasks.registry import taskset_names
+
+    names = taskset_names()
+    typer.echo(json.dumps(names, indent=2) if as_json else "\n".join(names))
+
+
+@tasks_app.command("show")
+def show_taskset(
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="Name of a taskset, such as questions/gsm8k.", show_default=False, autocompletion=interface.tasksets
+        ),
+    ],
+    split: Annotated[str, typer.Option("--split", help="Split: train, validation or heldout.")] = "train",
+    count: Annotated[
+        int | None,
+        typer.Option("--count", min=0, max=100_000, help="Number of tasks.", show_default="3, or all of fewer"),
+    ] = None,
+    answers: Annotated[bool, typer.Option("--answers", help="Include secrets: answers, or seeds.")] = False,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Show a taskset and a sample of its tasks, which no run uses.
+
+    Example: heredity tasks show gymnasium/CartPole-v1 --split train --count 2
+    """
+    from heredity.tasks.registry import taskset
+
+    chosen = taskset(name)
+    tasks = _draw_tasks(chosen, split, count)
+    rows = [_row(chosen.info, task, answers=answers) for task in tasks]
+    if as_json:
+        about = {"name": chosen.info.name, "version": chosen.info.version, "kind": chosen.info.kind}
+        info = chosen.info
+        public = {
+            **about,
+            "group": info.group,
+            "family": info.family,
+            "public": dict(info.public),
+            "notes": [*info.notes],
+        }
+        typer.echo(json.dumps({**public, "tasks": rows}, indent=2, ensure_ascii=False))
+        return
+    typer.echo(f"{chosen.info.description.strip()}\n\nversion  {chosen.info.version}")
+    for note in chosen.info.notes:
+        typer.echo(f"note     {note}")
+    for line in dict.fromkeys(str(chosen.info.public.get("instructions", "")).splitlines()):
+        typer.echo(f"added to each question  {line}")
+    if not rows and count is None:
+        typer.echo(f"\nthe split {split} has no tasks; choose another with --split, or add questions")
+    for row in rows:
+        typer.echo(f"\n--- {row['id']}")
+        if "prompt" in row:
+            typer.echo(row["prompt"])
+        if answers:
+            typer.echo(f"\nsecret  {json.dumps(row['secret'], ensure_ascii=False)}")
+
+
+def _draw_tasks(chosen: Taskset, split: str, count: int | None) -> Sequence[Task]:
+    """Return `count` tasks of a split, or by default up to three."""
+    from heredity._core.errors import ConfigError, UnknownNameError
+
+    for most in () if count is not None else range(_SAMPLE, 0, -1):
+        try:
+            return chosen.draw(split, most, SAMPLE_ENTROPY)
+        except UnknownNameError:
+            raise
+        except ConfigError:  # the split has fewer
+            continue
+    return chosen.draw(split, count or 0, SAMPLE_ENTROPY)
+
+
+def _row(info: TasksetInfo, task: Task, *, answers: bool) -> dict[str, Any]:
+    from heredity.engine.kind import KINDS
+
+    row = {"id": task.id, **KINDS.load(info.kind).shown(task)}
+    secret = {key: value for key, value in task.spec.items() if key not in row}
+    return {**row, "secret": secret} if answers else row
+
+
+sites_app = typer.Typer(cls=WholeHelp, no_args_is_help=True, rich_markup_mode=None)
+
+_NAME = Annotated[str, typer.Argument(help="Name of a site, such as local-web.", show_default=False)]
+
+
+@sites_app.command("list")
+def list_sites() -> None:
+    """Print the names of the installed sites.
+
+    Example: heredity sites list
+    """
+    from heredity.engine.questions.pools import SITES
+
+    for name in SITES.names():
+        typer.echo(name)
+
+
+@sites_app.command()
+def serve(
+    name: _NAME,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="TCP port; 0 takes a free one.")] = 0,
+) -> None:
+    """Serve a site on 127.0.0.1 until Ctrl-C; the first line printed is its address.
+
+    Example: heredity sites serve local-web --port 8000
+    """
+    from heredity.engine.questions.pools import SITES
+
+    with activity(), SITES.load(name).serving(port) as address:
+        typer.echo(f"http://{address}/")
+        try:
+            while True:
+                time.sleep(3600)
+        except KeyboardInterrupt:
+            typer.echo("ended", err=True)
+
+
+@sites_app.command()
+def write(
+    name: _NAME,
+    folder: Annotated[Path, typer.Argument(help="Folder to write to; created if missing.", show_default=False)],
+) -> None:
+    """Write the pages and documents of a site into a folder, and its questions with answers as questions.jsonl.
+
+    Example: heredity sites write local-web varnholm
+    """
+    from heredity._core.errors import ConfigError
+    from heredity.engine.questions.pools import SITES
+
+    site = SITES.load(name)
+    try:
+        site.write(folder)
+    except OSError as error:
+        raise ConfigError(f"{folder} cannot be written: {error.strerror}; give another folder") from error
+    typer.echo(str(folder))
+
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+
+
+class Format(StrEnum):
+    """Formats that have a schema."""
+
+    results = "results"
+    config = "config"
+    journal = "journal"
+    card = "card"
+    world = "world"
+
+
+def schema(what: Annotated[Format, typer.Argument(help="results, config, journal, card or world.")]) -> None:
+    """Print the JSON Schema of a format, with the parts of every protocol that is installed.
+
+    Example: heredity schema journal
+    """
+    made = {
+        Format.results: results_schema,
+        Format.config: config_schema,
+        Format.journal: journal_schema,
+        Format.card: card_schema,
+        Format.world: world_schema,
+    }
+    composed = made[what]()
+    typer.echo(json.dumps({"$schema": DRAFT, **composed}, indent=2, ensure_ascii=False))
+
+
+def results_schema() -> dict[str, Any]:
+    """Return the schema of metrics.json: of a run or of a suite of any installed protocol."""
+    from heredity.protocols.registry import PROTOCOLS
+    from heredity.results.base import with_part
+    from heredity.results.run import RunResults
+    from heredity.results.suite import SuiteResults
+
+    models: dict[str, Any] = {}
+    for name in PROTOCOLS.names():
+        metrics = PROTOCOLS.load(name).metrics
+        models[f"run of {name}"] = with_part(RunResults, metrics.run_part)
+        models[f"suite of {name}"] = with_part(SuiteResults, metrics.suite_part)
+    return {"title": "metrics.json", **_any_of(models)}
+
+
+def config_schema() -> dict[str, Any]:
+    """Return the schema of a suite's configuration under any installed protocol."""
+    from heredity.experiments.config import config_of
+    from heredity.protocols.registry import PROTOCOLS
+
+    return {"title": "A suite", **_any_of({name: config_of(name) for name in PROTOCOLS.names()})}
+
+
+def journal_schema() -> dict[str, Any]:
+    """Return the schema of a line of journal.jsonl."""
+    from heredity.protocols.registry import PROTOCOLS
+    from heredity.records.events import EVENTS
+    from heredity.team.record import EVENTS as TEAM_EVENTS
+
+    own = {kind: data for name in PROTOCOLS.names() for kind, data in PROTOCOLS.load(name).events.items()}
+    return lines_schema({**EVENTS, **own, **TEAM_EVENTS})
+
+
+def card_schema() -> dict[str, Any]:
+    """Return the schema of card.json."""
+    from heredity.results.card import Card
+
+    return Card.model_json_schema(mode="serialization")
+
+
+def world_schema() -> dict[str, Any]:
+    """Return the schema of a `world.yaml`, its rules and hooks included."""
+    from heredity.engine.kind import KINDS
+
+    return {**KINDS.load("world").schema(), "title": "world.yaml"}
+
+
+def _any_of(models: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of a union of models, each under its name."""
+    from pydantic import TypeAdapter
+
+    schemas, shared = TypeAdapter.json_schemas(
+        [(name, "serialization", TypeAdapter[Any](m)) for name, m in models.items()]
+    )
+    return {"anyOf": [{**schema, "title": name} for (name, _), schema in schemas.items()], **shared}
+
+
+def lines_schema(events: Mapping[str, type]) -> dict[str, Any]:
+    """Return the schema of a journal's lines.
+
+    Args:
+        events: the type of the data of each kind of event.
+    """
+    from pydantic import TypeAdapter
+    from pydantic.json_schema import JsonSchemaMode
+
+    from heredity.records.journal import FORMAT
+
+    inputs: list[tuple[str, JsonSchemaMode, TypeAdapter[Any]]] = [
+        (name, "serialization", TypeAdapter[Any](data)) for name, data in sorted(events.items())
+    ]
+    data_of, shared = TypeAdapter.json_schemas(inputs)
+    always = {
+        "seq": {"type": "integer", "minimum": 0},
+        "at": {"type": "number"},
+        "chain": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+        "format": {"const": FORMAT, "description": "Only in the first line."},
+    }
+    lines = [
+        {
+            "title": name,
+            "type": "object",
+            "properties": {**always, "kind": {"const": name}, "data": data_of[name, "serialization"]},
+            "required": ["seq", "at", "kind", "data", "chain"],
+            "additionalProperties": False,
+        }
+        for name in sorted(events)
+    ]
+    return {"title": "A line of journal.jsonl", "anyOf": lines, **shared}

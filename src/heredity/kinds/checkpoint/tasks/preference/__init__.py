@@ -1,1 +1,0 @@
-"""Answers compared with a reference answer: judges of two answers, and the runner of such tasks."""

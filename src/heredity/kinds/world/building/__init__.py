@@ -1,1 +1,0 @@
-"""The kind of builds: turns an author's files into a world and runs the gates in separate, CPU-bound processes."""

@@ -1,1 +1,0 @@
-"""Themes of worlds, in files, each a taskset."""

@@ -14,16 +14,7 @@ from pathlib import Path
 
 import heredity
 from heredity._core.errors import IsolationError, MissingExtraError
-from heredity.sandbox.bubblewrap_root import (
-    available,
-    bwrap,
-    etc_view,
-    interpreter,
-    interpreter_view,
-    isolate,
-    proc_view,
-    system_view,
-)
+from heredity.sandbox.bubblewrap_root import Root, available, interpreter
 from heredity.sandbox.engines import Inference
 
 ROOTS = ("torch", "transformers", "safetensors", "numpy", "jinja2")
@@ -77,26 +68,19 @@ def command(seccomp: int, inference: Inference) -> list[str]:
         seccomp: the open file of the compiled filter of system calls.
         inference: its workers' engine and device.
     """
-    arguments = [bwrap(), *isolate(1000), "--seccomp", str(seccomp)]
-    arguments += [*system_view(), *proc_view(), "--dev", "/dev", *etc_view(), *interpreter_view()]
     # Kernels are compiled on a GPU, which needs space and the interpreter's headers.
     room = _TMP_BYTES if inference.device == "cpu" else _GPU_TMP_BYTES
-    for folder in ("/dev/shm", "/tmp"):
-        arguments += ["--size", str(room), "--tmpfs", folder]
+    root = Root(seccomp, {"/dev/shm": room, "/tmp": room}, devices=inference.devices)
     if inference.device == "gpu":
-        arguments += ["--ro-bind-try", *2 * (str(interpreter().parents[1] / "include"),)]
-    for device in inference.devices:
-        arguments += ["--dev-bind", str(device), str(device)]
+        root.show(interpreter().parents[1] / "include", optional=True)
     if inference.engine == "vllm":
-        arguments += ["--ro-bind-try", _MACHINE, _MACHINE]
+        root.show(_MACHINE, optional=True)
     for path in packages((inference.distribution,)):
-        arguments += ["--ro-bind", str(path), f"{_PACKAGES}/{path.name}"]
+        root.show(path, f"{_PACKAGES}/{path.name}")
     home = Path(heredity.__file__).parent
     for name in _OWN:
-        arguments += ["--ro-bind", str(home / name), f"{_SOURCE}/heredity/{name}"]
-    # `--dev` alone is a file system in memory, limited to half of the machine's.
-    arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp", "--"]
-    return [*arguments, str(interpreter()), "-sBP", "-m", _MODULE, inference.engine]
+        root.show(home / name, f"{_SOURCE}/heredity/{name}")
+    return root.command([str(interpreter()), "-sBP", "-m", _MODULE, inference.engine], folder="/tmp")
 
 
 def variables(inference: Inference) -> dict[str, str]:

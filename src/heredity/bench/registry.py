@@ -16,7 +16,7 @@ from typing import Any
 from heredity._core.engine_folder import EngineFolder
 from heredity._core.ids import generator
 from heredity.resources import Draft, Number, Registry, SourceTree, Store, Version
-from heredity.resources.store_file import connect
+from heredity.resources.store import connect
 
 SIZES = (1_000, 10_000, 100_000)
 OPERATIONS = ("register", "update", "get", "list")

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from heredity._core.engine_folder import EngineFolder
 from heredity._core.errors import RecordError
 from heredity.experiments.suite import keeping_index
-from heredity.pages.live.index.index import Index, open_index
+from heredity.pages.live.index import Index, open_index
 from heredity.records import RunFolder
 from heredity.records.events import CANDIDATE, RUN_STARTED, SUBMISSION_ADMITTED, SUBMISSION_COMPLETED, OutcomeData
 from heredity.records.journal import Line

@@ -2,6 +2,6 @@
 
 from heredity.kinds.checkpoint.inference.warm import WarmSandbox
 from heredity.kinds.checkpoint.inference.worker import Bounds, CheckpointModel, InferenceWorker
-from heredity.sandbox.engines import Inference, choose
+from heredity.sandbox.inference import Inference, choose
 
 __all__ = ["Bounds", "CheckpointModel", "Inference", "InferenceWorker", "WarmSandbox", "choose"]

@@ -17,7 +17,7 @@ from heredity._core.errors import CandidateError, ConfigError, HeredityError, Ho
 from heredity.kinds.checkpoint.inference.guest import MAX_FRAME
 from heredity.kinds.checkpoint.inference.warm import Launched, WarmSandbox, Zygote
 from heredity.models.contract import Reply, Request
-from heredity.sandbox.engines import Inference
+from heredity.sandbox.inference import Inference
 
 _TICK_S = 0.5
 _END_S = 5.0

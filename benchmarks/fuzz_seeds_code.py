@@ -77,7 +77,7 @@ def _kept(read: str) -> Callable[[Path], object]:
 
 
 def _viewed_index(folder: Path) -> object:
-    from heredity.pages.live.index.index import open_index
+    from heredity.pages.live.index import open_index
 
     with open_index(folder) as index:
         index.update()

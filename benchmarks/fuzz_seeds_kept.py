@@ -84,20 +84,20 @@ def _themes(file: str) -> Callable[[Path], object]:
 
 def _asked_themes(folder: Path) -> object:
     from heredity.models.scripted import Scripted
-    from heredity.protocols.world_generation.stages import Preparation
+    from heredity.protocols.world_generation.author import Preparation
 
     kept = Preparation(Scripted(lambda request: "- another"), folder / "themes.jsonl")
     return kept.used.tokens, asyncio.run(kept.text("first", "name one"))
 
 
 def _plan(folder: Path) -> object:
-    from heredity.team.plan import checked, parsed, read_plan
+    from heredity.team.planning import checked, parsed, read_plan
 
     return checked(parsed(read_plan(folder / "plan.md")), {"reader", "coder"}).to_markdown()
 
 
 def _plan_text() -> bytes:
-    from heredity.team.plan import Plan, Step
+    from heredity.team.planning import Plan, Step
 
     steps = (Step("s1", "reader", "Find it\nin the archive"), Step("s2", "coder", "Count it", after=("s1",)))
     return Plan("How many are there?", steps).to_markdown().encode()

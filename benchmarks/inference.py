@@ -17,7 +17,7 @@ from typing import Any, Literal
 from heredity.kinds.checkpoint.inference import Bounds, InferenceWorker, WarmSandbox, choose
 from heredity.kinds.checkpoint.models.bases import base_model
 from heredity.models.contract import Request, Sampling
-from heredity.sandbox.engines import distribution_of
+from heredity.sandbox.inference import distribution_of
 
 ENGINES: tuple[Literal["transformers", "vllm"], ...] = ("transformers", "vllm")
 COLUMNS = ("import_s", "load_s", "answer_s", "tokens", "tokens_per_s", "ratio", "alike")

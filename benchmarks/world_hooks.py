@@ -20,7 +20,7 @@ from typing import Any
 
 from heredity._core.ids import generator
 from heredity.kinds.world.world import World
-from heredity.sandbox.kept import shared
+from heredity.sandbox.zygote import shared
 
 YAML = """
 meta: {name: NAME, title: Mill, reward: accumulative, observation: full, semantics: aligned, capabilities: [planning],

@@ -47,7 +47,7 @@ from heredity.records import read_journal
 from heredity.resources import Candidate
 from heredity.sandbox import isolation
 from heredity.sandbox.bubblewrap_root import available
-from heredity.sandbox.containers.backends import open_backend
+from heredity.sandbox.containers.contract import open_backend
 from heredity.sandbox.limits import Limits
 from heredity.session import Conditions, HiddenCases, RunPlan, ViewPlan, run_evolution
 from heredity.tasks.registry import taskset

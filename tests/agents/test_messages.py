@@ -18,7 +18,7 @@ import heredity
 from heredity._core.http import serve
 from heredity.agents import Workspace
 from heredity.agents.app import SessionApp
-from heredity.agents.messages import for_agent
+from heredity.agents.terms import for_agent
 from heredity.protocols.policy_evolution.protocol import BRIEFING
 
 SERVING = """

@@ -13,7 +13,7 @@ from heredity.analysis import statistics as stats
 from heredity.analysis.samples import SHARE, wilson
 from heredity.analysis.statistics import student_p, student_quantile
 from heredity.analysis.suite_results import THRESHOLDS, profile
-from heredity.protocols.post_training.analysis.length_control import length_controlled
+from heredity.protocols.post_training.analysis.metrics import length_controlled
 
 INPUTS = range(200)
 

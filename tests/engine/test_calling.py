@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heredity._core.errors import ConfigError, UnknownNameError
-from heredity.engine.calling import run_tool
 from heredity.engine.schemas import check_arguments, schema_fault
+from heredity.engine.tools import run_tool
 from heredity.resources import Registry, Store
 
 SCHEMA = {

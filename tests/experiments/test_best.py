@@ -14,7 +14,7 @@ from heredity.cli.main import app
 from heredity.experiments import best
 from heredity.experiments.results import rebuild
 from heredity.kinds.checkpoint.models.checkpoint import Checkpoint, candidate_of
-from heredity.protocols.post_training.server.kept import selected_weights
+from heredity.protocols.post_training.server.workspace import selected_weights
 from heredity.records import Event
 from heredity.resources import SourceTree
 from heredity.results.run import RunResults

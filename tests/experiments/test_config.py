@@ -7,7 +7,7 @@ import pytest
 
 from heredity._core.errors import ConfigError
 from heredity.experiments.config import cells, load, named, resolve, suite_file
-from heredity.protocols.post_training.sections import TrainingSection
+from heredity.protocols.post_training.protocol import TrainingSection
 from heredity.protocols.registry import PROTOCOLS
 
 BASE: dict[str, Any] = {"run": {"tasksets": ["gymnasium/CartPole-v1"]}}

@@ -12,10 +12,9 @@ import pytest
 
 from heredity._core.errors import ConfigError, DamagedRecordError, RecordError, RunLockedError, UnknownNameError
 from heredity.experiments.results import rebuild
-from heredity.protocols.harness_evolution import judged_again
-from heredity.protocols.harness_evolution.evaluation import Evaluated, Wanted, evaluate
+from heredity.protocols.harness_evolution import evaluation as judged_again
+from heredity.protocols.harness_evolution.evaluation import Evaluated, Wanted, evaluate, read_snapshots
 from heredity.protocols.harness_evolution.results import harness_of
-from heredity.protocols.harness_evolution.snapshots import read_snapshots
 from heredity.records.lock import RunLock
 from heredity.tasks.registry import taskset
 

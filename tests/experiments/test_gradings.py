@@ -13,9 +13,9 @@ from heredity._core.errors import ConfigError
 from heredity.configuration.config import Cell
 from heredity.experiments.config import cells, resolve
 from heredity.kinds.checkpoint.inference import Inference, choose
-from heredity.protocols.post_training.judge import inference_in, inference_of
+from heredity.protocols.post_training.protocol import inference_in, inference_of
 from heredity.records import Journal
-from heredity.sandbox import engines as choice
+from heredity.sandbox import inference as choice
 
 HERE = {"engine": "transformers", "version": "5.0", "device": "cpu"}
 

@@ -14,7 +14,7 @@ import pytest
 
 from heredity.experiments import suite as indexing
 from heredity.experiments.suite import keeping_index
-from heredity.pages.live.index.index import Index, index_path, open_index
+from heredity.pages.live.index import Index, index_path, open_index
 from heredity.records import RunFolder
 
 from .sample import config, isolated, run

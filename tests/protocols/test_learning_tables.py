@@ -15,7 +15,7 @@ from heredity.protocols.agent_learning.protocol import METRICS, learning_table
 from heredity.protocols.agent_learning.results import REPORT, EntryKind, LearningSuite, LearningTable
 from heredity.protocols.resource_evolution.protocol import METRICS as RESOURCE_METRICS
 from heredity.protocols.resource_evolution.protocol import REPORT as RESOURCE_REPORT
-from heredity.protocols.resource_evolution.results import ResourceSuite, improvements
+from heredity.protocols.resource_evolution.protocol import ResourceSuite, improvements
 from heredity.results.base import SCHEMA_VERSION
 from heredity.results.run import Evolver, ModelTokens, RunResults
 

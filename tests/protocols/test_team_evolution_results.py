@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 from heredity.cli.main import app
 from heredity.models import Reply
 from heredity.models.contract import Usage
-from heredity.protocols.team_questions.evolution_sections import PUBLISHED, evolution_section, gain_section
 from heredity.protocols.team_questions.judge import shown
 from heredity.protocols.team_questions.protocol import gains
+from heredity.protocols.team_questions.report import PUBLISHED, evolution_section, gain_section
 from heredity.protocols.team_questions.results import CheckRow, CourseRow, EvolutionPart, QuestionRow, TeamRun
 from heredity.records import Journal
 from heredity.results.charts import Lines

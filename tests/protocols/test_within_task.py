@@ -27,8 +27,7 @@ from heredity.methods import Feedback, Outcome, Trial
 from heredity.methods.registry import METHODS
 from heredity.models import Message, Reply, Request
 from heredity.models.contract import Usage
-from heredity.protocols.within_task.metrics import change, contrasts
-from heredity.protocols.within_task.programs import TaskAccount, accounts_of
+from heredity.protocols.within_task.programs import TaskAccount, accounts_of, change, contrasts
 from heredity.protocols.within_task.protocol import Spent, choose, covering, wanted
 from heredity.protocols.within_task.report import NO_TRUTH, ORACLE, feedback_label
 from heredity.protocols.within_task.rounds import Given, Metered, Rules, Seen, TaskRounds, Told, seen_of

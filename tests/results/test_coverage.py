@@ -13,7 +13,7 @@ from heredity._core.errors import ConfigError
 from heredity.analysis.paired import compare_cases, verdict
 from heredity.analysis.run_results import gain
 from heredity.experiments.config import resolve
-from heredity.protocols.post_training.judge import selected as best_checkpoint
+from heredity.protocols.post_training.protocol import selected as best_checkpoint
 from heredity.results.base import Unknown, covered, covers
 from heredity.results.run import HeldOut, Reference, Verdict
 from heredity.session.bench import Evolved

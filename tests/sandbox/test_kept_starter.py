@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from heredity.sandbox import kept
+from heredity.sandbox import zygote as kept
 
 
 def test_an_error_of_any_kind_reaches_whoever_asked_and_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

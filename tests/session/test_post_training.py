@@ -7,7 +7,7 @@ from typing import Any
 
 from heredity.methods import Budget, Trial
 from heredity.protocols.post_training.analysis import posttraining_metrics
-from heredity.protocols.post_training.judge import judge
+from heredity.protocols.post_training.protocol import judge
 from heredity.records import read_journal
 from heredity.session import RunPlan, Session, ViewPlan, run_evolution
 from heredity.session.bench import Reference

@@ -13,7 +13,7 @@ from heredity._core.errors import ConfigError
 from heredity.resources import Store
 from heredity.team.assembly import work
 from heredity.team.evolution.lineage import history_of, read_history
-from heredity.team.plan import State, parsed
+from heredity.team.planning import State, parsed
 from heredity.team.settings import load_team
 from heredity.team.view import View
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from heredity._core.ids import generator
-from heredity.team.plan import Plan, PlanError, Round, State, Step, checked, parsed
+from heredity.team.planning import Plan, PlanError, Round, State, Step, checked, parsed
 
 AGENTS = {"researcher", "coder"}
 PLAN = Plan(

@@ -26,8 +26,16 @@ from heredity.team import Context, Message, Outcome
 from heredity.team.agent import SubAgent, TeamTool
 from heredity.team.assembly import present
 from heredity.team.memory import SharedMemory
-from heredity.team.plan import Plan, PlanError, State, Step
-from heredity.team.planning import ModelPlanner, PlanningFailedError, Revision, read_revision
+from heredity.team.planning import (
+    ModelPlanner,
+    Plan,
+    PlanError,
+    PlanningFailedError,
+    Revision,
+    State,
+    Step,
+    read_revision,
+)
 from heredity.team.settings import load_team
 from heredity.team.team import Member, Team, open_team
 

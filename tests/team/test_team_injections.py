@@ -34,8 +34,7 @@ from heredity.team.evolution.trials import Staff
 from heredity.team.memory import NAME as MEMORY
 from heredity.team.memory import Entry, SharedMemory
 from heredity.team.participant import Context, Message
-from heredity.team.plan import Plan, Round, State, Step, parsed
-from heredity.team.planning import shown
+from heredity.team.planning import Plan, Round, State, Step, parsed, shown
 from heredity.team.team import Member, TeamResult, open_team
 from heredity.team.tools import documents
 from heredity.team.tools.documents import Corpus, Document

@@ -19,8 +19,7 @@ from starlette.routing import Route
 
 from heredity._core.errors import BudgetError, ClosedError, HeredityError, RejectedError, SessionError
 from heredity.agents.feedback import encode_json
-from heredity.agents.messages import for_agent
-from heredity.agents.terms import RunTerms
+from heredity.agents.terms import RunTerms, for_agent
 from heredity.agents.workspace import Workspace
 from heredity.methods.contract import SessionContract, Trial
 from heredity.resources import Candidate

@@ -23,7 +23,7 @@ from heredity._core.engine_folder import EngineFolder
 from heredity._core.errors import RecordError
 from heredity._core.ids import generator
 from heredity.experiments.suite import keeping_index
-from heredity.pages.live.index.index import Index, open_index
+from heredity.pages.live.index import Index, open_index
 from heredity.protocols.harness_evolution.analysis import (
     harness_metrics,
     inspect_split,

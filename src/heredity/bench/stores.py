@@ -28,7 +28,7 @@ from heredity.methods.registry import METHODS
 from heredity.records import read_journal
 from heredity.records.events import MODEL_CALLED, SUBMISSION_ADMITTED, SUBMISSION_COMPLETED
 from heredity.resources import Draft, Number, Registry, SourceTree, Store, Version
-from heredity.resources.store_file import connect
+from heredity.resources.store import connect
 from heredity.team import Bus, Context, Kind, Message, Participant, open_record
 from heredity.team.participant import Outcome
 

@@ -30,7 +30,7 @@ from heredity.kinds.container.commands import check
 from heredity.kinds.policy.commands import env
 from heredity.kinds.program.commands.evolve import evolve
 from heredity.kinds.world.commands import worlds
-from heredity.protocols.harness_evolution.commands.evaluate import annotate, evaluate
+from heredity.protocols.harness_evolution.commands import annotate, evaluate
 from heredity.protocols.team_questions.commands import submission
 from heredity.protocols.world_generation.commands import generate
 

@@ -327,7 +327,7 @@ def update(
     Example: heredity resources update prompt/solver prompt.md --note "asks for units"
     """
     from heredity._core.outside import read_bytes
-    from heredity.resources.folders import draft_of
+    from heredity.resources.registry import draft_of
 
     type_, own = _split(name)
     if source is None and description is None:

@@ -23,12 +23,12 @@ from heredity.cli.interface import WholeHelp
 from heredity.cli.signals import InterruptedRunError, run_interruptibly
 from heredity.models.gateway import Gateway
 from heredity.results.text import clean, duration
-from heredity.team.plan import Plan
+from heredity.team.planning import Plan
 from heredity.team.team import Team
 from heredity.team.view import View
 
 if TYPE_CHECKING:
-    from heredity.team.plan import Plan
+    from heredity.team.planning import Plan
     from heredity.team.serving.office import Office
     from heredity.team.settings import TeamSettings
     from heredity.team.team import TeamResult
@@ -157,7 +157,7 @@ async def _serve(office: Office, *, port: int, token: str, mcp: str, a2a: bool) 
         async with office:
             await serve_team_stdio(office)
         return
-    from heredity.pages.live.team.page import page_routes
+    from heredity.pages.live.pages.team import page_routes
     from heredity.team.serving.serving import serve_team
 
     async with office, serve_team(office, port=port, token=token, mcp=mcp == "http", a2a=a2a, more=page_routes) as door:
@@ -325,7 +325,7 @@ def _work(folder: Path, *, approve: bool, live: bool, json_output: bool, unsafe:
 
 def _draw(folder: Path) -> None:
     """Draw the plan and the timeline of its steps into a task's folder."""
-    from heredity.pages.live.team.page import flow, standalone, timeline
+    from heredity.pages.live.pages.team import flow, standalone, timeline
     from heredity.team.team import write_whole
     from heredity.team.view import View
 
@@ -352,7 +352,7 @@ def _as_json(result: TeamResult, folder: Path) -> dict[str, Any]:
 
 def _edit_plan(plan: Plan, folder: Path) -> Plan:
     """Let a person edit plan.md until it is valid."""
-    from heredity.team.plan import read_plan
+    from heredity.team.planning import read_plan
 
     path = folder / "plan.md"
     while True:

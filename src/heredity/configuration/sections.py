@@ -25,7 +25,7 @@ from heredity._core.plugins import located
 from heredity.configuration.secrets import program_of
 from heredity.engine.actor import Solving
 from heredity.results.base import COVERAGE
-from heredity.sandbox.containers.backends import BACKENDS
+from heredity.sandbox.containers.contract import BACKENDS
 from heredity.sandbox.limits import Limits
 from heredity.tasks.registry import located_taskset
 

@@ -27,7 +27,7 @@ from heredity.models.settings import GatewaySettings
 from heredity.resources import Candidate
 from heredity.sandbox import isolation as isolations
 from heredity.sandbox.containers import Backend
-from heredity.sandbox.containers.backends import open_backend
+from heredity.sandbox.containers.contract import open_backend
 from heredity.sandbox.limits import Limits
 
 T = TypeVar("T")
@@ -44,7 +44,7 @@ class EngineSettings:
         solving: settings of rollouts with a language model.
         concurrent: maximum concurrent rollouts per runner.
         workers: settings of worker processes.
-        containers: backend for container tasks; a name in `heredity.sandbox.containers.backends.BACKENDS`.
+        containers: backend for container tasks; a name in `heredity.sandbox.containers.contract.BACKENDS`.
         tools: opens the tools given to candidates in addition to their own, with the sandbox for programs; None for
             no tools.
     """

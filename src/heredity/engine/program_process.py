@@ -21,10 +21,9 @@ import numpy as np
 from heredity._core.errors import ConfigError, HeredityError, HostError, IsolationError
 from heredity.engine import untrusted_messages
 from heredity.engine.actor import Service, ToolResult
-from heredity.sandbox.async_zygote import AsyncZygote, ready
 from heredity.sandbox.guest import frames
 from heredity.sandbox.waiting import LOOK_S, LateError, UnansweredError, Wait, WorkerTime
-from heredity.sandbox.zygote import Worker
+from heredity.sandbox.zygote import AsyncZygote, Worker, ready
 
 UNANSWERED = "unanswered"
 """Category of calls that only wait, where CPU time is counted: they cannot be judged slow."""

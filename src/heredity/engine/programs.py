@@ -22,8 +22,7 @@ from heredity.engine.actor import Service, ToolResult
 from heredity.engine.program_process import ProgramLimits, ProgramProcess, Turn
 from heredity.resources import SourceTree
 from heredity.sandbox import isolation as isolations
-from heredity.sandbox.async_zygote import AsyncZygote
-from heredity.sandbox.zygote import Worker
+from heredity.sandbox.zygote import AsyncZygote, Worker
 
 _MAX_FOLDERS = 256
 _SLOTS = 16

@@ -14,11 +14,11 @@ from typing import Any
 
 from heredity._core.errors import ConfigError
 from heredity.engine.actor import Programs, ToolResult
-from heredity.engine.calling import TOOL_SECONDS, call_tool, check_arguments
 from heredity.engine.engine import Engine, EngineSettings
 from heredity.engine.kind import KINDS, Workers
 from heredity.engine.runner import Job
 from heredity.engine.space_numbers import POLICY
+from heredity.engine.tools import TOOL_SECONDS, call_tool, check_arguments
 from heredity.resources import Candidate, Instance, Registry
 from heredity.results.status import FailureSource
 from heredity.sandbox.limits import Limits
@@ -104,7 +104,7 @@ class ResourceRuns:
             return await self._play(environment, agent, given.get("seed", 0), given.get("steps", STEPS))
 
     async def call(self, tool: Instance, arguments: Mapping[str, Any]) -> ToolResult:
-        """Run a tool that has already been built; see `heredity.engine.calling.run_tool`."""
+        """Run a tool that has already been built; see `heredity.engine.tools.run_tool`."""
         return await call_tool(tool, self._programs, arguments, seconds=self._seconds)
 
     async def _play(self, environment: Instance, agent: Instance | None, seed: int, steps: int) -> ToolResult:

@@ -12,10 +12,8 @@ from heredity._core.errors import ConfigError
 from heredity._core.outside import python_tree
 from heredity._core.refusals import reading
 from heredity.agents.launchers import AgentExit, BrokerDoor, CommandAgent, Launch
-from heredity.agents.run import evolve_with_agent
-from heredity.agents.starts import run_starts
+from heredity.agents.run import AgentTools, evolve_with_agent, run_starts
 from heredity.agents.terms import Briefing, RunTerms
-from heredity.agents.tools import AgentTools
 from heredity.agents.workspace import Workspace
 from heredity.configuration.config import Cell
 from heredity.engine.kind import KINDS

@@ -15,7 +15,7 @@ from heredity._core.errors import ConfigError, OutageError, ProviderError
 from heredity.agents.launchers import AgentExit, BrokerDoor, CommandAgent, Launch, LaunchOptions, launcher, linked
 from heredity.agents.launchers.command import DISK_BYTES, FILE_BYTES
 from heredity.agents.models import models_for_agent
-from heredity.agents.tools import AgentTools
+from heredity.agents.run import AgentTools
 from heredity.analysis.usage import BROKER, TokenUsage, recognised_usage, stream_usage
 from heredity.configuration.config import Cell
 from heredity.configuration.sections import EvolverSection

@@ -42,7 +42,7 @@ from heredity.protocols.contract import Setting, SuiteContext
 from heredity.protocols.registry import PROTOCOLS
 from heredity.sandbox import isolation
 from heredity.sandbox.check import LEAST_DISK, Check
-from heredity.sandbox.containers.backends import BACKENDS
+from heredity.sandbox.containers.contract import BACKENDS
 from heredity.sandbox.gpus import GpuMachine
 from heredity.tasks import Taskset
 from heredity.tasks.registry import taskset

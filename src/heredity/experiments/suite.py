@@ -33,7 +33,7 @@ from heredity.experiments.sealed import SealedCases
 from heredity.experiments.sequence import LOOKED, NAME, STOPPED, SequenceLooked, SequenceRecord, read_sequence
 from heredity.methods.operators.dialogue import Steps
 from heredity.models.waiting import noticing
-from heredity.pages.live.index.index import Index, open_index
+from heredity.pages.live.index import Index, open_index
 from heredity.protocols.contract import Needs, RunContext, Setup, SuiteContext
 from heredity.protocols.registry import PROTOCOLS
 from heredity.records import Event, read_journal

@@ -17,20 +17,14 @@ from pathlib import Path
 
 from heredity._core.errors import ConfigError
 from heredity.sandbox.bubblewrap_root import (
+    Root,
     agents_folder,
     available,
-    bwrap,
-    etc_view,
     interpreter,
-    interpreter_view,
-    isolate,
-    proc_view,
     seccomp_program,
-    system_view,
     trusted_folders,
 )
 from heredity.sandbox.isolation import ALLOWED_PACKAGES, package_folders
-from heredity.sandbox.process_groups import bounded
 
 __all__ = [
     "GUEST_CLIENT",
@@ -157,42 +151,34 @@ class Confinement:
             ConfigError: if a folder to show would reveal what must stay hidden.
         """
         self._check_visible()
-        arguments = [*bounded(self.processes), bwrap(), *isolate(1000), *(("--share-net",) if self.network else ())]
-        arguments += ["--seccomp", str(descriptors.seccomp), "--info-fd", str(descriptors.info)]
-        arguments += [*self._system(descriptors), *interpreter_view()]
+        root = Root(
+            descriptors.seccomp,
+            {"/dev/shm": self.tmp_bytes, "/tmp": self.tmp_bytes},
+            processes=self.processes,
+            network=self.network,
+            devices=self.devices,
+            info=descriptors.info,
+        )
+        root.add_file(descriptors.passwd, "/etc/passwd")
+        root.add_file(descriptors.group, "/etc/group")
         for path in self.read_only:
-            arguments += ["--ro-bind", str(path.resolve()), str(path.absolute())]
+            root.show(path.resolve(), path.absolute())
         for name, folder in {**package_folders(self.packages), **self.trees}.items():
-            arguments += ["--ro-bind", str(folder), f"{_PACKAGES}/{name}"]
-        arguments += ["--ro-bind", str(RELAY), _RELAY]
-        if self.socket is not None:
-            arguments += ["--bind", str(self.socket), _SOCKET]
-        if self.broker is not None:
-            arguments += ["--bind", str(self.broker), _BROKER]
-        arguments += ["--bind", str(self.workspace.absolute()), INSIDE]
+            root.show(folder, f"{_PACKAGES}/{name}")
+        root.show(RELAY, _RELAY)
+        relay = [str(interpreter()), "-I", _RELAY]
+        for option, path, inside in (("--socket", self.socket, _SOCKET), ("--broker", self.broker, _BROKER)):
+            if path is not None:
+                root.share(path, inside)
+                relay += [option, inside]
+        root.share(self.workspace.absolute(), INSIDE)
         for name in self.host_files:
             if (self.workspace / name).exists():
-                arguments += ["--ro-bind", str(self.workspace.absolute() / name), f"{INSIDE}/{name}"]
+                root.show(self.workspace.absolute() / name, f"{INSIDE}/{name}")
         for name, path in self.logins.items():
-            arguments += ["--ro-bind", str(path.resolve()), f"{_LOGIN}/{name}"]
-        arguments += ["--remount-ro", "/", "--chdir", INSIDE, "--"]
-        relay = [str(interpreter()), "-I", _RELAY, *(("--socket", _SOCKET) if self.socket is not None else ())]
-        relay += ["--broker", _BROKER] if self.broker is not None else []
+            root.show(path.resolve(), f"{_LOGIN}/{name}")
         limits = ["--processes", str(self.processes), "--file-bytes", str(self.file_bytes)]
-        return [*arguments, *relay, *limits, "--", *command]
-
-    def _system(self, descriptors: Descriptors) -> list[str]:
-        arguments = [*system_view(), *proc_view(), "--dev", "/dev"]
-        for folder in ("/dev/shm", "/tmp"):
-            arguments += ["--size", str(self.tmp_bytes), "--tmpfs", folder]
-        for device in self.devices:
-            arguments += ["--dev-bind", str(device), str(device)]
-        # The device folder is a file system in memory, half as large as the machine's.
-        arguments += ["--remount-ro", "/dev"]
-        arguments += etc_view(network=self.network)
-        for descriptor, name in ((descriptors.passwd, "passwd"), (descriptors.group, "group")):
-            arguments += ["--ro-bind-data", str(descriptor), f"/etc/{name}"]
-        return arguments
+        return root.command([*relay, *limits, "--", *command], folder=INSIDE)
 
     def _check_visible(self) -> None:
         own = [self.workspace.resolve().parent, *(p.resolve() for p in self.protected)]

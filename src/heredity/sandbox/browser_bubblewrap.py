@@ -14,18 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from heredity._core.errors import ConfigError, IsolationError
-from heredity.sandbox.bubblewrap_root import (
-    available,
-    bwrap,
-    etc_view,
-    interpreter,
-    interpreter_view,
-    isolate,
-    proc_view,
-    seccomp_program,
-    system_view,
-)
-from heredity.sandbox.process_groups import bounded
+from heredity.sandbox.bubblewrap_root import Root, available, bwrap, interpreter, seccomp_program, try_command
 
 PORT = 3128
 """Port of the proxy on 127.0.0.1 of the browser's network."""
@@ -42,6 +31,7 @@ DOWNLOADS = "downloads"
 _HERE = Path(__file__).parent
 _INSIDE = "/opt/heredity"
 _SOCKET = "/run/heredity/proxy.sock"
+_FILTER = 9
 _TMP_BYTES = 512 << 20
 _MOST_PROCESSES = 4096  # including threads, of which a page has some twenty
 _FILE_BYTES = 512 << 20
@@ -92,11 +82,8 @@ def find_browser(path: str = "") -> Path:
 def nests() -> bool:
     """Return whether sandboxes can be nested, which the browser uses to isolate pages from itself."""
     inner = [bwrap(), "--unshare-user", "--unshare-pid", "--ro-bind", "/", "/", "true"]
-    outer = [bwrap(), *_isolate(nested=True), "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", *inner]
     try:
-        return (
-            subprocess.run(outer, check=False, capture_output=True, timeout=20, start_new_session=True).returncode == 0
-        )
+        return try_command(inner, nests=True).returncode == 0
     except (OSError, subprocess.TimeoutExpired):
         return False
 
@@ -129,32 +116,32 @@ def write_script(folder: Path, browser: Path, proxy: Path) -> Path:
     policy.write_text(json.dumps(_POLICY), encoding="ascii")
     downloads = folder / DOWNLOADS
     downloads.mkdir(exist_ok=True)
-    arguments = [*bounded(_MOST_PROCESSES), bwrap(), *_isolate(nested=nested), "--seccomp", "9", *system_view()]
-    arguments += [*proc_view(), "--dev", "/dev"]
-    for path in ("/dev/shm", "/tmp"):
-        arguments += ["--size", str(_TMP_BYTES), "--tmpfs", path]
-    arguments += ["--remount-ro", "/dev", *etc_view(), *interpreter_view()]
-    arguments += ["--ro-bind-try", "/etc/fonts", "/etc/fonts"]
+    memory = {"/dev/shm": _TMP_BYTES, "/tmp": _TMP_BYTES}
+    root = Root(_FILTER, memory, processes=_MOST_PROCESSES, nests=nested)
+    root.show("/etc/fonts", optional=True)
     program = browser.resolve()
     if not program.is_relative_to("/usr"):
-        arguments += ["--ro-bind", str(program.parent), str(program.parent)]
+        root.show(program.parent)
     for path in _POLICY_FOLDERS:
-        arguments += ["--ro-bind", str(policy), f"{path}/policies/managed/heredity.json"]
+        root.show(policy, f"{path}/policies/managed/heredity.json")
     for script in ("relay.py", "browser_first.py"):
-        arguments += ["--ro-bind", str(_HERE / script), f"{_INSIDE}/{script}"]
-    arguments += ["--bind", str(proxy), _SOCKET, "--bind", str(downloads), str(downloads)]
-    arguments += ["--remount-ro", "/", "--clearenv", "--chdir", "/tmp"]
-    for name, value in {"HOME": "/tmp", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}.items():
-        arguments += ["--setenv", name, value]
-    first = [str(interpreter()), "-I", f"{_INSIDE}/browser_first.py", str(PORT), _SOCKET, str(_FILE_BYTES)]
+        root.show(_HERE / script, f"{_INSIDE}/{script}")
+    root.share(proxy, _SOCKET)
+    root.share(downloads, downloads)
+    first = [
+        str(interpreter()),
+        "-I",
+        f"{_INSIDE}/browser_first.py",
+        str(PORT),
+        _SOCKET,
+        str(_FILE_BYTES),
+        str(program),
+    ]
+    variables = {"HOME": "/tmp", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
+    command = shlex.join(root.command(first, folder="/tmp", variables=variables))
     script, pid = folder / "browser", shlex.quote(str(folder / "pid"))
-    command = shlex.join([*arguments, "--", *first, str(program)])
     script.write_text(
-        f'#!/bin/sh\necho $$ > {pid}\nexec {command} "$@" 9< {shlex.quote(str(rules))}\n', encoding="utf-8"
+        f'#!/bin/sh\necho $$ > {pid}\nexec {command} "$@" {_FILTER}< {shlex.quote(str(rules))}\n', encoding="utf-8"
     )
     script.chmod(0o700)
     return script
-
-
-def _isolate(*, nested: bool) -> list[str]:
-    return [argument for argument in isolate(1000) if not (nested and argument == "--disable-userns")]

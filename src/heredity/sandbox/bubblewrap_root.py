@@ -1,6 +1,6 @@
-"""Common parts of all bubblewrap sandboxes: isolation, a system-call filter, and a read-only view of the system.
+"""The builder of all bubblewrap sandboxes: isolation, a system-call filter, and a read-only view of the system.
 
-Used for outside agents (`heredity.agents.launchers`) and for container tasks (`heredity.sandbox.containers`).
+Outside agents, measured programs, browsers, checkpoints and container tasks each describe their `Root`.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ import shutil
 import site
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 import heredity
 from heredity._core.errors import IsolationError
+from heredity.sandbox.process_groups import bounded
 from heredity.sandbox.seccomp import ALLOW, Rule, compile_filter, refuse
 
 LINKED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
@@ -47,21 +49,121 @@ _DENIED = (
 )
 
 
-def isolate(user: int, *, first: bool = True) -> list[str]:
-    """Return the arguments for separate namespaces, no capabilities, and one user with this number inside.
+@dataclass(slots=True)
+class Root:
+    """A bubblewrap sandbox, as the arguments that make it.
+
+    Every sandbox has separate namespaces, no capabilities, one user, a system-call filter, a separate `/proc` and
+    `/dev`, and the system's programs and the interpreter, read-only. The attributes are the only differences.
+
+    Attributes:
+        seccomp: the open file of the compiled filter of system calls.
+        memory: writable folders in memory, path to size in bytes.
+        user: the user's number inside.
+        processes: limit on simultaneous processes and threads; None if the filter forbids further processes or
+            something else counts them.
+        first: make the command the first process of its namespace, which ignores signals it does not handle. A measured
+            program must die of its signals as outside, so it is not.
+        nests: allow further user namespaces, such as those of a browser around its pages.
+        network: share the host's network, and show its settings.
+        devices: device files of the host.
+        root_bytes: size of a writable root in memory; None for a read-only one.
+        info: an open pipe to which bubblewrap writes the first process's id, if any.
+    """
+
+    seccomp: int
+    memory: Mapping[str, int]
+    user: int = 1000
+    processes: int | None = None
+    first: bool = True
+    nests: bool = False
+    network: bool = False
+    devices: Sequence[Path] = ()
+    root_bytes: int | None = None
+    info: int | None = None
+    _mounts: list[str] = field(default_factory=list[str], init=False)
+
+    def show(self, path: Path | str, inside: Path | str | None = None, *, optional: bool = False) -> None:
+        """Show a file or folder of the host, read-only.
+
+        Args:
+            path: its path on the host.
+            inside: its path in the sandbox; None for the same.
+            optional: leave it out if it does not exist.
+        """
+        self._mounts += ["--ro-bind-try" if optional else "--ro-bind", str(path), str(inside or path)]
+
+    def share(self, path: Path | str, inside: Path | str) -> None:
+        """Show a file, folder or socket of the host, to read and write."""
+        self._mounts += ["--bind", str(path), str(inside)]
+
+    def add_file(self, descriptor: int, inside: str) -> None:
+        """Add a read-only file with the content of an open one."""
+        self._mounts += ["--ro-bind-data", str(descriptor), inside]
+
+    def add_folder(self, inside: str) -> None:
+        """Add an empty folder."""
+        self._mounts += ["--dir", inside]
+
+    def command(self, program: Sequence[str], *, folder: str, variables: Mapping[str, str] | None = None) -> list[str]:
+        """Return the command line that runs `program` in this sandbox.
+
+        Args:
+            program: the program and its arguments, as the sandbox sees them.
+            folder: the working folder.
+            variables: the whole environment; None to inherit bubblewrap's.
+
+        Raises:
+            IsolationError: if bubblewrap is not installed.
+        """
+        arguments = [*(bounded(self.processes) if self.processes is not None else ()), bwrap()]
+        arguments += [
+            *_isolate(self.user, first=self.first, nests=self.nests),
+            *(["--share-net"] if self.network else []),
+        ]
+        arguments += ["--seccomp", str(self.seccomp)]
+        arguments += ["--info-fd", str(self.info)] if self.info is not None else []
+        arguments += ["--size", str(self.root_bytes), "--tmpfs", "/"] if self.root_bytes is not None else []
+        arguments += [*_system_view(), *_proc_view(), "--dev", "/dev"]
+        for path, size in self.memory.items():
+            arguments += ["--size", str(size), "--tmpfs", path]
+        for device in self.devices:
+            arguments += ["--dev-bind", str(device), str(device)]
+        # Only after the mounts below it. `/dev` is a file system in memory, half as large as the machine's.
+        arguments += ["--remount-ro", "/dev", *_etc_view(network=self.network), *_interpreter_view(), *self._mounts]
+        arguments += ["--remount-ro", "/"] if self.root_bytes is None else []
+        arguments += ["--chdir", folder, *(["--clearenv"] if variables is not None else [])]
+        for name, value in (variables or {}).items():
+            arguments += ["--setenv", name, value]
+        return [*arguments, "--", *program]
+
+
+def try_command(program: Sequence[str], *, nests: bool = False) -> subprocess.CompletedProcess[str]:
+    """Run a command that sees the whole host, read-only, to find out whether namespaces work here.
 
     Args:
-        user: the user's number.
-        first: make the command the first process of its namespace, which ignores signals it does not handle.
+        program: the program and its arguments.
+        nests: allow further user namespaces.
+
+    Raises:
+        IsolationError: if bubblewrap is not installed.
+        OSError: if it cannot be started.
+        subprocess.TimeoutExpired: if it takes longer than 20 s.
     """
+    view = ["--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev"]
+    command = [bwrap(), *_isolate(1000, nests=nests), *view, *program]
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=20, start_new_session=True)
+
+
+def _isolate(user: int, *, first: bool = True, nests: bool = False) -> list[str]:
     return [
-        *("--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL"),
+        *("--unshare-all", "--unshare-user", *([] if nests else ["--disable-userns"]), "--cap-drop", "ALL"),
         *("--uid", str(user), "--gid", str(user)),
         *("--hostname", "sandbox", "--die-with-parent", "--new-session", *(["--as-pid-1"] if first else [])),
     ]
 
 
-def system_view() -> list[str]:
+def _system_view() -> list[str]:
     """Return the arguments that show the system's programs and libraries, read-only."""
     arguments = ["--ro-bind", "/usr", "/usr"]
     for name in LINKED:
@@ -73,7 +175,7 @@ def system_view() -> list[str]:
     return arguments
 
 
-def proc_view() -> list[str]:
+def _proc_view() -> list[str]:
     """Return the arguments for a separate `/proc`.
 
     If this program runs as root, the sandbox's user also owns the kernel's settings, with or without capabilities.
@@ -85,7 +187,7 @@ def proc_view() -> list[str]:
     return arguments
 
 
-def etc_view(*, network: bool = False) -> list[str]:
+def _etc_view(*, network: bool) -> list[str]:
     """Return the arguments that show the parts of `/etc` needed by programs, read-only."""
     arguments: list[str] = []
     for name in (*_ETC, *(_ETC_NETWORK if network else ())):
@@ -93,7 +195,7 @@ def etc_view(*, network: bool = False) -> list[str]:
     return arguments
 
 
-def interpreter_view() -> list[str]:
+def _interpreter_view() -> list[str]:
     """Return the arguments that show the interpreter and the system's Python, both without their packages."""
     arguments: list[str] = []
     for folder in _interpreter_folders():
@@ -135,8 +237,7 @@ def available() -> str | None:
         return f"bubblewrap is not installed; {_REMEDY}"
     try:
         seccomp_program()
-        trial = [bwrap(), *isolate(1000), "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"]
-        tried = subprocess.run(trial, check=False, capture_output=True, text=True, timeout=20, start_new_session=True)
+        tried = try_command(["true"])
     except IsolationError as error:
         return str(error)
     except (OSError, subprocess.TimeoutExpired) as error:

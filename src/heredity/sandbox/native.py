@@ -25,17 +25,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from heredity._core.errors import ConfigError, HostError, IsolationError
-from heredity.sandbox.bubblewrap_root import (
-    available,
-    bwrap,
-    etc_view,
-    interpreter_view,
-    isolate,
-    proc_view,
-    seccomp_program,
-    system_view,
-)
-from heredity.sandbox.process_groups import bounded
+from heredity.sandbox.bubblewrap_root import Root, available, seccomp_program
 from heredity.sandbox.waiting import RunClock
 
 WORK = "/work"
@@ -43,7 +33,6 @@ WORK = "/work"
 
 _REAPER = Path(__file__).parent / "reaper.py"
 _STACK_BYTES = 256 << 20
-_USER = 1000
 _MOST_PROCESSES = 512  # of a compiler, threads included
 _CHUNK = 1 << 16
 _MOST_REQUEST_BYTES = 128 << 10  # of one message on a socket, whose buffers have 208 KiB
@@ -154,7 +143,9 @@ class NativeRuns:
             HostError: if the process that starts it has ended; the next run gets a new one.
             ConfigError: if the command and its environment are too large.
         """
-        arguments = _arguments(self._rules[compiling], bounds, work, shown, environment or {}, compiling=compiling)
+        root = _root(self._rules[compiling], bounds, work, shown, compiling=compiling)
+        variables = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", "LANG": "C.UTF-8", "TMPDIR": "/tmp"}
+        variables |= environment or {}
         size = max(bounds.disk_bytes, bounds.output_bytes)
         seconds = math.ceil(bounds.cpu_s)
         limits = {
@@ -164,7 +155,7 @@ class NativeRuns:
             "FSIZE": (size,) * 2,
         }
         request = {
-            "command": [*arguments, "--", *command],
+            "command": root.command(command, folder=WORK if work else "/tmp", variables=variables),
             "environment": {"PATH": "/usr/bin:/bin"},
             "rules": self._rules[compiling],
             "limits": {**limits, "STACK": (_STACK_BYTES,) * 2, "NOFILE": (256, 256)},
@@ -292,31 +283,16 @@ class _Reaper:
         return json.loads(data)
 
 
-def _arguments(
-    rules: int,
-    bounds: Bounds,
-    work: Path | None,
-    shown: Sequence[Path],
-    environment: Mapping[str, str],
-    *,
-    compiling: bool,
-) -> list[str]:
-    arguments = [*(bounded(_MOST_PROCESSES) if compiling else ()), bwrap(), *isolate(_USER, first=False)]
-    arguments += ["--seccomp", str(rules), *system_view(), *proc_view()]
-    arguments += ["--dev", "/dev", *etc_view(), *interpreter_view()]
-    arguments += ["--size", str(bounds.disk_bytes), "--tmpfs", "/tmp"]
-    views = [part for path in shown for part in ("--ro-bind", str(path), str(path))]
-    if compiling:
-        # Files shown may lie below the host's folder of this name.
-        arguments += ["--size", str(bounds.disk_bytes), "--tmpfs", WORK, *views]
-        arguments += ["--ro-bind", str(work), "/source"] if work is not None else []
-    else:
-        arguments += [*views, *(["--ro-bind", str(work), WORK] if work is not None else [])]
-    arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", WORK if work else "/tmp", "--clearenv"]
-    own = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", "LANG": "C.UTF-8", "TMPDIR": "/tmp"}
-    for name, value in {**own, **environment}.items():
-        arguments += ["--setenv", name, value]
-    return arguments
+def _root(rules: int, bounds: Bounds, work: Path | None, shown: Sequence[Path], *, compiling: bool) -> Root:
+    writable = ("/tmp", WORK) if compiling else ("/tmp",)
+    processes = _MOST_PROCESSES if compiling else None
+    root = Root(rules, dict.fromkeys(writable, bounds.disk_bytes), processes=processes, first=False)
+    # Files shown may lie below the host's folder named as WORK: over the compiler's, and below a program's.
+    for path in shown:
+        root.show(path)
+    if work is not None:
+        root.show(work, "/source" if compiling else WORK)
+    return root
 
 
 def _exchanged(streams: Sequence[IO[bytes]], stdin: bytes, bounds: Bounds, clock: RunClock) -> tuple[bytes, bytes, str]:

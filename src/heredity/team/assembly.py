@@ -37,8 +37,7 @@ from heredity.team.evolution.trials import Case, Staff, is_right, solved, used_i
 from heredity.team.memory import Entry, SharedMemory, to_jsonl
 from heredity.team.outside import CodingAgents, ModelDoor, described, foreign_agents
 from heredity.team.participant import Context, Handler
-from heredity.team.plan import Plan
-from heredity.team.planning import INSTRUCTIONS, Debate, Planner
+from heredity.team.planning import INSTRUCTIONS, Debate, Plan, Planner
 from heredity.team.settings import AgentSection, EvolutionSection, TeamSettings
 from heredity.team.team import PLANNER, Member, Team, TeamResult, open_team, write_whole
 from heredity.team.tools.documents import ENDINGS, PICTURES, Corpus, DocumentReader

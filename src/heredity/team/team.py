@@ -23,8 +23,7 @@ from heredity.team.agent import SubAgent
 from heredity.team.bus import Bus
 from heredity.team.memory import SharedMemory, to_jsonl
 from heredity.team.participant import Context, Handler, Kind, Message, Outcome, Participant
-from heredity.team.plan import Plan
-from heredity.team.planning import ROUNDS, Planner, PlanningAgent
+from heredity.team.planning import ROUNDS, Plan, Planner, PlanningAgent
 from heredity.team.record import open_record
 
 PLANNER = "planner"

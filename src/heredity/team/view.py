@@ -21,7 +21,7 @@ from heredity.records import read_journal
 from heredity.records.events import Event
 from heredity.team.bus import OUTSIDE
 from heredity.team.participant import Kind, Message
-from heredity.team.plan import Plan, parsed, read_plan
+from heredity.team.planning import Plan, parsed, read_plan
 from heredity.team.record import EFFECT_DONE, MESSAGE
 
 _KEPT = 400

@@ -12,8 +12,8 @@ from tests.agents.registry.fakes import OpenPrograms, filled
 
 from heredity._core.errors import ConfigError, DamagedRecordError
 from heredity.agents.registry import Connections, serve_resources
-from heredity.agents.registry.app import ResourceApp
 from heredity.agents.registry.operators import schema_of
+from heredity.agents.registry.serving import ResourceApp
 from heredity.engine.resource_runs import ResourceRuns
 from heredity.resources import OPERATORS, Registry, Store
 

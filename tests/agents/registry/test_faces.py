@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 from heredity._core.errors import HeredityError, IsolationError
 from heredity.agents.registry import Connections
-from heredity.agents.registry.app import ResourceApp
 from heredity.agents.registry.operators import ToolFailedError, encoded, perform
+from heredity.agents.registry.serving import ResourceApp
 from heredity.cli.main import app
 from heredity.engine.programs import SandboxedPrograms
 from heredity.engine.resource_runs import ResourceRuns

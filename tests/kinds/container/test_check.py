@@ -14,7 +14,7 @@ from heredity.kinds.container.check import check_task, check_tasks
 from heredity.kinds.container.format import read_task
 from heredity.kinds.container.verification import attempt, oracle
 from heredity.sandbox.containers import BubblewrapBackend, Phase
-from heredity.sandbox.containers.backends import open_backend
+from heredity.sandbox.containers.contract import open_backend
 from heredity.sandbox.containers.docker import DockerBackend, engine
 
 OWN = Path(library.__path__[0]) / "tasks" / "containers"

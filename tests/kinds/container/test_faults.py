@@ -16,7 +16,7 @@ from heredity.kinds.container.verification import Controls, Verdict, attempt
 from heredity.results.status import FailureSource
 from heredity.sandbox import bubblewrap_root
 from heredity.sandbox.containers import BubblewrapBackend
-from heredity.sandbox.containers.backends import open_backend
+from heredity.sandbox.containers.contract import open_backend
 
 FRAIL = """
 cd /app

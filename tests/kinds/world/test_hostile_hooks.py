@@ -15,7 +15,8 @@ from heredity.kinds.world.gates.admit import Admission, admit
 from heredity.kinds.world.gates.contract import Subject
 from heredity.kinds.world.gates.mutants import set_shipped
 from heredity.kinds.world.world import World
-from heredity.sandbox import isolation, kept, waiting
+from heredity.sandbox import isolation, waiting
+from heredity.sandbox import zygote as kept
 
 try:
     isolation.resolve()

@@ -16,7 +16,7 @@ from tests.pages.live.test_view_records import write_team, write_training
 
 from heredity._core.errors import IsolationError
 from heredity.bench import run_folders as bench
-from heredity.pages.live.index.index import Index, open_index
+from heredity.pages.live.index import Index, open_index
 from heredity.records import RunFolder
 from heredity.records.lock import RunLock
 from heredity.sandbox.isolation import resolve

@@ -13,7 +13,7 @@ from heredity._core.errors import ConfigError
 from heredity.cli.runs import leading_to
 from heredity.pages.live.actions import Actions
 from heredity.pages.live.app import ViewApp, serve_view
-from heredity.pages.live.index.index import open_index
+from heredity.pages.live.index import open_index
 from heredity.pages.live.place import Place
 
 PYTHON = Path("/usr/bin/python3")

@@ -19,7 +19,7 @@ from tests.pages.live.conftest import BASE, Site, columns, program, site_of, tra
 
 from heredity.bench.run_folders import write_suite
 from heredity.engine.trajectory import encode_many
-from heredity.pages.live.index.index import Index
+from heredity.pages.live.index import Index
 from heredity.records import RunFolder
 
 SMALL = "/s/small/r/grpo--s0"

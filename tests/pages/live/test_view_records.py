@@ -23,7 +23,7 @@ def write_training(folder: Path) -> None:
 
 def write_team(folder: Path) -> Path:
     """Write a run of a team on two tasks, one with a record, one that names a folder outside."""
-    from heredity.team.plan import Plan, State, Step
+    from heredity.team.planning import Plan, State, Step
 
     run = write_run(folder, "team--s0")
     record = run / "teams" / "001"

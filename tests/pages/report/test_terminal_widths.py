@@ -30,12 +30,12 @@ from heredity.protocols.policy_evolution import protocol as policy_report
 from heredity.protocols.post_training import protocol as training_report
 from heredity.protocols.post_training.protocol import METRICS as TRAINING
 from heredity.protocols.resource_evolution import protocol as commit_report
-from heredity.protocols.team_questions.evolution_sections import gain_section
 from heredity.protocols.team_questions.protocol import gains
+from heredity.protocols.team_questions.report import gain_section
 from heredity.protocols.within_task import report as within_report
 from heredity.protocols.within_task.results import Contrast, WithinRow, WithinSuite
 from heredity.protocols.world_generation import protocol as generation_report
-from heredity.protocols.world_generation.results import FaultRow, GenerationSuite, Share, YieldRow
+from heredity.protocols.world_generation.metrics import FaultRow, GenerationSuite, Share, YieldRow
 from heredity.results.page import Cell, Column, Mean, Page, Row, Section, Table
 from heredity.results.report import Report
 from heredity.results.run import Verdict

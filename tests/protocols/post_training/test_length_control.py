@@ -11,7 +11,7 @@ from heredity._core.errors import ConfigError
 from heredity._core.ids import generator
 from heredity.engine.trajectory import Trajectory, encode_many
 from heredity.protocols.post_training.analysis import length_controlled, posttraining_metrics
-from heredity.protocols.post_training.analysis.length_control import described
+from heredity.protocols.post_training.analysis.metrics import win_rate
 from heredity.session.rollouts import comparison_of
 
 
@@ -44,8 +44,8 @@ def test_the_interval_covers_what_would_be_won_at_equal_length() -> None:
         lengths = (references * draws.uniform(0.7, 2.2, 70)).astype(int)
         slope = np.tanh((lengths - references) / (lengths - references).std())
         won = (draws.random(70) < 1 / (1 + np.exp(-(0.4 + slope)))).astype(float)
-        win_rate = described(list(zip(won, lengths, references, strict=True)))
-        covered += win_rate.ci[0] <= 1 / (1 + np.exp(-0.4)) <= win_rate.ci[1]
+        rate = win_rate(list(zip(won, lengths, references, strict=True)))
+        covered += rate.ci[0] <= 1 / (1 + np.exp(-0.4)) <= rate.ci[1]
     assert covered >= 52
 
 
@@ -59,23 +59,23 @@ def test_instructions_of_one_document_are_one_draw_in_the_interval() -> None:
         lengths = draws.integers(100, 300, 80)
         listed = list(zip(won, lengths, draws.integers(100, 300, 80), strict=True))
         for together in held:
-            win_rate = described(listed, documents if together else None)
-            assert win_rate.clusters == (10 if together else None)
-            held[together] += win_rate.ci is not None and win_rate.ci[0] <= 0.5 <= win_rate.ci[1]
+            rate = win_rate(listed, documents if together else None)
+            assert rate.clusters == (10 if together else None)
+            held[together] += rate.ci is not None and rate.ci[0] <= 0.5 <= rate.ci[1]
     assert held[True] >= 27, "of 30, at 95%"
     assert held[False] <= 20, "as if answers were drawn one by one"
 
 
 def test_too_few_documents_have_no_interval_and_documents_of_one_instruction_are_none() -> None:
     listed = [(float(i % 3 > 0), 100 + i, 120) for i in range(40)]
-    assert described(listed, [i // 8 for i in range(40)]).ci is None, "five documents"
-    assert described(listed, list(range(40))) == described(listed)
-    assert described([None, *listed], [0, *range(40)]) == described(listed), "what is missing leaves its cluster"
+    assert win_rate(listed, [i // 8 for i in range(40)]).ci is None, "five documents"
+    assert win_rate(listed, list(range(40))) == win_rate(listed)
+    assert win_rate([None, *listed], [0, *range(40)]) == win_rate(listed), "what is missing leaves its cluster"
 
 
 def test_no_interval_is_made_up_where_all_answers_ended_alike() -> None:
-    assert described([(1.0, 50, 40)] * 9).ci is None
-    assert described([]) is None
+    assert win_rate([(1.0, 50, 40)] * 9).ci is None
+    assert win_rate([]) is None
 
 
 def attempt(

@@ -16,8 +16,7 @@ from heredity.experiments.config import cells, resolve
 from heredity.kinds.checkpoint.inference import Bounds, Inference
 from heredity.kinds.checkpoint.models import inspect
 from heredity.kinds.checkpoint.models.checkpoint import CheckpointPlaces
-from heredity.protocols.post_training.judge import inference_of
-from heredity.protocols.post_training.protocol import base_of, room_of
+from heredity.protocols.post_training.protocol import base_of, inference_of, room_of
 
 GIB = 1 << 30
 QWEN3_8B = 8_190_735_360

@@ -6,7 +6,7 @@ import pytest
 from tests.protocols.post_training.posttraining_journals import Act, PostTrainingJournal, Told, script
 
 from heredity.protocols.post_training.analysis import posttraining_metrics, read_code
-from heredity.protocols.post_training.analysis.audit import audit
+from heredity.protocols.post_training.analysis.routes import audit
 from heredity.protocols.post_training.results import Audit
 
 

@@ -20,7 +20,7 @@ from heredity.pages.report.run_page import run_page as run_shown
 from heredity.pages.report.suite_page import suite_page as suite_shown
 from heredity.protocols.post_training.protocol import METRICS, REPORT
 from heredity.protocols.post_training.results import Evidence, Excerpt, Finding, Grade
-from heredity.protocols.post_training.summaries import FIELDS, results_csv, spent_lines
+from heredity.protocols.post_training.run_sections import FIELDS, results_csv, spent_lines
 from heredity.results.charts import Series
 from heredity.results.run import RunResults
 from heredity.results.suite import SuiteResults

@@ -16,7 +16,7 @@ from heredity.kinds.world.commands.worlds import app
 from heredity.kinds.world.themes import Theme, read_themes
 from heredity.models import Usage
 from heredity.protocols.world_generation import commands as worlds_generate
-from heredity.protocols.world_generation.stages import Preparation, Review, with_review
+from heredity.protocols.world_generation.author import Preparation, Review, with_review
 from heredity.tasks.registry import taskset
 
 MODEL = ("--model", "offline/world-author")

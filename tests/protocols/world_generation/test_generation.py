@@ -17,7 +17,7 @@ from heredity.kinds.world.gates.build import ALL
 from heredity.kinds.world.gates.contract import files_digest
 from heredity.kinds.world.world import World
 from heredity.protocols.world_generation.judge import WORLD_ADMITTED, shelve
-from heredity.protocols.world_generation.results import GenerationRun, GenerationSuite
+from heredity.protocols.world_generation.metrics import GenerationRun, GenerationSuite
 from heredity.records import BlobStore, read_journal
 from heredity.records.events import MODEL_CALLED, SUBMISSION_ADMITTED
 from heredity.resources import SourceTree

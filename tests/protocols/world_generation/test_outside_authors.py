@@ -17,7 +17,7 @@ from heredity.kinds.world.compose.composing import compose, yaml_text
 from heredity.kinds.world.compose.recipe import Recipe
 from heredity.kinds.world.world import World
 from heredity.library.models.world_faults import planted
-from heredity.protocols.world_generation.results import GenerationRun
+from heredity.protocols.world_generation.metrics import GenerationRun
 
 pytestmark = pytest.mark.skipif(available() is not None, reason=f"agents cannot be confined here: {available()}")
 

@@ -7,8 +7,16 @@ import pytest
 from heredity.analysis.samples import wilson
 from heredity.kinds.world.gates.build import ALL
 from heredity.protocols.world_generation.judge import GatesExecuted
-from heredity.protocols.world_generation.metrics import _faults, _gates, _repairs, _yield
-from heredity.protocols.world_generation.results import BuildRow, FindingRow, GateRow, GenerationRun
+from heredity.protocols.world_generation.metrics import (
+    BuildRow,
+    FindingRow,
+    GateRow,
+    GenerationRun,
+    _faults,
+    _gates,
+    _repairs,
+    _yield,
+)
 
 
 def finding(gate: str, kind: str) -> FindingRow:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from heredity._core.errors import ConfigError, RejectedError, RunLockedError
-from heredity.team.plan import PlanError
+from heredity.team.planning import PlanError
 from heredity.team.serving.office import Office, TaskRun
 from heredity.team.settings import TeamSettings
 

@@ -15,7 +15,7 @@ import openai
 import pytest
 
 from heredity._core.errors import ConfigError
-from heredity.pages.live.team.page import page_routes
+from heredity.pages.live.pages.team import page_routes
 from heredity.team.assembly import work
 from heredity.team.serving.office import Office
 from heredity.team.serving.serving import MAX_BODY, Door, serve_team

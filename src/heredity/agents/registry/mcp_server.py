@@ -18,8 +18,8 @@ from mcp.shared.exceptions import MCPError
 
 from heredity import __version__
 from heredity._core.errors import ConfigError, HeredityError, UnknownNameError
-from heredity.agents.registry.connections import Connections
 from heredity.agents.registry.operators import READING, ToolFailedError, perform, schema_of
+from heredity.agents.registry.serving import Connections
 from heredity.engine.actor import ToolResult
 from heredity.engine.resource_runs import ResourceRuns
 from heredity.resources import OPERATORS, Instance, Registry, Version

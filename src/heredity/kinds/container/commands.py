@@ -32,7 +32,7 @@ def check(
     Example: heredity tasks check ./my-tasks --backend bubblewrap
     """
     from heredity.kinds.container.check import check_tasks
-    from heredity.sandbox.containers.backends import open_backend
+    from heredity.sandbox.containers.contract import open_backend
 
     async def checked() -> list[CheckedTask]:
         async with open_backend(backend) as opened:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from heredity._core.engine_folder import EngineFolder
 from heredity._core.errors import ConfigError
-from heredity.pages.live.index.rows import size_of
+from heredity.pages.live.rows import size_of
 
 _OVERRIDE = re.compile(r"[A-Za-z_][\w.\"-]{0,200}=.{0,2000}", re.DOTALL)
 _LAST_CHARS = 4000

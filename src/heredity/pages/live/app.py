@@ -23,10 +23,14 @@ from heredity._core.errors import ConfigError, HeredityError, RecordError, Unkno
 from heredity._core.http import listening, tcp_socket
 from heredity.pages.live.actions import Actions
 from heredity.pages.live.drawing import Block, View, draw
-from heredity.pages.live.index.rows import size_of
-from heredity.pages.live.pages import compare, folder, lineage, lists, record, rollout, run, team, trace
+from heredity.pages.live.pages import compare, lists, record, run, team
+from heredity.pages.live.pages import lists as folder
+from heredity.pages.live.pages import record as rollout
+from heredity.pages.live.pages import record as trace
+from heredity.pages.live.pages import run as lineage
 from heredity.pages.live.pages.here import Run, Suite
 from heredity.pages.live.place import Place, blob
+from heredity.pages.live.rows import size_of
 from heredity.pages.live.watching import PATIENCE_S, Watcher
 from heredity.pages.report import html
 from heredity.resources import Candidate

@@ -10,8 +10,8 @@ from typing import Any
 
 from heredity._core.errors import ConfigError, RecordError, UnknownNameError
 from heredity._core.outside import read_text, resolved, toml_table
-from heredity.pages.live.index.index import Index, open_index
-from heredity.pages.live.index.rows import size_of
+from heredity.pages.live.index import Index, open_index
+from heredity.pages.live.rows import size_of
 from heredity.records import BlobStore
 from heredity.records.run_folder import is_run, is_suite
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from heredity._core.errors import HeredityError, RecordError
 from heredity.pages.live.actions import holder
-from heredity.pages.live.index.index import Index
+from heredity.pages.live.index import Index
 from heredity.pages.live.place import Place
 
 EVERY_S = 1.0

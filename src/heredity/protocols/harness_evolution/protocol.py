@@ -31,15 +31,15 @@ from heredity.protocols.harness_evolution.analysis.metrics import (
 )
 from heredity.protocols.harness_evolution.analysis.paired import (
     asked_of,
-    clusters_of,
     gains,
     gains_table,
     over_runs,
     paired_gains,
+    task_clusters,
 )
-from heredity.protocols.harness_evolution.analysis.records import JournalRows
 from heredity.protocols.harness_evolution.analysis.rows import TaskRows
-from heredity.protocols.harness_evolution.judge import selected
+from heredity.protocols.harness_evolution.annotation import JournalRows
+from heredity.protocols.harness_evolution.judge import HarnessSetting, selected
 from heredity.protocols.harness_evolution.results import (
     BeforeAfter,
     Collapse,
@@ -67,7 +67,6 @@ from heredity.protocols.harness_evolution.results import (
     harness_of,
 )
 from heredity.protocols.harness_evolution.run_sections import run_sections
-from heredity.protocols.harness_evolution.setting import HarnessSetting
 from heredity.protocols.harness_evolution.suite_sections import suite_sections
 from heredity.protocols.harness_evolution.task_results import Cost, Costs, Of
 from heredity.protocols.harness_evolution.terms import (
@@ -291,7 +290,7 @@ def _clusters(scored: Scored, measure: _Measure) -> list[Clusters]:
     """Return the cluster of each task in the tables of `_by_taskset`."""
     drawn: dict[str, dict[str, str | None]] = {}
     for member, row in scored:
-        clusters = dict.fromkeys(row) | clusters_of(member.harness.paired.get(measure.view))
+        clusters = dict.fromkeys(row) | task_clusters(member.harness.paired.get(measure.view))
         drawn.setdefault(str(member.run.taskset), {}).update({task: clusters[task] for task in row})
     return [list(own.values()) for own in drawn.values()]
 

@@ -1,27 +1,39 @@
-"""Post-training (Agent² RL-Bench): an agent trains a model within a time limit, with unlimited gradings."""
+"""Post-training (Agent² RL-Bench): an agent trains a model within a time limit, with unlimited gradings.
+
+The judge selects the best graded checkpoint. The graded view's best score within the budget is the paper's result. It selected
+the checkpoint and is therefore optimistic. The held-out slice, on which no submission was graded, measures the selected
+checkpoint, paired by item with the base model.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Literal
 
+from pydantic import Field
+
+from heredity._core.bounds import MOST_BYTES, Seconds
 from heredity._core.errors import ConfigError, HeredityError, UnknownNameError
+from heredity._core.ids import seed_sequence
 from heredity.agents.launchers import CommandAgent
 from heredity.agents.launchers.command import DISK_BYTES, FILE_BYTES
 from heredity.analysis.contract import CommonMetrics, RunEvidence, SuiteEvidence
 from heredity.configuration.config import Cell, Config
-from heredity.configuration.sections import OpenBudgetSection
+from heredity.configuration.sections import EvolverSection, Locate, OpenBudgetSection, ViewsSection
+from heredity.configuration.sections import Section as ConfigSection
 from heredity.engine.engine import Engine
-from heredity.engine.runner import Runner
+from heredity.engine.runner import Job, Runner
+from heredity.engine.trajectory import Trajectory
 from heredity.experiments.outside_agents import command_agent, described, model_door, record_stream
-from heredity.kinds.checkpoint.inference import Inference
+from heredity.kinds.checkpoint.inference import Inference, choose
 from heredity.kinds.checkpoint.kind import KIND as CHECKPOINTS
-from heredity.kinds.checkpoint.models.bases import CHARACTERS, SMOLLM2, base_model
+from heredity.kinds.checkpoint.models.bases import CHARACTERS, SMOLLM2, base_model, located_model
 from heredity.kinds.checkpoint.models.checkpoint import Checkpoint, CheckpointPlaces, candidate_of, inspect
 from heredity.kinds.checkpoint.tasks import (
     PREFIX,
@@ -36,31 +48,297 @@ from heredity.kinds.checkpoint.tasks.taskset import MULTI
 from heredity.protocols.contract import Evolver, Needs, Protocol, RunContext, Setup, SuiteContext
 from heredity.protocols.post_training.analysis import posttraining_metrics, posttraining_study
 from heredity.protocols.post_training.analysis.record import BASE_MODEL
-from heredity.protocols.post_training.events import EVENTS, RECORD
-from heredity.protocols.post_training.judge import RunGrading, inference_in, inference_of, judge, selected
+from heredity.protocols.post_training.events import (
+    BASELINE_SCORED,
+    EVENTS,
+    GRADING_REPEATED,
+    RECORD,
+    BaselineScored,
+    GradingRepeated,
+    training_of,
+)
 from heredity.protocols.post_training.results import TrainingRunResults
 from heredity.protocols.post_training.run_sections import run_sections
-from heredity.protocols.post_training.sections import TrainingEvolverSection, TrainingSection, TrainingViewsSection
 from heredity.protocols.post_training.server.agent_run import train_with_agent
-from heredity.protocols.post_training.server.kept import FOLDER, selected_weights
-from heredity.protocols.post_training.server.terms import Part, TrainingTerms
+from heredity.protocols.post_training.server.workspace import FOLDER, Part, TrainingTerms, selected_weights
 from heredity.protocols.post_training.suite_results import TrainingSuiteResults
 from heredity.protocols.post_training.suite_sections import suite_sections
 from heredity.protocols.shared.published import published_section
+from heredity.records import Event, read_journal
 from heredity.records.agent_starts import failure_of
-from heredity.records.events import GPU_LEASED, SUBMISSION_REJECTED
+from heredity.records.events import GPU_LEASED, JUDGING_SELECTED, SUBMISSION_REJECTED
 from heredity.resources import Candidate
-from heredity.results.base import Result
+from heredity.results.base import Result, covers
 from heredity.results.page import Section
 from heredity.results.report import Words
 from heredity.results.run import RunResults
 from heredity.results.suite import SuiteResults
-from heredity.sandbox.gpus import Lease
+from heredity.sandbox.gpus import NO_GPU, Lease
 from heredity.sandbox.inference import packages
+from heredity.sandbox.limits import Limits
 from heredity.sandbox.memory import machine_memory
-from heredity.session.bench import Judgements, Reference, judged_reference
+from heredity.session.bench import (
+    Bench,
+    Evolved,
+    Judgements,
+    Reference,
+    Verdict,
+    conclude,
+    judged_reference,
+    load_candidate,
+    require,
+    score,
+    score_reference,
+)
+from heredity.session.rollouts import listed_comparisons, outcome_of
 from heredity.session.session import Session
-from heredity.session.views import ViewPlan
+from heredity.session.session_log import Submission, score_to_json
+from heredity.session.views import ViewPlan, clusters_of
+
+
+class TrainingEvolverSection(EvolverSection):
+    """`[evolver]` of post-training: an agent, which starts from the base model."""
+
+    def idle(self, config: Config) -> Mapping[str, str]:
+        """Return `initial` too: an agent starts from the base model."""
+        return {**super().idle(config), "initial": "an agent starts from the base model; set training.base_model"}
+
+
+class TrainingViewsSection(ViewsSection):
+    """`[views]` of post-training: `validation` is unused, because graded items select the checkpoint."""
+
+    def idle(self, config: Config) -> Mapping[str, str]:
+        """Return `validation`."""
+        return {"validation": "the items of budget.train_cases select the checkpoint"}
+
+
+class TrainingSection(ConfigSection):
+    """`[training]`: the trained model, and the grading.
+
+    Attributes:
+        base_model: the base model, one of the task's; the first by default.
+        mode: `free`, `sft-only`, `rl-only`: the allowed routes; the code that ran is audited.
+            `multi-task`: any route, one model for several tasks.
+        repeats: number of further gradings of the best checkpoint, to measure the noise of grading.
+        engine: inference engine: `transformers`, `vllm`, or `auto`: vLLM if it is installed and grading uses a GPU.
+        device: grading device: `cpu`, or `gpu`: the run's first GPU, unless a submission names another one.
+        memory_bytes: memory of the process that grades a checkpoint; by default 4 GiB, or 8 bytes for each parameter and
+            2 GiB.
+        load_seconds: time limit of loading a checkpoint; by default 120, or 30 for each GiB of its weights as 32-bit floats.
+        reply_seconds: time limit of one batch of answers; by default 900, on the CPU 900 for each 10^9 parameters.
+        gpus: number of GPUs from `engine.gpus` reserved for each run; its agent sees only these.
+    """
+
+    paths: ClassVar[Mapping[str, Locate]] = MappingProxyType({"base_model": located_model})
+    varied: ClassVar[bool] = True
+    indifferent: ClassVar[tuple[str, ...]] = (
+        *("mode", "repeats", "gpus"),
+        *("memory_bytes", "load_seconds", "reply_seconds"),
+    )
+
+    base_model: str = ""
+    mode: Literal["free", "sft-only", "rl-only", "multi-task"] = "free"
+    repeats: Annotated[int, Field(ge=0, le=1000)] = 0
+    engine: Literal["auto", "transformers", "vllm"] = "auto"
+    device: Literal["cpu", "gpu"] = "cpu"
+    memory_bytes: Annotated[int, Field(ge=64 << 20, le=MOST_BYTES)] | None = None
+    load_seconds: Seconds | None = None
+    reply_seconds: Seconds | None = None
+    gpus: Annotated[int, Field(ge=0, le=1024)] = 0
+
+    def agree(self, config: Config) -> None:
+        """Require an agent and a time limit."""
+        if not config.evolver.outside and "evolver" not in config.matrix:  # Each entry of a list is checked as a run.
+            raise ValueError("post-training needs an agent; set evolver.launcher, or evolver.agent to its command")
+        if config.budget.seconds is None:
+            raise ValueError("budget.seconds is missing; set the agent's wall time in seconds, such as 3600")
+
+
+class RunGrading:
+    """Grades for one run; implements `heredity.engine.runner.Runner`.
+
+    Args:
+        inference: runs its checkpoints, without device files.
+        opened: returns the grader for an engine and device; its provider closes it.
+        lease: the run's GPUs.
+
+    Attributes:
+        lease: the run's GPUs.
+    """
+
+    def __init__(self, inference: Inference, opened: Callable[[Inference], Runner], lease: Lease = NO_GPU) -> None:
+        self._inference, self._opened, self.lease = inference, opened, lease
+        self._gpu = next(iter(lease.gpus), None)
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """The conditions of scores: `engine`, `version` and `device`."""
+        return self._inference.to_json()
+
+    def choose(self, gpu: str | None) -> None:
+        """Grade from now on with one of the run's GPUs; None for its first."""
+        self._gpu = gpu if gpu is not None else next(iter(self.lease.gpus), None)
+
+    def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncIterator[tuple[int, Trajectory]]:
+        """Run jobs (see `GradingRunner.run`)."""
+        inference = self._inference
+        if inference.device == "gpu" and self._gpu is not None:
+            inference = replace(inference, devices=self.lease.gpus[self._gpu].files)
+        return self._opened(inference).run(jobs, limits)
+
+    async def close(self) -> None:
+        """No-op; the engine owns the runners."""
+
+
+def inference_of(cell: Cell, recorded: dict[str, Any] | None = None) -> Inference:
+    """Return the inference engine for the checkpoints of a run.
+
+    Args:
+        cell: the run.
+        recorded: the engine that graded it, or another run of its suite, before; `auto` keeps it.
+
+    Raises:
+        ConfigError: if it is not installed, needs a GPU that the run does not lease, or differs from the recorded one.
+    """
+    settings = cell.config.of(TrainingSection)
+    if settings.gpus > len(cell.config.engine.gpus):
+        raise ConfigError(
+            f"training.gpus is {settings.gpus}, but engine.gpus lists {len(cell.config.engine.gpus)}; list enough, "
+            "by nvidia-smi number"
+        )
+    if settings.device == "gpu" and not settings.gpus:
+        raise ConfigError(
+            'training.device is "gpu" but training.gpus is 0; set it to 1 or more and list GPUs in engine.gpus'
+        )
+    keep = settings.engine == "auto" and recorded is not None and recorded["device"] == settings.device
+    engine = choose(recorded["engine"] if keep and recorded else settings.engine, settings.device)
+    if recorded is not None and recorded != engine.to_json():
+        raise ConfigError(
+            f"checkpoints were graded with {_describe(recorded)} before, but would now be with {_describe(engine.to_json())}; "
+            "their scores are not comparable: restore the earlier engine or start a new suite"
+        )
+    limits = (settings.memory_bytes, settings.load_seconds, settings.reply_seconds)
+    return replace(engine, memory_bytes=limits[0], load_s=limits[1], reply_s=limits[2])
+
+
+def inference_in(cell: Cell, cells: Sequence[Cell], runs: Path) -> Inference:
+    """Return the inference engine of a run: the recorded one if the run or its suite is resumed.
+
+    Args:
+        cell: the run.
+        cells: all runs of its suite.
+        runs: the folder of their folders.
+
+    Raises:
+        ConfigError: as `inference_of`.
+    """
+    settings = cell.config.of(TrainingSection)
+    recorded = recorded_grading([runs / cell.id])
+    if recorded is None and settings.engine == "auto":
+        # Runs of a suite must be comparable.
+        recorded = recorded_grading(
+            [runs / c.id for c in cells if c.config.of(TrainingSection).device == settings.device]
+        )
+    return inference_of(cell, recorded)
+
+
+def recorded_grading(folders: Sequence[Path]) -> dict[str, Any] | None:
+    """Return the recorded engine of the first run that has one; None if none does."""
+    for folder in folders:
+        journal = folder / "journal.jsonl"
+        started = read_journal(journal)[:1] if journal.exists() else []
+        recorded = training_of(started[0].data).get("grading") if started else None
+        if recorded:
+            return recorded
+    return None
+
+
+def _describe(about: dict[str, Any]) -> str:
+    return f"{about['engine']} {about['version']} on the {about['device']}"
+
+
+async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = None, *, repeats: int = 0) -> Verdict:
+    """Judge a closed session and finish the run's journal; recorded results are reused.
+
+    Args:
+        bench: the judge's inputs; the graded view has the session's tasks.
+        evolved: the closed session.
+        reference: the base model.
+        repeats: number of further gradings of the best checkpoint, to measure the noise of grading.
+
+    Raises:
+        HostError: if the grading worker fails, or all held-out rollouts are missing; resume the run to
+            continue judging.
+        RecordError: if the disk is full or fails.
+    """
+    best, reason = _best(evolved)
+    submit_id, candidate = (best.submit_id, best.candidate) if best else (None, None)
+    await bench.journal_once(JUDGING_SELECTED.line({"submit_id": submit_id, "candidate": candidate, "reason": reason}))
+    heldout = (
+        None
+        if candidate is None
+        else require(await score(bench, bench.view("heldout"), candidate, submit_id), "held-out rollouts")
+    )
+    if candidate is not None:
+        for repeat in range(1, repeats + 1):
+            await _again(bench, candidate, submit_id, repeat)
+    scores = await score_reference(bench, reference) if reference else None
+    if reference is not None and reference.graded is not None:
+        listed = [score_to_json(points) for points in reference.graded]
+        compared = listed_comparisons(reference.comparisons.get("graded", ()))
+        digest = reference.candidate.digest
+        baseline: BaselineScored = {
+            "candidate": digest,
+            "view": "graded",
+            "scores": listed,
+            **compared,
+            **clusters_of(bench.train),
+        }
+        await bench.journal_once(BASELINE_SCORED.line(baseline))
+    await conclude(bench, evolved.status)
+    return Verdict(evolved.status, submit_id, candidate, reason, {}, heldout, scores)
+
+
+async def _again(bench: Bench, digest: str, submit_id: int | None, repeat: int) -> None:
+    """Grade a checkpoint once more on the graded view, with other seeds, to measure the noise of a score."""
+    if bench.recorded(GRADING_REPEATED, candidate=digest, repeat=repeat) is not None:
+        return
+    candidate = await asyncio.to_thread(load_candidate, bench, digest)
+    jobs = [
+        Job(bench.taskset, candidate, task, episode_index=index, policy_seed=_seed(repeat, task.index))
+        for index, task in enumerate(bench.train)
+    ]
+    trajectories = await bench.rollouts.all(jobs)
+    outcomes = [
+        outcome_of(job.task, t, bench.taskset.failure_return) for job, t in zip(jobs, trajectories, strict=True)
+    ]
+    scores = [score_to_json(outcome.score) for outcome in outcomes]
+    data: GradingRepeated = {"submit_id": submit_id, "candidate": digest, "repeat": repeat, "scores": scores}
+    await bench.records.commit([GRADING_REPEATED.line(data)])
+
+
+def _seed(repeat: int, item: int) -> int:
+    return int(seed_sequence(0, "grading", "repeat", repeat, item).generate_state(1)[0])
+
+
+def selected(evolved: Evolved, events: Sequence[Event] = ()) -> str | None:
+    """Return the best graded checkpoint, from the submissions alone (see `Selection`)."""
+    best, _ = _best(evolved)
+    return best.candidate if best else None
+
+
+def _best(evolved: Evolved) -> tuple[Submission | None, str]:
+    """Return the submission with the best graded score, the earliest among equals, and the reason."""
+    graded = [(s.feedback(), s) for s in evolved.submissions if s.status is not None]
+    covered = [(feedback, s) for feedback, s in graded if covers(feedback.scores.tolist(), evolved.coverage)]
+    scored = [(feedback.mean, -s.submit_id, s) for feedback, s in covered]
+    if not scored and any(not math.isnan(feedback.mean) for feedback, _ in graded):
+        return None, f"no checkpoint has {evolved.coverage:.0%} of its graded scores; the rest are missing"
+    if not scored:
+        return None, "no checkpoint was graded"
+    mean, _, best = max(scored, key=lambda entry: entry[:2])
+    return best, f"best graded mean {mean:.6g} of {len(scored)} checkpoints"
+
 
 AGENT_PACKAGES = ("accelerate", "peft", "trl", "datasets", "reasoning-gym", "alfworld")
 """Packages an agent may import if installed, in addition to torch, transformers and their requirements."""

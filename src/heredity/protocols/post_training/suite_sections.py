@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from heredity.analysis.samples import wilson
-from heredity.protocols.post_training.analysis.audit import MODES
-from heredity.protocols.post_training.analysis.routes import ROUTES
+from heredity.protocols.post_training.analysis.routes import MODES, ROUTES
+from heredity.protocols.post_training.run_sections import MINUTES, SPENT, results_csv, spent_lines
 from heredity.protocols.post_training.suite_results import (
     Behaviour,
     Entry,
@@ -24,7 +24,6 @@ from heredity.protocols.post_training.suite_results import (
     TrainingTables,
     Workspace,
 )
-from heredity.protocols.post_training.summaries import MINUTES, SPENT, results_csv, spent_lines
 from heredity.results import text
 from heredity.results.base import Unknown
 from heredity.results.charts import Interval, Intervals, Lines, Reference, Series, Tone

@@ -26,8 +26,7 @@ from heredity.models import Model
 from heredity.models.contract import NOTHING_USED, Usage
 from heredity.protocols.contract import Evolver, Needs, Protocol, RunContext, Setup, SuiteContext
 from heredity.protocols.within_task.events import EVENTS, WITHIN_ENDED, WITHIN_PROPOSED, WITHIN_SAMPLED, WithinSampled
-from heredity.protocols.within_task.metrics import METRICS
-from heredity.protocols.within_task.programs import TaskAccount, accounts_of, journal_programs
+from heredity.protocols.within_task.programs import METRICS, TaskAccount, accounts_of, journal_programs
 from heredity.protocols.within_task.report import REPORT
 from heredity.protocols.within_task.rounds import (
     Given,

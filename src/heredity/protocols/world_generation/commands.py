@@ -18,13 +18,13 @@ from heredity.experiments.config import resolve
 from heredity.experiments.suite import SuiteResult
 from heredity.kinds.world.themes import PREFIX
 from heredity.protocols.world_generation.author import WorldAuthor
+from heredity.protocols.world_generation.judge import LIBRARY
 from heredity.protocols.world_generation.metrics import runs_of
-from heredity.protocols.world_generation.setting import LIBRARY
 
 if TYPE_CHECKING:
     from heredity.experiments.suite import SuiteResult
     from heredity.kinds.world.themes import Theme
-    from heredity.protocols.world_generation.stages import Preparation, Review
+    from heredity.protocols.world_generation.author import Preparation, Review
 
 PROTOCOL = "world-generation"
 THEMES, REPLIES = "themes.toml", "themes.jsonl"
@@ -195,7 +195,7 @@ def _themes_of(
     from heredity.kinds.world.world import descriptions
     from heredity.models.gateway import Gateway
     from heredity.models.settings import GatewaySettings
-    from heredity.protocols.world_generation.stages import Preparation, with_review
+    from heredity.protocols.world_generation.author import Preparation, with_review
 
     others = [f"{one.meta.title}: {one.meta.summary}" for one in descriptions().values()]
 

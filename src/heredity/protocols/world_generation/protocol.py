@@ -6,21 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from heredity.protocols.contract import Protocol
-from heredity.protocols.world_generation.judge import EVENTS, selected
-from heredity.protocols.world_generation.metrics import METRICS, runs_of
-from heredity.protocols.world_generation.results import (
+from heredity.protocols.world_generation.judge import (
+    EVENTS,
+    BuildBudgetSection,
+    GateViewsSection,
+    GenerationSection,
+    GenerationSetting,
+    selected,
+)
+from heredity.protocols.world_generation.metrics import (
+    METRICS,
     BuildRow,
     FaultRow,
     GenerationRun,
     GenerationSuite,
     Share,
     YieldRow,
-)
-from heredity.protocols.world_generation.setting import (
-    BuildBudgetSection,
-    GateViewsSection,
-    GenerationSection,
-    GenerationSetting,
+    runs_of,
 )
 from heredity.results import text
 from heredity.results.page import (

@@ -17,18 +17,7 @@ from typing import IO, Any, cast
 
 from heredity._core.errors import CandidateError, ConfigError, HostError, IsolationError
 from heredity._core.outside import resolved
-from heredity.sandbox.bubblewrap_root import (
-    LINKED,
-    available,
-    bwrap,
-    etc_view,
-    interpreter,
-    interpreter_view,
-    isolate,
-    proc_view,
-    seccomp_program,
-    system_view,
-)
+from heredity.sandbox.bubblewrap_root import LINKED, Root, available, interpreter, seccomp_program
 from heredity.sandbox.containers.contract import (
     GUARD,
     HOME,
@@ -40,7 +29,6 @@ from heredity.sandbox.containers.contract import (
     verifiers_variables,
 )
 from heredity.sandbox.containers.task import ContainerTask
-from heredity.sandbox.process_groups import bounded
 
 FIRST_PROCESS = Path(__file__).parent / "first_process.py"
 """The script that is the first process of a sandbox."""
@@ -214,7 +202,7 @@ class BubblewrapSandbox:
             texts = (seccomp_program(), _PASSWD, _GROUP, _HOSTS)
             files = [_inherited(stack, text) for text in texts]
             self._process = await asyncio.create_subprocess_exec(
-                *self._arguments(theirs.fileno(), files),
+                *self._command(theirs.fileno(), files),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.PIPE,
@@ -233,24 +221,26 @@ class BubblewrapSandbox:
                 f"a sandbox did not start: {output.decode('utf-8', 'replace').strip()[:500]}"
             ) from error
 
-    def _arguments(self, channel: int, files: Sequence[int]) -> list[str]:
-        seccomp, passwd, group, hosts = map(str, files)
-        disk = self._disk + (_SLACK_BYTES if self._phase.verifying else 0)
-        # The first process ends them all above the limit; the kernel starts none far beyond that.
-        arguments = [*bounded(2 * self._limits.processes), bwrap(), *isolate(0), "--seccomp", seccomp]
-        arguments += ["--size", str(disk), "--tmpfs", "/", *system_view()]
-        arguments += [*proc_view(), "--dev", "/dev", "--size", str(_LOGS_BYTES), "--tmpfs", "/dev/shm"]
-        # Only the root and further bounded mounts are writable.
-        arguments += ["--remount-ro", "/dev", *etc_view(), *interpreter_view()]
+    def _command(self, channel: int, files: Sequence[int]) -> list[str]:
+        seccomp, passwd, group, hosts = files
+        verifying = self._phase.verifying
+        root = Root(
+            seccomp,
+            dict.fromkeys(("/dev/shm", *((LOGS, HOME) if verifying else ())), _LOGS_BYTES),
+            user=0,
+            # The first process ends them all above the limit; the kernel starts none far beyond that.
+            processes=2 * self._limits.processes,
+            root_bytes=self._disk + (_SLACK_BYTES if verifying else 0),
+        )
         for descriptor, name in ((passwd, "passwd"), (group, "group"), (hosts, "hosts")):
-            arguments += ["--ro-bind-data", descriptor, f"/etc/{name}"]
-        arguments += ["--ro-bind", str(FIRST_PROCESS), _INSIDE, "--ro-bind", str(_PACKING), f"{GUARD}/packing.py"]
-        arguments += ["--dir", LOGS]
-        if self._phase.verifying:
-            arguments += ["--size", str(_LOGS_BYTES), "--tmpfs", LOGS, "--size", str(_LOGS_BYTES), "--tmpfs", HOME]
-            arguments += ["--ro-bind", str(PYTHON), f"{GUARD}/python"]
+            root.add_file(descriptor, f"/etc/{name}")
+        root.show(FIRST_PROCESS, _INSIDE)
+        root.show(_PACKING, f"{GUARD}/packing.py")
+        root.add_folder(LOGS)
+        if verifying:
+            root.show(PYTHON, f"{GUARD}/python")
         own = map(str, (channel, self._memory, self._limits.processes, self._disk))
-        return [*arguments, "--chdir", "/", "--", str(interpreter()), "-I", "-S", _INSIDE, *own]
+        return root.command([str(interpreter()), "-I", "-S", _INSIDE, *own], folder="/")
 
     async def _ask(self, **request: Any) -> dict[str, Any]:
         async with self._exchange(request) as (reader, _):

@@ -1,14 +1,42 @@
-"""Sandboxes for container tasks: interfaces for running commands in a task's environment, and for making environments."""
+"""Sandboxes for container tasks: interfaces for running commands in a task's environment and for making it, and their backends."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from heredity._core.errors import ConfigError
+from heredity._core.plugins import Group
 from heredity.sandbox.containers.task import ContainerTask
+
+BACKENDS: Group[Callable[[], Backend]] = Group(
+    "heredity.sandboxes", "backend of containers", "a function without arguments that returns a Backend", callable
+)
+"""Backends for container tasks: `"bubblewrap"`, `"docker"` (Docker or Podman, whichever answers), and those of
+packages.
+"""
+
+
+@asynccontextmanager
+async def open_backend(name: str) -> AsyncGenerator[Backend]:
+    """Open a backend by name, and close it when the block ends.
+
+    Raises:
+        UnknownNameError: if the name is unknown.
+        ConfigError: if it cannot be loaded, or no engine answers.
+        IsolationError: if this machine cannot isolate it.
+    """
+    # It may search for an engine, which takes a while.
+    backend = await asyncio.to_thread(BACKENDS.load(name))
+    try:
+        yield backend
+    finally:
+        await backend.close()
+
 
 AGENT_S = 3600.0
 """Default wall seconds for an agent."""

@@ -43,8 +43,7 @@ from heredity.team.evolution.trials import (
     score,
 )
 from heredity.team.participant import Context, Message, Participant
-from heredity.team.plan import Plan, State
-from heredity.team.planning import INSTRUCTIONS, ModelPlanner, Revision
+from heredity.team.planning import INSTRUCTIONS, ModelPlanner, Plan, Revision, State
 from heredity.team.record import Record
 from heredity.team.team import PLANNER
 

@@ -37,8 +37,7 @@ from heredity.team.bus import NOBODYS, Bus, describe
 from heredity.team.design import TeamParts, read_team
 from heredity.team.memory import SharedMemory
 from heredity.team.participant import Context, Message, Outcome, Participant
-from heredity.team.plan import Plan, PlanError, checked
-from heredity.team.planning import Debate, ModelPlanner, PlanningAgent, read_revision
+from heredity.team.planning import Debate, ModelPlanner, Plan, PlanError, PlanningAgent, checked, read_revision
 from heredity.team.record import Record, open_record
 from heredity.team.team import PLANNER, Member, register_team
 

@@ -11,7 +11,7 @@ from mcp.server import Server
 from heredity import __version__
 from heredity._core.errors import ConfigError, HeredityError, UnknownNameError
 from heredity.team.participant import Outcome
-from heredity.team.plan import State
+from heredity.team.planning import State
 from heredity.team.serving.office import Office, TaskRun
 from heredity.team.tools.own_tools import tool_name
 

@@ -28,8 +28,7 @@ from heredity.records.lock import RunLock
 from heredity.team.assembly import work
 from heredity.team.bus import describe
 from heredity.team.participant import Outcome
-from heredity.team.plan import Plan, checked
-from heredity.team.planning import OneAgent
+from heredity.team.planning import OneAgent, Plan, checked
 from heredity.team.settings import TeamSettings
 from heredity.team.team import Team, TeamResult, write_whole
 from heredity.team.tools.documents import ENDINGS

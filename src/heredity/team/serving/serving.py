@@ -30,8 +30,15 @@ from heredity._core.errors import (
     nearest,
 )
 from heredity._core.http import listening, tcp_socket
-from heredity.agents.registry.app import answer_error, answer_http_error, json_answer, problem_answer, read_object
-from heredity.agents.registry.serving import need_mcp, run_on_stdio
+from heredity.agents.registry.serving import (
+    answer_error,
+    answer_http_error,
+    json_answer,
+    need_mcp,
+    problem_answer,
+    read_object,
+    run_on_stdio,
+)
 from heredity.models import Message, Model, Reply
 from heredity.models import Request as ModelRequest
 from heredity.models.broker.accounts import Account

@@ -28,7 +28,8 @@ from heredity.kinds.world.gates.mutants import set_shipped
 from heredity.kinds.world.kind import WorldRunner
 from heredity.kinds.world.world import World
 from heredity.results.status import FailureSource
-from heredity.sandbox import isolation, kept
+from heredity.sandbox import isolation
+from heredity.sandbox import zygote as kept
 from heredity.sandbox.limits import Limits
 from heredity.tasks import Task
 from heredity.tasks.registry import taskset

@@ -19,7 +19,8 @@ from heredity.kinds.world.compose.recipe import Recipe
 from heredity.kinds.world.dsl import hooks
 from heredity.kinds.world.gates.build import MAX_FILES, SHOWN, Built, build
 from heredity.library.models.world_faults import FAULTS, planted
-from heredity.sandbox import isolation, kept
+from heredity.sandbox import isolation
+from heredity.sandbox import zygote as kept
 
 
 @pytest.fixture

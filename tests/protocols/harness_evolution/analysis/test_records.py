@@ -7,7 +7,7 @@ import pytest
 from tests.protocols.harness_evolution.analysis.journals import VIEWS, HarnessJournal, Told
 
 from heredity.protocols.harness_evolution.analysis import harness_metrics
-from heredity.protocols.harness_evolution.analysis.records import JournalRows, rows_of_run
+from heredity.protocols.harness_evolution.annotation import JournalRows, rows_of_run
 
 
 def listed(journal: HarnessJournal, **of: str) -> list[dict[str, Any]]:

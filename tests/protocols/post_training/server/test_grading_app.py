@@ -15,9 +15,7 @@ import httpx
 
 from heredity.kinds.checkpoint.models.checkpoint import candidate_of, inspect
 from heredity.protocols.post_training.server.agent_run import GradingApp, Revisions
-from heredity.protocols.post_training.server.kept import KeptCheckpoints
-from heredity.protocols.post_training.server.terms import Part
-from heredity.protocols.post_training.server.workspace import TrainingWorkspace
+from heredity.protocols.post_training.server.workspace import KeptCheckpoints, Part, TrainingWorkspace
 from heredity.records import read_journal
 from heredity.session import Session
 

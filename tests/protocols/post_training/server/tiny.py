@@ -21,9 +21,9 @@ from heredity.kinds.checkpoint.models.checkpoint import Checkpoint, candidate_of
 from heredity.kinds.checkpoint.models.tensors import write_tensors
 from heredity.kinds.checkpoint.tasks.overlap import HiddenTexts
 from heredity.methods import Budget
-from heredity.protocols.post_training.judge import judge
+from heredity.protocols.post_training.protocol import judge
 from heredity.protocols.post_training.server.agent_run import train_with_agent
-from heredity.protocols.post_training.server.terms import TrainingTerms
+from heredity.protocols.post_training.server.workspace import TrainingTerms
 from heredity.records import BlobStore, Committer, Journal, read_journal
 from heredity.resources import Candidate
 from heredity.sandbox.limits import Limits

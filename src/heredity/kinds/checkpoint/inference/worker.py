@@ -25,7 +25,7 @@ from heredity.kinds.checkpoint.inference.guest import MAX_FRAME
 from heredity.models.contract import Reply, Request
 from heredity.sandbox import inference as sandbox
 from heredity.sandbox.bubblewrap_root import seccomp_program
-from heredity.sandbox.engines import Inference
+from heredity.sandbox.inference import Inference
 
 START_S = {"transformers": 120.0, "vllm": 300.0}
 """Timeout of importing an engine, in seconds; on a busy machine torch takes ten seconds and more."""

@@ -33,8 +33,8 @@ from heredity.kinds.world.dsl.bounded import (
 )
 from heredity.kinds.world.dsl.schema import Hook
 from heredity.resources import SourceTree
-from heredity.sandbox.kept import Kept, Sandbox, shared
 from heredity.sandbox.waiting import Answer, LateError, ProgramError, UnansweredError
+from heredity.sandbox.zygote import Kept, Sandbox, shared
 
 PASSES = 100
 """Passes charged to a turn for each call, so that a turn has at most 200 calls."""

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from heredity._core.errors import UnknownNameError
-from heredity.pages.live.index.index import Index
+from heredity.pages.live.index import Index
 from heredity.pages.live.watching import STILL_S
 from heredity.results.page import Mono, Named
 from heredity.results.text import shorten

@@ -2,14 +2,18 @@
 
 from heredity.protocols.harness_evolution.analysis.coded import run_ids, view_kind
 from heredity.protocols.harness_evolution.analysis.metrics import harness_metrics
-from heredity.protocols.harness_evolution.analysis.rows import Damage, TaskRows, read_rows, rows_of, write_rows
-from heredity.protocols.harness_evolution.analysis.splits import (
+from heredity.protocols.harness_evolution.analysis.rows import (
+    Damage,
     Inspection,
     Split,
     TaskIndex,
+    TaskRows,
     inspect_split,
+    read_rows,
     read_split,
     read_task_index,
+    rows_of,
+    write_rows,
 )
 
 __all__ = [

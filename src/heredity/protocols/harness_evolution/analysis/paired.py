@@ -144,7 +144,7 @@ def asked_of(table: Paired | None, of: Of) -> set[str]:
     return set(table.tasks) - {task for role in ("base", of) for task in table.unasked.get(role, ())}
 
 
-def clusters_of(table: Paired | None) -> dict[str, str]:
+def task_clusters(table: Paired | None) -> dict[str, str]:
     """Return the clusters of a view's tasks; unclustered tasks are left out."""
     pairs = zip(table.tasks, table.clusters or (), strict=False) if table else ()
     return {task: cluster for task, cluster in pairs if cluster is not None}

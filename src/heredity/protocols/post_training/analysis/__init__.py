@@ -1,7 +1,6 @@
 """Analysis of post-training runs from the record: attempts, training routes, results, and failures."""
 
-from heredity.protocols.post_training.analysis.length_control import length_controlled
-from heredity.protocols.post_training.analysis.metrics import posttraining_metrics
+from heredity.protocols.post_training.analysis.metrics import length_controlled, posttraining_metrics
 from heredity.protocols.post_training.analysis.routes import ROUTES, read_code, read_revision
 from heredity.protocols.post_training.analysis.study import posttraining_study
 

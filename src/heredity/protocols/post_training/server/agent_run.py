@@ -22,8 +22,8 @@ from starlette.routing import Route
 from heredity._core.errors import BudgetError, CandidateError, ClosedError, ConfigError, HeredityError, RejectedError
 from heredity._core.http import serve
 from heredity.agents.launchers import AgentExit, BrokerDoor, CommandAgent, run_agent
-from heredity.agents.messages import for_agent
-from heredity.agents.starts import run_starts
+from heredity.agents.run import run_starts
+from heredity.agents.terms import for_agent
 from heredity.kinds.checkpoint.models.adapter import is_adapter, merge_adapter
 from heredity.kinds.checkpoint.models.bases import saved_form
 from heredity.kinds.checkpoint.models.checkpoint import Checkpoint, candidate_of, inspect
@@ -37,9 +37,14 @@ from heredity.protocols.post_training.events import (
     CodeRevised,
     TextsMet,
 )
-from heredity.protocols.post_training.server.kept import FOLDER, KeptCheckpoints
-from heredity.protocols.post_training.server.terms import PERCENT, TrainingTerms
-from heredity.protocols.post_training.server.workspace import TrainingWorkspace, archive
+from heredity.protocols.post_training.server.workspace import (
+    FOLDER,
+    PERCENT,
+    KeptCheckpoints,
+    TrainingTerms,
+    TrainingWorkspace,
+    archive,
+)
 from heredity.records import Blob, Event, read_journal
 from heredity.records.agent_starts import Start, starts_of
 from heredity.records.journal import Line

@@ -22,7 +22,7 @@ from urllib.parse import quote
 
 from heredity._core.errors import RecordError
 from heredity._core.ids import digest_json
-from heredity.pages.live.index.rows import Facts, Writer, bytes_at, lines_from, size_of, span_rows
+from heredity.pages.live.rows import Facts, Writer, bytes_at, lines_from, size_of, span_rows
 from heredity.records.journal import START, decode_line
 
 VERSION = 2

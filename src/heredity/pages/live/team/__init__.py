@@ -1,1 +1,0 @@
-"""Live page of a served team: plan, agents, messages, results."""

@@ -1,1 +1,0 @@
-"""Command-line commands that evaluate and annotate harnesses."""

@@ -34,7 +34,7 @@ from heredity.configuration.config import Config
 from heredity.engine.engine import Engine, EngineSettings
 from heredity.engine.runner import Job
 from heredity.engine.space_numbers import starter_program
-from heredity.experiments.config import load, resolve, suites
+from heredity.experiments.config import config_of, load, resolve, suites
 from heredity.experiments.suite import open_suite, run_suite
 from heredity.kinds.container.check import check_tasks
 from heredity.methods import Budget, EvolverContext
@@ -42,6 +42,7 @@ from heredity.methods.registry import METHODS
 from heredity.models import Request
 from heredity.models.gateway import Gateway
 from heredity.models.settings import GatewaySettings
+from heredity.protocols.registry import PROTOCOLS
 from heredity.protocols.shared.selection import judge
 from heredity.records import read_journal
 from heredity.resources import Candidate
@@ -393,17 +394,21 @@ def test_a_configuration_file_is_valid(path: Path) -> None:
     assert {*config.matrix.get("evolver.method", []), config.evolver.method} <= {*METHODS.names(), None}
 
 
-def test_every_key_of_a_configuration_is_in_the_guide() -> None:
-    text = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "guides").glob("*.md"))
+def test_the_page_of_the_configuration_has_every_key_of_every_protocol() -> None:
+    page = COMMAND_PAGES.completed((ROOT / "docs" / "configuration.md").read_text(encoding="utf-8"))
+    rows = set(re.findall(r"^\| `(\w+)` \|", page, flags=re.MULTILINE))
     keys = {
-        f"{section}.{key}"
-        if inspect.isclass(field.annotation) and hasattr(field.annotation, "model_fields")
-        else section
-        for section, field in Config.model_fields.items()
-        for key in getattr(field.annotation, "model_fields", {"": None})
+        key
+        for name in PROTOCOLS.names()
+        for field in config_of(name).model_fields.values()
+        for key in getattr(field.annotation, "model_fields", {})
     }
-    assert "budget.min_per_submit" in keys
-    assert {key for key in keys if f"`{key}`" not in text} == set()
+    assert {"min_per_submit", "base_model", "best_of_k"} <= keys <= rows
+
+
+def test_markers_of_generated_tables_that_do_not_exist_would_be_noticed() -> None:
+    with pytest.raises(KeyError):
+        COMMAND_PAGES.completed("<!-- generated: nothing -->")
 
 
 # --- formats
@@ -466,9 +471,7 @@ def suite_folder(request: pytest.FixtureRequest) -> Path:
 
 
 def journal_table() -> set[str]:
-    text = (ROOT / "docs" / "file-formats.md").read_text(encoding="utf-8").split("\n## Journal\n")[1]
-    rows = re.findall(r"^\| (`[a-z]+[a-z._, `]*`) \|", text.partition("\n## ")[0], flags=re.MULTILINE)
-    return {kind for row in rows for kind in re.findall(r"`([^`]+)`", row)}
+    return set(re.findall(r"^\| `([a-z]+[a-z._]*)` \|", COMMAND_PAGES.events(), flags=re.MULTILINE))
 
 
 @cache
@@ -508,7 +511,8 @@ def test_json_of_the_documentation_is_json(block: Block) -> None:
 
 
 def anchors(page: Path) -> set[str]:
-    titles = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    text = COMMAND_PAGES.completed(page.read_text(encoding="utf-8"))
+    titles = re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)
     if page.name == "commands.md":
         # The site has a page for each command, to which such links point.
         titles.extend(COMMANDS)

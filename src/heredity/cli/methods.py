@@ -43,7 +43,7 @@ def _list(*, as_json: bool) -> None:
     from heredity.cli.bars import columns
     from heredity.methods.registry import METHODS
 
-    rows = [(name, _purpose(METHODS.load(name))) for name in METHODS.names()]
+    rows = [(name, purpose_of(name)) for name in METHODS.names()]
     if as_json:
         typer.echo(json.dumps([{"name": name, "about": about} for name, about in rows], indent=1, ensure_ascii=False))
     else:
@@ -69,9 +69,7 @@ def show(
     if as_json:
         typer.echo(json.dumps(rows, indent=1, ensure_ascii=False))
         return
-    from heredity.methods.registry import METHODS
-
-    typer.echo(f"{name}: {_purpose(METHODS.load(name))}\n")
+    typer.echo(f"{name}: {purpose_of(name)}\n")
     typer.echo(columns(("option", "default", "values", "meaning"), [[*map(str, row.values())] for row in rows]))
 
 
@@ -110,5 +108,12 @@ def _values(field: FieldInfo) -> str:
     return ", ".join(value for value in get_args(field.annotation) if isinstance(value, str))
 
 
-def _purpose(method: Any) -> str:
-    return inspect.cleandoc(method.__doc__ or "").partition("\n\n")[0].replace("\n", " ").rstrip(".")
+def purpose_of(name: str) -> str:
+    """Return what a method does, in a sentence without its full stop.
+
+    Raises:
+        UnknownNameError: if no such method is installed.
+    """
+    from heredity.methods.registry import METHODS
+
+    return inspect.cleandoc(METHODS.load(name).__doc__ or "").partition("\n\n")[0].replace("\n", " ").rstrip(".")

@@ -85,6 +85,12 @@ def events() -> str:
     return _table(("event", "keys", "meaning"), rows)
 
 
+def overview() -> str:
+    """Return the table of the commands, as Markdown."""
+    rows = [[f"[`{path}`](commands.md#{path.replace(' ', '-')})", _cell(summary_of(c))] for path, c in commands()]
+    return _table(("command", "purpose"), rows)
+
+
 def methods() -> str:
     """Return the table of the methods, as Markdown."""
     return _table(("method", "purpose"), [[f"`{name}`", _cell(purpose_of(name))] for name in METHODS.names()])
@@ -97,6 +103,7 @@ GENERATED: Mapping[str, Callable[[], str]] = MappingProxyType(
         "run": partial(keys, Format.results, "run"),
         "suite": partial(keys, Format.results, "suite"),
         "world": partial(keys, Format.world, "rules"),
+        "commands": overview,
         "events": events,
         "methods": methods,
     }

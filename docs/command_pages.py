@@ -1,14 +1,17 @@
-"""Pages of the commands and of the methods' options, made from the code: help, arguments, options, defaults."""
+"""Pages and tables made from the code: commands, options of methods, keys of configurations and of files."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, partial
+from types import MappingProxyType
 from typing import Any
 
 import typer
 
-from heredity.cli.catalogue import options_of
+from heredity.cli.catalogue import Format, filled_columns, options_of, purpose_of, tables_of
 from heredity.cli.main import app
 from heredity.methods.registry import METHODS
 
@@ -48,10 +51,85 @@ def options_page() -> str:
     """Return the page of the methods' options, as Markdown."""
     parts = ["# Options of methods"]
     for name in METHODS.names():
-        parts.append(f"## {name}")
+        parts += [f"## {name}", f"{purpose_of(name)}."]
         if rows := ["| " + " | ".join(_cell(str(value)) for value in row.values()) + " |" for row in options_of(name)]:
             parts.append("\n".join(["| option | default | values | meaning |", "|---|---|---|---|", *rows]))
     return "\n\n".join(parts) + "\n"
+
+
+def keys(what: Format, *roots: str) -> str:
+    """Return the tables of a format's keys, as Markdown; with `roots`, only of these parts."""
+    parts: list[str] = []
+    for table in tables_of(what):
+        if not table.path or (roots and table.path.partition(".")[0] not in roots):
+            continue  # The top level only lists the parts.
+        if (head := f"{'#' * (3 if '.' in table.path else 2)} {table.path}") not in parts:
+            parts.append(head)
+        users = f"**Under {', '.join(table.users)}.** " if table.users else ""
+        if users or table.about:
+            parts.append(f"{users}{table.about}")
+        if table.rows:
+            heads, *rows = filled_columns(table)
+            lines = [[f"`{key}`", *map(_cell, cells)] for key, *cells in rows]
+            parts.append(_table(heads, lines))
+    return "\n\n".join(parts)
+
+
+def events() -> str:
+    """Return the table of a journal's events, as Markdown."""
+    rows = [
+        [f"`{table.path}`", ", ".join(f"`{key}`" for key, *_ in table.rows), _cell(table.about)]
+        for table in tables_of(Format.journal)
+    ]
+    return _table(("event", "keys", "meaning"), rows)
+
+
+def overview() -> str:
+    """Return the table of the commands, as Markdown."""
+    rows = [[f"[`{path}`](commands.md#{path.replace(' ', '-')})", _cell(summary_of(c))] for path, c in commands()]
+    return _table(("command", "purpose"), rows)
+
+
+def methods() -> str:
+    """Return the table of the methods, as Markdown."""
+    return _table(("method", "purpose"), [[f"`{name}`", _cell(purpose_of(name))] for name in METHODS.names()])
+
+
+GENERATED: Mapping[str, Callable[[], str]] = MappingProxyType(
+    {
+        "config": partial(keys, Format.config),
+        "team": partial(keys, Format.team, "team", "planner", "agents", "debate", "evolution"),
+        "run": partial(keys, Format.results, "run"),
+        "suite": partial(keys, Format.results, "suite"),
+        "world": partial(keys, Format.world, "rules"),
+        "commands": overview,
+        "events": events,
+        "methods": methods,
+    }
+)
+"""Name to the function that makes a piece of a page. A page says `<!-- generated: NAME -->` where it belongs."""
+
+_MARKER = re.compile(r"<!-- generated: (\w+) -->")
+
+
+def completed(page: str) -> str:
+    """Return a page with everything generated that its markers name.
+
+    Raises:
+        KeyError: if a marker names nothing that there is.
+    """
+    return _MARKER.sub(lambda match: _made(match[1]), page)
+
+
+@cache
+def _made(name: str) -> str:
+    return GENERATED[name]()
+
+
+def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    lines = [list(heads), *map(list, rows)]
+    lines.insert(1, ["---"] * len(lines[0]))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _row_of(param: Any, command: Any, path: str) -> str:

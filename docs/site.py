@@ -16,7 +16,7 @@ from typing import Any
 from mkdocs.structure.files import File, Files, InclusionLevel
 
 sys.path.insert(0, str(Path(__file__).parent))
-from command_pages import commands, options_page, page_of
+from command_pages import commands, completed, options_page, page_of
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -51,7 +51,7 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
-    """Point links to pages of the site instead of files of the repository."""
+    """Fill in what is generated, and point links to pages of the site instead of files of the repository."""
     own = page.file.src_uri
     origin = config["extra"]["origins"].get(own, f"docs/{own}")
     generated = config["extra"]["generated"]
@@ -72,7 +72,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
         relative = posixpath.relpath(place, posixpath.dirname(own) or ".") if place != own else ""
         return f"[{match['text']}]({relative}{'#' + anchor if anchor else ''})"
 
-    parts = FENCE.split(markdown)
+    parts = FENCE.split(completed(markdown))
     return "".join(part if part.startswith("```") else LINK.sub(pointed, part) for part in parts)
 
 

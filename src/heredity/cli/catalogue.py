@@ -1,14 +1,19 @@
-"""Commands that describe what is installed: `heredity methods`, `suites`, `tasks` and `sites`, and `heredity schema`."""
+"""Commands that describe what is installed: `heredity methods`, `suites`, `tasks` and `sites`, and `heredity schema`.
+
+`docs/command_pages.py` writes the tables of keys of `heredity schema` into the pages of the site.
+"""
 
 from __future__ import annotations
 
 import inspect
 import json
+import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -52,7 +57,7 @@ def _list_methods(*, as_json: bool) -> None:
     from heredity.cli.bars import columns
     from heredity.methods.registry import METHODS
 
-    rows = [(name, _purpose(METHODS.load(name))) for name in METHODS.names()]
+    rows = [(name, purpose_of(name)) for name in METHODS.names()]
     if as_json:
         typer.echo(json.dumps([{"name": name, "about": about} for name, about in rows], indent=1, ensure_ascii=False))
     else:
@@ -78,9 +83,7 @@ def show_method(
     if as_json:
         typer.echo(json.dumps(rows, indent=1, ensure_ascii=False))
         return
-    from heredity.methods.registry import METHODS
-
-    typer.echo(f"{name}: {_purpose(METHODS.load(name))}\n")
+    typer.echo(f"{name}: {purpose_of(name)}\n")
     typer.echo(columns(("option", "default", "values", "meaning"), [[*map(str, row.values())] for row in rows]))
 
 
@@ -119,8 +122,15 @@ def _values(field: FieldInfo) -> str:
     return ", ".join(value for value in get_args(field.annotation) if isinstance(value, str))
 
 
-def _purpose(method: Any) -> str:
-    return inspect.cleandoc(method.__doc__ or "").partition("\n\n")[0].replace("\n", " ").rstrip(".")
+def purpose_of(name: str) -> str:
+    """Return what a method does, in a sentence without its full stop.
+
+    Raises:
+        UnknownNameError: if no such method is installed.
+    """
+    from heredity.methods.registry import METHODS
+
+    return inspect.cleandoc(METHODS.load(name).__doc__ or "").partition("\n\n")[0].replace("\n", " ").rstrip(".")
 
 
 suites_app = typer.Typer(cls=WholeHelp, invoke_without_command=True, rich_markup_mode=None)
@@ -337,23 +347,31 @@ class Format(StrEnum):
     config = "config"
     journal = "journal"
     card = "card"
+    team = "team"
     world = "world"
 
 
-def schema(what: Annotated[Format, typer.Argument(help="results, config, journal, card or world.")]) -> None:
-    """Print the JSON Schema of a format, with the parts of every protocol that is installed.
+def schema(
+    what: Annotated[Format, typer.Argument(help="results, config, journal, card, team or world.")],
+    part: Annotated[
+        str, typer.Argument(help="Show the keys of this part as a table, such as solver or gateway.providers.")
+    ] = "",
+    *,
+    text: Annotated[bool, typer.Option("--text", help="Show the keys of every part as tables.")] = False,
+) -> None:
+    """Print the JSON Schema of a format, with the parts of every protocol that is installed; or its keys as tables.
 
-    Example: heredity schema journal
+    Example: heredity schema config solver
     """
-    made = {
-        Format.results: results_schema,
-        Format.config: config_schema,
-        Format.journal: journal_schema,
-        Format.card: card_schema,
-        Format.world: world_schema,
-    }
-    composed = made[what]()
-    typer.echo(json.dumps({"$schema": DRAFT, **composed}, indent=2, ensure_ascii=False))
+    from heredity._core.errors import UnknownNameError
+
+    if not part and not text:
+        typer.echo(json.dumps({"$schema": DRAFT, **SCHEMAS[what]()}, indent=2, ensure_ascii=False))
+        return
+    tables = [table for table in tables_of(what) if not part or f"{table.path}.".startswith(f"{part}.")]
+    if not tables:
+        raise UnknownNameError("part", part, sorted({table.path for table in tables_of(what) if table.path}))
+    typer.echo("\n\n".join(map(_as_text, tables)))
 
 
 def results_schema() -> dict[str, Any]:
@@ -391,9 +409,18 @@ def journal_schema() -> dict[str, Any]:
 
 def card_schema() -> dict[str, Any]:
     """Return the schema of card.json."""
+    from heredity._core.described import Described
     from heredity.results.card import Card
 
-    return Card.model_json_schema(mode="serialization")
+    return Card.model_json_schema(mode="serialization", schema_generator=Described)
+
+
+def team_schema() -> dict[str, Any]:
+    """Return the schema of a `team.toml`."""
+    from heredity._core.described import Described
+    from heredity.team.settings import TeamSettings
+
+    return {**TeamSettings.model_json_schema(schema_generator=Described), "title": "team.toml"}
 
 
 def world_schema() -> dict[str, Any]:
@@ -407,8 +434,10 @@ def _any_of(models: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema of a union of models, each under its name."""
     from pydantic import TypeAdapter
 
+    from heredity._core.described import Described
+
     schemas, shared = TypeAdapter.json_schemas(
-        [(name, "serialization", TypeAdapter[Any](m)) for name, m in models.items()]
+        [(name, "serialization", TypeAdapter[Any](m)) for name, m in models.items()], schema_generator=Described
     )
     return {"anyOf": [{**schema, "title": name} for (name, _), schema in schemas.items()], **shared}
 
@@ -422,12 +451,13 @@ def lines_schema(events: Mapping[str, type]) -> dict[str, Any]:
     from pydantic import TypeAdapter
     from pydantic.json_schema import JsonSchemaMode
 
+    from heredity._core.described import Described
     from heredity.records.journal import FORMAT
 
     inputs: list[tuple[str, JsonSchemaMode, TypeAdapter[Any]]] = [
         (name, "serialization", TypeAdapter[Any](data)) for name, data in sorted(events.items())
     ]
-    data_of, shared = TypeAdapter.json_schemas(inputs)
+    data_of, shared = TypeAdapter.json_schemas(inputs, schema_generator=Described)
     always = {
         "seq": {"type": "integer", "minimum": 0},
         "at": {"type": "number"},
@@ -445,3 +475,183 @@ def lines_schema(events: Mapping[str, type]) -> dict[str, Any]:
         for name in sorted(events)
     ]
     return {"title": "A line of journal.jsonl", "anyOf": lines, **shared}
+
+
+SCHEMAS = {
+    Format.results: results_schema,
+    Format.config: config_schema,
+    Format.journal: journal_schema,
+    Format.card: card_schema,
+    Format.team: team_schema,
+    Format.world: world_schema,
+}
+"""Format to the function that returns its schema."""
+
+HEADS = ("key", "default", "values", "meaning")
+"""Columns of a table of keys."""
+
+
+@dataclass(frozen=True)
+class KeyTable:
+    """The keys of one part of a format.
+
+    Attributes:
+        path: dotted path of the part, `NAME` for any key and `[]` for any item; empty for the whole.
+        users: the protocols whose part differs from the usual one in these rows; empty for the usual one.
+        about: description of the part.
+        rows: a row for each key: its name, default, values and meaning.
+    """
+
+    path: str
+    users: tuple[str, ...]
+    about: str
+    rows: tuple[tuple[str, str, str, str], ...]
+
+
+def tables_of(what: Format) -> list[KeyTable]:
+    """Return the tables of keys of a format: parts in order, each followed by how protocols differ."""
+    schema = SCHEMAS[what]()
+    shared = schema.get("$defs", {})
+    variants = schema.get("anyOf", [schema])
+    if what is Format.journal:
+        return [_event_table(line, shared) for line in variants]
+    found: dict[str, dict[str, dict[str, KeyTable]]] = {}
+    for variant in variants:
+        # "run of policy-evolution" has the root "run"; a configuration is named after its protocol alone.
+        root, _, user = str(variant["title"]).rpartition(" of ")
+        found.setdefault(root, {})[user] = {table.path: table for table in _walk(variant, shared, root)}
+    tables = [
+        table
+        for walked in found.values()
+        for path in dict.fromkeys(path for tables in walked.values() for path in tables)
+        for table in _told_apart(path, walked)
+    ]
+    return list(map(_written, tables)) if what in (Format.results, Format.card) else tables
+
+
+def _told_apart(path: str, walked: Mapping[str, Mapping[str, KeyTable]]) -> Iterator[KeyTable]:
+    """Yield the table that most protocols have at a path, then the differences of the others."""
+    have = {name: tables[path] for name, tables in walked.items() if path in tables}
+    forms = list(have.values())
+    usual = max(forms, key=forms.count)
+    alone = len(forms) < len(walked)
+    yield KeyTable(path, tuple(name for name in have if have[name] == usual) if alone else (), usual.about, usual.rows)
+    for form in dict.fromkeys(forms):
+        rows = tuple(row for row in form.rows if row not in usual.rows)
+        about = form.about if form.about != usual.about else ""
+        if rows or about:
+            yield KeyTable(path, tuple(name for name in have if have[name] == form), about, rows)
+
+
+def _event_table(line: Mapping[str, Any], shared: Mapping[str, Any]) -> KeyTable:
+    data = _resolved(line["properties"]["data"], shared)
+    rows = tuple(_row(name, key, data, shared) for name, key in data.get("properties", {}).items())
+    return _written(KeyTable(str(line["title"]), (), _sentence(data), rows))
+
+
+def _written(table: KeyTable) -> KeyTable:
+    """Return the table without defaults, which say nothing of files that Heredity writes."""
+    return replace(table, rows=tuple((key, "", values, meaning) for key, _, values, meaning in table.rows))
+
+
+def _walk(schema: Mapping[str, Any], shared: Mapping[str, Any], root: str) -> Iterator[KeyTable]:
+    """Yield a table for each part, breadth first; a part that is met again has its table where it was met first."""
+    waiting, met = [(root, schema)], set[str]()
+    for path, part in waiting:
+        whole = _resolved(part, shared)
+        keys: Mapping[str, Any] = whole.get("properties", {})
+        rows: list[tuple[str, str, str, str]] = []
+        for name, key in keys.items():
+            suffix, reference = _part_of(key)
+            inner = shared.get(reference, {})
+            if "properties" in inner and reference not in met:
+                met.add(reference)
+                waiting.append((f"{path}.{name}{suffix}".lstrip("."), {"$ref": f"#/$defs/{reference}"}))
+            rows.append(_row(name, key, whole, shared))
+        yield KeyTable(path, (), _sentence(whole), tuple(rows))
+
+
+def _part_of(key: Mapping[str, Any], suffix: str = "") -> tuple[str, str]:
+    """Return how a key's value leads to a part: the rest of its path, and the name of its definition, or `""`."""
+    if "$ref" in key:
+        return suffix, key["$ref"].rpartition("/")[2]
+    if isinstance(key.get("additionalProperties"), dict):
+        return _part_of(key["additionalProperties"], f"{suffix}.NAME")
+    if isinstance(key.get("items"), dict):
+        return _part_of(key["items"], f"{suffix}[]")
+    others = [option for option in key.get("anyOf", ()) if option.get("type") != "null"]
+    return _part_of(others[0], suffix) if len(others) == 1 else ("", "")
+
+
+def _resolved(part: Mapping[str, Any], shared: Mapping[str, Any]) -> Mapping[str, Any]:
+    return shared[part["$ref"].rpartition("/")[2]] if "$ref" in part else part
+
+
+def _sentence(part: Mapping[str, Any]) -> str:
+    """Return the description of a part on one line, without the name of a section that it may begin with."""
+    text = re.sub(r"^`\[?[\w.]+\]?`[:.,] ?", "", " ".join(str(part.get("description", "")).split()))
+    return text[:1].upper() + text[1:]
+
+
+def _row(
+    name: str, key: Mapping[str, Any], whole: Mapping[str, Any], shared: Mapping[str, Any]
+) -> tuple[str, str, str, str]:
+    needed = name in whole.get("required", ()) and "default" not in key
+    default = "required" if needed else _literal(key.get("default"))
+    meaning = key.get("description") or _sentence(shared.get(_part_of(key)[1], {}))
+    return name, default, _values(key, shared), " ".join(meaning.split())
+
+
+def _literal(value: Any) -> str:
+    return "" if value in (None, "", [], {}) else json.dumps(value, ensure_ascii=False)
+
+
+_NO_BOUND = 100_000
+"""Bounds from here on only keep out nonsense; tables omit them."""
+
+_RANGES = {
+    "minimum": "at least",
+    "exclusiveMinimum": "more than",
+    "maximum": "at most",
+    "exclusiveMaximum": "less than",
+}
+
+
+def _values(key: Mapping[str, Any], shared: Mapping[str, Any]) -> str:
+    """Return the values that a key takes: words, a range, or a type."""
+    if "anyOf" in key:
+        return " or ".join(dict.fromkeys(_values(o, shared) for o in key["anyOf"] if o.get("type") != "null"))
+    if "$ref" in key:
+        inner = _resolved(key, shared)
+        return "table" if "properties" in inner else _values(inner, shared)
+    if words := key.get("enum", [key["const"]] if "const" in key else []):
+        return ", ".join(text for text in map(_literal, words) if text)
+    bounds = [f"{word} {key[sign]:,}" for sign, word in _RANGES.items() if abs(key.get(sign, _NO_BOUND)) < _NO_BOUND]
+    kind = key.get("type", "any")
+    if isinstance(kind, list):
+        return " or ".join(_values({"type": each}, shared) for each in cast("list[str]", kind))
+    if kind == "array":
+        return f"list of {_values(key['items'], shared)}" if isinstance(key.get("items"), dict) else "list"
+    if kind == "object":
+        inner = key.get("additionalProperties")
+        return f"table of {_values(inner, shared)}" if isinstance(inner, dict) and inner else "table"
+    word = {"boolean": "true or false", "string": "text"}.get(str(kind), str(kind))
+    return " ".join([word, ", ".join(bounds)]).rstrip()
+
+
+def _as_text(table: KeyTable) -> str:
+    from heredity.cli.bars import columns, wrapped
+
+    head = f"[{table.path}]" if table.path else "top level"
+    head += f" under {', '.join(table.users)}" if table.users else ""
+    lines = [head, *([wrapped(table.about)] if table.about else [])]
+    if table.rows:
+        heads, *rows = filled_columns(table)
+        lines.append(columns(heads, rows))
+    return "\n".join(lines)
+
+
+def filled_columns(table: KeyTable) -> list[tuple[str, ...]]:
+    """Return the heads and the rows of a table, without columns that are empty in all rows."""
+    filled = [column for column in range(len(HEADS)) if any(row[column] for row in table.rows)]
+    return [tuple(line[column] for column in filled) for line in (HEADS, *table.rows)]

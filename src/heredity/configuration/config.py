@@ -42,7 +42,11 @@ S = TypeVar("S", bound=Section)
 
 
 class Config(Section):
-    """A complete experiment. A protocol adds sections, or replaces general ones by sections with more keys."""
+    """A complete experiment. A protocol adds sections, or replaces general ones by sections with more keys.
+
+    Attributes:
+        matrix: dotted keys to lists of values: every combination is run. `[[matrix.evolver]]` lists whole evolvers.
+    """
 
     run: RunSection
     evolver: EvolverSection = Field(default_factory=EvolverSection)

@@ -133,14 +133,22 @@ class Section(BaseModel):
 
 
 class SolverSection(Section):
-    """`[solver]`: settings of attempts at questions; see `heredity.engine.actor.Solving`.
+    """`[solver]`: settings of attempts by a model.
 
     Attributes:
+        max_turns: maximum model calls per round.
+        rounds: number of answers; above 1 the solver refines its answer inside the rollout.
+        feedback: feedback between rounds; with `verdict` the solver sees ground truth, and the run is labelled oracle.
+        temperature: sampling temperature; the model's own by default.
+        max_tokens: maximum tokens per reply; the model's own by default.
         seconds: wall seconds of a rollout; by default those of an episode (`limits.episode_s`), which is the limit in
             any case.
+        tool_seconds: wall seconds per call of a candidate's own tool.
+        shell_seconds: wall seconds per command in a container.
+        tool_output_chars: maximum characters of a tool's result shown to the model; the cut is marked.
         concurrent: maximum concurrent rollouts.
-        tools: tools for solvers of questions in addition to their own: some of `heredity.configuration.tools.TOOLS`,
-            servers of `[mcp]`, or single tools of these.
+        tools: tools for solvers in addition to their own: `search`, `read`, `python`, `browse`, `fetch`, `search-web`,
+            servers of `[mcp]` by name, or single tools of these (`notes.add`).
         pictures: true if the model has vision: with `browse` it may then look at pages.
     """
 
@@ -176,12 +184,12 @@ class RunSection(Section):
     """`[run]`: the runs of the experiment.
 
     Attributes:
-        protocol: the rules of the run: the name of a protocol.
-        tasksets: names of tasksets; each one gets its own runs.
+        protocol: name of the protocol, which sets the rules of a run.
+        tasksets: names of tasksets, as `heredity tasks list` shows them; each one gets its own runs.
         seeds: number of seeds (0, 1, …), or a list of them.
         name: name of the suite; the file's name by default.
-        data: data that every user brings along: the environment variable that holds its path, to what to download and
-            where to put it.
+        data: data that every user brings along: the environment variable that holds its path, to the text that says what
+            to download.
     """
 
     indifferent: ClassVar[tuple[str, ...]] = EVERY_KEY
@@ -214,24 +222,25 @@ class EvolverSection(Section):
     """`[evolver]`: proposes candidates: a `method`, an outside `agent` command, or a `launcher`; parametric if none is given.
 
     Attributes:
-        method: name of a built-in or installed method.
+        method: name of a method (`heredity methods list`); `parametric` if neither agent nor launcher is given.
         agent: command of a coding agent, which runs confined to its workspace.
         launcher: a coding agent by name (`heredity agents list`), the path of a folder with `start.sh`, or `acp:` and the
             command or name of an agent that speaks the Agent Client Protocol.
         model: the gateway's model that an agent uses, through a broker; `gateway.execution` by default for a launcher.
         account_model: the model that a launcher's agent asks its own account for, instead of a broker.
-        effort: reasoning effort of a launcher's agent.
+        effort: reasoning effort of a launcher's agent; its own by default.
         profile: a launcher's own tools: `full`, `coding` (a shell, files and search), or `shell`.
         login: show a launcher's agent the files of this user's own login, which it can then read and send.
         prompt: first prompt of a launcher's agent; by default, to follow AGENTS.md.
         name: name in reports; by default the method's name or the command's program.
-        initial: folder of the start program; by default a neutral starter.
-        options: the method's own options.
+        initial: folder of the candidate to start from; by default a neutral starter.
+        options: the method's own options (`heredity methods show NAME`).
         time_limit_s: an agent's wall time in seconds, over all its starts.
         continue_turns: maximum number of starts of an agent while budget is left; by default 128 if its launcher can
             continue its session, and 1 otherwise.
         continue_idle: maximum consecutive starts without a submission.
-        continue_wait_s: seconds before restarting an agent that failed; doubled with each further consecutive failure.
+        continue_wait_s: seconds before restarting an agent that failed; doubled with each further consecutive failure, at
+            most 300.
         end_grace_s: seconds that an agent may go on after its budget is exhausted.
         environment: variables set for an agent.
         inherit: names of this process's variables passed to an agent; no others are inherited.
@@ -359,11 +368,11 @@ class BudgetSection(Section):
     """`[budget]`: the bounded supply of feedback.
 
     Attributes:
-        episodes: train episodes of the whole run (paper: 128); for questions, attempts. `rollouts` is an alias.
+        episodes: train episodes, or attempts at tasks, of the whole run; alias `rollouts`.
         submissions: maximum submissions; no limit by default.
         tokens: maximum tokens of the solver's and the method's models together; no limit by default.
-        cost_usd: maximum US dollars likewise; rejected if a model's prices are unknown.
-        seconds: wall seconds of the evolver; no limit by default.
+        cost_usd: maximum US dollars of these models; rejected if a model's prices are unknown.
+        seconds: wall seconds of the evolver on the run's clock; no limit by default.
         min_per_submit: minimum episodes per submission.
         max_per_submit: maximum episodes per submission.
         train_cases: number of train cases to choose from.
@@ -398,10 +407,7 @@ class BudgetSection(Section):
 
 
 class OpenBudgetSection(BudgetSection):
-    """`[budget]` of a protocol that bounds a run by something other than episodes, such as a schedule or its time.
-
-    `episodes` have no limit by default, and `max_per_submit` is effectively unlimited.
-    """
+    """`[budget]`: the schedule or the time bounds a run; `episodes` have no limit by default."""
 
     episodes: Annotated[Count | None, Field(validation_alias=AliasChoices("episodes", "rollouts"))] = None
     max_per_submit: Count = 10_000
@@ -414,7 +420,8 @@ class ViewsSection(Section):
     """`[views]`: the numbers of hidden cases that judge a run.
 
     Attributes:
-        validation, heldout: cases that select the checkpoint, unused where commits do; and cases that score it.
+        validation: number of cases that select the final candidate; unused where commits do.
+        heldout: number of cases that score it.
         coverage: share of scores that must be known to select by them, or to call one of two better.
     """
 
@@ -426,7 +433,17 @@ class ViewsSection(Section):
 
 
 class LimitsSection(Section):
-    """`[limits]`: limits of one episode; see `heredity.sandbox.limits.Limits`."""
+    """`[limits]`: limits of one episode.
+
+    Attributes:
+        init_s: wall seconds to import and construct the program.
+        act_s: wall seconds per decision.
+        episode_s: wall seconds per episode.
+        memory_bytes: memory of a policy process, in addition to its interpreter.
+        scratch_bytes: size of a file that a policy writes; its folder is emptied after each episode.
+        output_bytes: bytes of stdout and of stderr kept per episode.
+        steps: maximum steps; the environment's horizon by default.
+    """
 
     varied: ClassVar[bool] = True
 
@@ -444,7 +461,7 @@ class LimitsSection(Section):
 
 
 class ModelLimitsSection(LimitsSection):
-    """`[limits]` of a protocol whose candidates call a language model: one that reasons takes minutes per reply."""
+    """`[limits]`: limits of one episode; a model that reasons takes minutes per reply."""
 
     episode_s: Seconds = 3600.0
 
@@ -453,7 +470,7 @@ class EngineSection(Section):
     """`[engine]`: execution of episodes. Scores do not depend on it, except on `lockstep` for programs that keep module state.
 
     Attributes:
-        workers: environment workers; one per core by default.
+        workers: number of environment workers; one per core by default.
         lockstep: episodes that share one policy process; 1 separates them.
         parallel_runs: concurrent runs of a suite.
         unsafe: run with the isolation available here instead of refusing.

@@ -63,7 +63,11 @@ class ToolSection(BaseModel):
 
 
 class CorpusSection(ToolSection):
-    """`[corpus]`: the folder of documents for `search` and `read`, in addition to the files of the task."""
+    """`[corpus]`: documents for `search` and `read`.
+
+    Attributes:
+        folder: the folder of documents, offered in addition to the files of the task.
+    """
 
     paths: ClassVar[Mapping[str, Callable[[str, Path], str]]] = MappingProxyType({"folder": _located})
 
@@ -74,8 +78,8 @@ class McpSection(ToolSection):
     """`[mcp.NAME]`: a server of the Model Context Protocol, started in the sandbox or at an address.
 
     Attributes:
-        command: program and arguments; or
-        url: its address (streamable HTTP).
+        command: program and arguments of a server to start in the sandbox.
+        url: address of a running server (streamable HTTP), instead of a command.
         token: the environment variable that holds the token for a server at a url.
         folder: working folder of a command, writable, `/workspace` inside; by default an empty one. Each attempt of a
             solver has its own copy.

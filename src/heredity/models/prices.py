@@ -24,11 +24,11 @@ class Prices(BaseModel):
     """US dollars per million tokens.
 
     Attributes:
-        input: of the request.
-        output: of the reply, reasoning included.
-        cached: of the part of the request that the provider had cached; None if it costs as much as the rest.
-        cache_write: of the part of the request that the provider wrote to its cache; None likewise.
-        cache_write_1h: likewise, of the part kept for an hour; None if it costs as much as other writes.
+        input: price of the request.
+        output: price of the reply, reasoning included.
+        cached: price of the part of the request that the provider had cached; by default as the rest.
+        cache_write: price of the part that the provider wrote to its cache; by default as the rest.
+        cache_write_1h: price of the part written for an hour; by default as other writes.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)

@@ -101,19 +101,18 @@ class ProviderSettings(_Table):
     """A provider: its address and its interface.
 
     Attributes:
-        kind: `"openai"` (chat completions, also of any compatible server), `"anthropic"`, `"google"`, `"azure"`,
-            `"bedrock"`, `"google-cloud"`, `"litellm"`, or another that pydantic-ai knows (`"mistral"`, `"openrouter"`, …).
-        base_url: address; empty for the kind's default.
+        kind: `openai` (chat completions, of OpenAI and of any compatible server), `anthropic`, `google`, `azure`,
+            `bedrock`, `google-cloud`, `litellm`, or another that pydantic-ai knows (`mistral`, `openrouter`, …).
+        base_url: the address; empty for the kind's default.
         api_key_env: the environment variable that holds the key; empty if the server needs none. The key itself is
             never configured, recorded or shown. Without one, Bedrock and Google Cloud use the account of this machine.
         timeout_s: seconds for one attempt, to the end of its stream; `gateway.timeout_s` by default.
-        prices: by model; `"*"` for all others. They take precedence over those of `genai-prices`.
+        prices: prices by model, `"*"` for all others; they take precedence over those of `genai-prices`.
         extra_body: fields added to every request, for servers with extra options.
-        omit: sampling parameters never sent to it, such as `["seed"]`. What a model refuses by name is left out
-            without being listed here.
-        apis: the APIs in which it takes a program's requests unchanged (`"chat.completions"`, `"responses"`,
-            `"embeddings"`, `"messages"`, `"generate_content"`, `"embed_content"`, `"batch_embed_contents"`); by default
-            those of its kind. `"responses"` is the default only for OpenAI itself: few compatible servers have it.
+        omit: sampling parameters never sent to it, such as `["seed"]`. One that a model refuses by name is left out
+            without being listed here, and the reply says so. Seeds are sent with 31 bits.
+        apis: the APIs in which it takes a program's requests unchanged; by default those of its kind. `responses` is the
+            default only for OpenAI itself: few compatible servers have it.
     """
 
     kind: str = "openai"
@@ -221,7 +220,12 @@ WELL_KNOWN: Mapping[str, ProviderSettings] = MappingProxyType(
 
 
 class RouteSettings(_Table):
-    """Several models under one name (see `heredity.models.routing`)."""
+    """Several models under one name.
+
+    Attributes:
+        models: the models, called one after the other until one answers.
+        policy: their order: `fallback`, as listed, or `cheapest` first.
+    """
 
     models: Annotated[list[str], Field(min_length=1)]
     policy: Policy = "fallback"
@@ -231,21 +235,22 @@ class GatewaySettings(_Table):
     """Models by role, providers, cache and limits.
 
     Attributes:
-        execution: the model (or route) that attempts tasks; empty for none.
+        execution: the model or route that attempts tasks; empty for none.
         optimisation: the model that methods use to reflect and propose.
         judge: the model that grades.
-        providers: by name. Keys missing in a table default to those of the well-known provider of that name, if it is
+        providers: providers by name. A table named like a well-known provider keeps its values for missing keys, if it is
             of the same kind.
-        routes: by name.
-        cache: false, true (a file in the user's cache folder), or the path of a file.
-        cache_sampled: also cache answers sampled without a seed. For development, not for experiments.
-        attempts: upper limit on call attempts, 1 for no retries. The waits between eight attempts total about half a
-            minute.
-        concurrent: upper limit on simultaneous calls of one model.
-        timeout_s: timeout of one call attempt, in seconds, unless the provider's table sets another.
-        max_tokens: token budget of all models together; None for no limit.
-        max_cost_usd: likewise in US dollars.
-        max_calls: likewise in provider calls.
+        routes: several models under one name.
+        cache: false; true for `heredity/replies.sqlite` in the user's cache folder; or the path of a file.
+        cache_sampled: also cache answers sampled without a seed: for development, not for experiments.
+        attempts: maximum attempts per call, 1 for no retries. Eight attempts wait about half a minute in all. A timeout is
+            retried once, an unusable answer a few times; an unreachable model gets one attempt per later call until it
+            answers.
+        concurrent: maximum simultaneous calls of one model.
+        timeout_s: timeout of one call attempt, in seconds, and the longest wait that a provider may ask for.
+        max_tokens: token budget of all models together; no limit by default.
+        max_cost_usd: budget of all models together in US dollars; no limit by default.
+        max_calls: provider calls of all models together; no limit by default.
     """
 
     execution: str = ""

@@ -117,7 +117,7 @@ class SelectionRow(Result):
     Attributes:
         candidates: number of candidates in a run.
         validation_mean, corrected, heldout_mean: of the selected candidate; `corrected` for selection on the same
-        cases.
+            cases.
         gap: validation minus held-out.
     """
 

@@ -75,7 +75,8 @@ class AgentSection(Table):
             pages.
         launcher: for a coding agent, its launcher ("claude-code", "codex", "mini-swe-agent"), or a folder with
             `start.sh`, written with a `/`; it then has no resources, tools or asks of the team's.
-        tokens: token limit of a coding agent's step; `cost_usd`: its limit in US dollars; None for no limit.
+        tokens: token limit of a coding agent's step; none by default.
+        cost_usd: its limit in US dollars; none by default.
         network: whether a coding agent shares the host's network.
         memory_mib, disk_mib: limits of a coding agent's memory and disk, in MiB; None for the defaults.
         a2a: for an outside agent (A2A), its address; it then has no model, prompt, resources, tools or asks.
@@ -142,7 +143,8 @@ class TeamSection(Table):
     Attributes:
         model: the default model.
         rounds: limit on rounds of planning.
-        seconds: time limit of a task; `step_seconds`: of each step.
+        seconds: time limit of a task.
+        step_seconds: time limit of each step.
         memory: a file with the team's memory of earlier tasks, extended by general notes; empty for none.
     """
 
@@ -154,7 +156,12 @@ class TeamSection(Table):
 
 
 class PlannerSection(Table):
-    """The planning agent: its model, and a system message in place of the usual one."""
+    """The planning agent.
+
+    Attributes:
+        model: its model.
+        prompt: a system message in place of the usual one; it has to say the form of its reply.
+    """
 
     model: str = ""
     prompt: str = ""
@@ -179,7 +186,8 @@ class EvolutionSection(Table):
 
     Attributes:
         mode: `"none"`; `"within"`: commits hold for the task they are made in; `"across"`: for later tasks too.
-        optimizer: the method of the loop that proposes edits; `options`: its options.
+        optimizer: the method of the loop that proposes edits.
+        options: its options (`heredity methods show NAME`).
         model: the proposing model; by default `gateway.optimisation`, else `team.model`.
         targets: parts that may change; with `"agent"` also the agents' tools and whom they may ask.
         attempts: limit on a task's attempts, re-attempts of steps and canaries together.

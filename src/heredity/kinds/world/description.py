@@ -123,7 +123,13 @@ class Parameter(_Part):
 
 
 class ActionDescription(_Part):
-    """An action: its effect in words for the agent, its parameters, and `idle` if it does nothing and must not pay."""
+    """An action.
+
+    Attributes:
+        description: its effect, in words for the agent.
+        params: its parameters by name.
+        idle: true if it does nothing and must not pay.
+    """
 
     description: str
     params: Annotated[dict[str, Parameter], Field(max_length=12)] = Field(default_factory=dict[str, Parameter])

@@ -286,9 +286,10 @@ def _open(opening: Opening) -> Runner:
 
 
 def _schema() -> Mapping[str, Any]:
+    from heredity._core.described import Described
     from heredity.kinds.world.description import Description
 
-    return Description.model_json_schema()
+    return Description.model_json_schema(schema_generator=Described)
 
 
 KIND = Kind(

@@ -81,10 +81,10 @@ EVENTS = by_name(SNAPSHOTS_FROZEN, SNAPSHOT_ASSESSED, EVALUATION_PLANNED)
 
 
 class HarnessRunSection(RunSection):
-    """`[run]` of harness evolution.
+    """`[run]`.
 
     Attributes:
-        ood: tasksets whose held-out tasks are out of distribution; by default the taskset's split `ood`.
+        ood: tasksets whose held-out tasks are out of distribution, one view each; by default the taskset's split `ood`.
     """
 
     paths: ClassVar[Mapping[str, Locate]] = MappingProxyType({**RunSection.paths, "ood": located_taskset})
@@ -98,16 +98,16 @@ class HarnessRunSection(RunSection):
 
 
 class HarnessSolverSection(SolverSection):
-    """`[solver]` of harness evolution, with the default number of turns of SEAGym's release."""
+    """`[solver]`, with the default number of turns of SEAGym's release."""
 
     max_turns: Count = 300
 
 
 class HarnessViewsSection(ViewsSection):
-    """`[views]` of harness evolution.
+    """`[views]`: the numbers of hidden tasks that judge snapshots.
 
     Attributes:
-        validation: number of tasks for comparing snapshots; alias `update_validation`.
+        validation: number of tasks on which every snapshot is judged; alias `update_validation`.
         heldout: number of in-distribution tasks; alias `id`.
         ood: number of tasks of each out-of-distribution view.
         replay: number of train tasks run again.
@@ -123,16 +123,16 @@ class HarnessViewsSection(ViewsSection):
 
 
 class ScheduleSection(Section):
-    """`[schedule]`: batches of train tasks; see `heredity.session.schedule.Schedule`.
+    """`[schedule]`: batches of train tasks.
 
     Attributes:
         batch_size: tasks per batch.
-        epochs: passes over the train tasks (`budget.train_cases`).
+        epochs: passes over the train tasks (`budget.train_cases`), each in a new order.
         updates: updates a method may make per batch.
         persistence: `persistent`, or `reset` to start each batch from the initial candidate.
-        assess: batches between judged snapshots; 0 for the ends of epochs.
-        gate: True to check every commit with the contract gate.
-        canaries: number of train tasks that the gate runs.
+        assess: batches between judged snapshots; 0 for the ends of epochs. The first and the last are always judged.
+        gate: true to check every commit with the contract gate.
+        canaries: number of train tasks that the gate runs, charged to the budget; refused if no run has the gate.
         plan: a saved batch plan to use instead of drawing one: a file from a suite's folder `plans`.
     """
 

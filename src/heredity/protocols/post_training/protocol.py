@@ -97,7 +97,13 @@ from heredity.session.views import ViewPlan, clusters_of
 
 
 class TrainingEvolverSection(EvolverSection):
-    """`[evolver]` of post-training: an agent, which starts from the base model."""
+    """`[evolver]`: an agent, which starts from the base model.
+
+    Attributes:
+        disk_bytes: maximum disk space of its files, checkpoints in `output/` included; by default 50 GiB, or 48 bytes for
+            each parameter of the base if that is more: four checkpoints with their optimizers' states.
+        file_bytes: maximum size of one of its files; by default 1 GiB, or 8 bytes for each parameter if that is more.
+    """
 
     def idle(self, config: Config) -> Mapping[str, str]:
         """Return `initial` too: an agent starts from the base model."""
@@ -105,7 +111,7 @@ class TrainingEvolverSection(EvolverSection):
 
 
 class TrainingViewsSection(ViewsSection):
-    """`[views]` of post-training: `validation` is unused, because graded items select the checkpoint."""
+    """`[views]`: `heldout` counts the held-out items; `validation` is unused, because graded items select the checkpoint."""
 
     def idle(self, config: Config) -> Mapping[str, str]:
         """Return `validation`."""
@@ -116,11 +122,13 @@ class TrainingSection(ConfigSection):
     """`[training]`: the trained model, and the grading.
 
     Attributes:
-        base_model: the base model, one of the task's; the first by default.
-        mode: `free`, `sft-only`, `rl-only`: the allowed routes; the code that ran is audited.
-            `multi-task`: any route, one model for several tasks.
+        base_model: one of the task's base models, `smollm2-135m`, or a folder in Hugging Face's format; by default the
+            task's first.
+        mode: `free`, `sft-only`, `rl-only`: the allowed routes; the code that ran is audited. `multi-task`: any route, one
+            model for several tasks; the default of such runs.
         repeats: number of further gradings of the best checkpoint, to measure the noise of grading.
-        engine: inference engine: `transformers`, `vllm`, or `auto`: vLLM if it is installed and grading uses a GPU.
+        engine: inference engine: `transformers`, `vllm`, or `auto`: vLLM if it is installed and grading uses a GPU, else
+            transformers.
         device: grading device: `cpu`, or `gpu`: the run's first GPU, unless a submission names another one.
         memory_bytes: memory of the process that grades a checkpoint; by default 4 GiB, or 8 bytes for each parameter and
             2 GiB.

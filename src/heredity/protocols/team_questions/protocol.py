@@ -130,7 +130,7 @@ class TeamBudgetSection(BudgetSection):
 
 
 class TeamEvolverSection(EvolverSection):
-    """`[evolver]` of a team: its name in reports."""
+    """`[evolver]`: its name in reports."""
 
     def idle(self, config: Config) -> Mapping[str, str]:
         """Return the keys of methods too."""
@@ -139,7 +139,7 @@ class TeamEvolverSection(EvolverSection):
 
 
 class TeamSolverSection(SolverSection):
-    """`[solver]` of a team: unused."""
+    """`[solver]`: unused; the team's file sets turns and seconds of each agent."""
 
     def idle(self, config: Config) -> Mapping[str, str]:
         """Return every key."""
@@ -147,7 +147,7 @@ class TeamSolverSection(SolverSection):
 
 
 class TeamLimitsSection(LimitsSection):
-    """`[limits]` of a team: unused."""
+    """`[limits]`: unused; the team's file limits its tasks and steps."""
 
     def idle(self, config: Config) -> Mapping[str, str]:
         """Return every key."""

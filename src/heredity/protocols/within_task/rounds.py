@@ -46,8 +46,8 @@ class WithinSection(Section):
         mode: the edited parts: the `prompt`, the `solution` itself, or `both`, in this order in each round.
         feedback: feedback between rounds, the only basis of commits: `none`, `self`, `public` tests, or the `verdict`. With
             the last the agent sees ground truth: the run is labelled oracle.
-        rounds: most rounds after the first answer (Autogenesis: 3); a task ends early once it looks solved.
-        best_of_k: True to also answer each task with as many independent samples as the same tokens buy.
+        rounds: maximum rounds after the first answer (Autogenesis: 3); a task ends early once it looks solved.
+        best_of_k: true to also answer each task with as many independent samples as the same tokens buy.
         most_samples: maximum number of these samples.
         concurrent: tasks at the same time.
     """

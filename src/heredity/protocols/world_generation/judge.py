@@ -82,7 +82,7 @@ class GenerationSection(Section):
     """`[generation]`: handling of worlds.
 
     Attributes:
-        library: True to write admitted worlds into `library/` in the suite's folder.
+        library: true to write admitted worlds into `library/` in the suite's folder.
     """
 
     indifferent: ClassVar[tuple[str, ...]] = EVERY_KEY

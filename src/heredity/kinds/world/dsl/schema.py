@@ -102,7 +102,12 @@ class Function(_Part):
 
 
 class Bound(_Part):
-    """The upper bound of a level, in place of a search: an expression over `level`, and the reason."""
+    """The upper bound of a level, in place of a search.
+
+    Attributes:
+        value: an expression over `level`.
+        reason: why nothing can score higher.
+    """
 
     value: Text
     reason: str

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.experiments.counting import counting
+from benchmarks.counting_server import counting
 
 import heredity
 from heredity.experiments.config import cells, load, suite_file

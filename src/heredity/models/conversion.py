@@ -63,7 +63,10 @@ def _request_part(message: Message, names: dict[str, str]) -> theirs.ModelReques
             f"calls made: {', '.join(names) or 'none'}"
         )
     return theirs.ToolReturnPart(
-        tool_name=names[message.tool_call_id], content=message.content, tool_call_id=message.tool_call_id
+        tool_name=names[message.tool_call_id],
+        content=message.content.removeprefix("error: ") if message.failed else message.content,
+        tool_call_id=message.tool_call_id,
+        outcome="failed" if message.failed else "success",
     )
 
 

@@ -1,5 +1,7 @@
 r"""The reader of models' replies: JSON as models write it, long texts beside it, fenced blocks, and thoughts.
 
+A form is an example of the object that is asked for; `format_of` makes the schema of it that providers can enforce.
+
 A long text in a JSON string loses what JSON reads as escapes: `"\neq"` begins with a line break. So replies may hold
 texts outside of their object, byte for byte:
 
@@ -89,6 +91,40 @@ def object_in(text: str, form: Mapping[str, Any]) -> Mapping[str, Any]:
     if control := control_in(parsed):
         raise ConfigError(f"a text in it holds the control character {control!r}; leave it out")
     return parsed
+
+
+def format_of(form: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the option `format` of a request (see `Request.options`) whose answer has a form.
+
+    All names are required, so that providers can enforce it strictly. A text that a form writes as `"<text 1>"` may also
+    be null. Items of several shapes are told apart by the text that all of them have under one name, such as
+    `"do": "add"`. The format is optional: a provider that refuses it gets the request without.
+    """
+    return {"name": "answer", "schema": _schema_like(form), "strict": True, "optional": True}
+
+
+def _schema_like(example: Any) -> dict[str, Any]:
+    """Return a JSON schema of values like an example, in words that all providers know."""
+    if isinstance(example, Mapping):
+        members = {name: _schema_like(value) for name, value in cast("Mapping[str, Any]", example).items()}
+        return {"type": "object", "properties": members, "required": list(members), "additionalProperties": False}
+    if isinstance(example, list):
+        return {"type": "array", "items": _schema_of_items(cast("list[Any]", example))}
+    if isinstance(example, str):
+        text = {"type": "string"}
+        return {"anyOf": [text, {"type": "null"}]} if _NAMED.fullmatch(example) else text
+    return {"type": {bool: "boolean", int: "integer", float: "number"}[type(example)]}
+
+
+def _schema_of_items(examples: list[Any]) -> dict[str, Any]:
+    if len(examples) < 2 or not isinstance(examples[0], dict):
+        return _schema_like(examples[0])
+    shapes = [_schema_like(example) for example in examples]
+    for name in frozenset[str].intersection(*(frozenset(example) for example in examples)):
+        if len({example[name] for example in examples}) == len(examples):
+            for example, shape in zip(examples, shapes, strict=True):
+                shape["properties"][name] = {"type": "string", "enum": [example[name]]}
+    return {"anyOf": shapes}
 
 
 def objects_in(text: str) -> Iterator[dict[str, Any]]:

@@ -132,7 +132,13 @@ async def test_another_refusal_is_no_reason_to_do_without_the_format() -> None:
 
 async def test_a_format_that_a_program_asked_for_is_refused_and_not_dropped() -> None:
     asked = {**format_of(REFLECTED), "optional": False}
-    with counting(lambda asked: Failing(400, "response_format is not supported")) as counted:
-        with pytest.raises(ProviderError, match="response_format"):
-            await model_at(counted.url).reply(Request.of("x", options={"format": asked}))
+    refusing = counting(lambda asked: Failing(400, "response_format is not supported"))
+    with refusing as counted, pytest.raises(ProviderError, match="response_format"):
+        await model_at(counted.url).reply(Request.of("x", options={"format": asked}))
     assert len(counted.bodies) == 1
+
+
+def test_a_format_that_a_configuration_omits_is_not_taken() -> None:
+    settings = ProviderSettings(base_url="http://127.0.0.1:9/v1", omit=("format",))
+    assert "format" in model_at("http://127.0.0.1:9/v1").options
+    assert "format" not in provider_model("lab/m", settings).options

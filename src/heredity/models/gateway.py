@@ -33,13 +33,14 @@ from heredity.models.contract import (
     Usage,
     conversation_text,
 )
-from heredity.models.conversion import WithoutThoughts, to_messages, to_parameters, to_reply, to_settings, to_usage
+from heredity.models.conversion import to_messages, to_parameters, to_reply, to_settings, to_usage
 from heredity.models.events import prove_ends
 from heredity.models.failures import GARBLED, translated
 from heredity.models.layers import Ask, Layer, close, last
 from heredity.models.meter import Meter, Metered, SpendLimits
 from heredity.models.passthrough import Answer, pass_through, without_sampling
 from heredity.models.prices import Prices, listed_context, listed_cost, listed_prices
+from heredity.models.replies import WithoutThoughts
 from heredity.models.reply_store import ReplyStore
 from heredity.models.routing import Routed
 from heredity.models.settings import (
@@ -79,7 +80,7 @@ class ProviderModel:
             settings = settings.model_copy(update={"base_url": azure_address(name, settings)})
         self._settings = settings
         self._model = _opened(name, settings, self._key)
-        self.options = _options_of(self._model)
+        self.options = _options_of(self._model) - set(settings.omit)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._omitted: set[str] = set(settings.omit) | _never_sent(self._model)
         self._limits = _limit_names(settings.kind, self._model)

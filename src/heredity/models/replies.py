@@ -166,6 +166,36 @@ def without_thoughts(text: str) -> tuple[str, str]:
     return (text.partition("<think>")[2], "") if opened else ("", text)
 
 
+class WithoutThoughts:
+    """The text of a stream without the thoughts in `<think>` tags that it begins with (see `without_thoughts`)."""
+
+    _OPEN, _CLOSE = "<think>", "</think>"
+
+    def __init__(self) -> None:
+        self._held, self._state = "", "start"
+
+    def add(self, piece: str) -> str:
+        """Take a piece of the stream; return the text that it adds."""
+        if self._state == "text":
+            return piece
+        self._held += piece
+        held = self._held.lstrip()
+        if self._state == "start" and not held.startswith(self._OPEN):
+            return "" if self._OPEN.startswith(held) else self._text(self._held)
+        if self._state == "start" and self._CLOSE in held:
+            self._state, self._held = "gap", held.partition(self._CLOSE)[2]
+            held = self._held.lstrip()
+        return self._text(held) if self._state == "gap" and held else ""
+
+    def rest(self) -> str:
+        """Return what was held back when the stream ended."""
+        return self._text(without_thoughts(self._held)[1]) if self._state == "start" else ""
+
+    def _text(self, text: str) -> str:
+        self._state, self._held = "text", ""
+        return text
+
+
 def fenced_in(text: str, *, unended: bool = False) -> list[tuple[str, str]]:
     """Return the fenced blocks of a text: the words after the fence, in lower case, and the content.
 

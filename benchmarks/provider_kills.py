@@ -11,6 +11,7 @@ that kill would pay for it again.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import random
@@ -19,19 +20,19 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections import Counter, defaultdict
-from collections.abc import Generator
+from collections import Counter
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+
+from counting_server import Counted, Failing, counting
 
 from heredity.records import BlobStore, read_journal
 from heredity.records.events import MODEL_CALLED, SUBMISSION_COMPLETED
 
+FAILURES = (Failing(429), Failing(500), Failing(connection="dropped"), Failing(connection="cut"))
 SUITE = """
 [run]
 protocol = "resource-evolution"
@@ -60,93 +61,32 @@ prices = {{"*" = {{input = 1.0, output = 1.0}}}}
 """
 
 
-@dataclass
-class Answers:
-    """What the server has answered whole: for each request, the number and the time of each answer."""
-
-    url: str = ""
-    given: dict[str, list[tuple[int, float]]] = field(default_factory=lambda: defaultdict(list))
-    failed: Counter[str] = field(default_factory=Counter[str])
-
-    @property
-    def count(self) -> int:
-        """Number of whole answers."""
-        return sum(map(len, self.given.values()))
-
-
 @contextmanager
-def provider(chaos: float, seed: int) -> Generator[Answers]:
-    """Serve an OpenAI-compatible API that fails a share of its requests."""
-    answers, lock, dice = Answers(), threading.Lock(), random.Random(seed)
+def provider(chaos: float, seed: int) -> Generator[Counted]:
+    """Serve a provider that fails a share of its requests, and whose answers carry numbers."""
+    dice, numbers = random.Random(seed), itertools.count()
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self) -> None:
-            self._send(200, {"object": "list", "data": []})
-
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["content-length"])).decode()
-            with lock:
-                mode = dice.choice(("429", "500", "drop", "cut")) if dice.random() < chaos else ""
-                number = answers.count + sum(answers.failed.values())
-                answers.failed.update([mode] if mode else [])
-            if mode in ("429", "500"):
-                self._send(int(mode), {"error": {"message": "try again", "type": "server_error"}})
-                return
-            if mode == "drop":
-                self.close_connection = True
-                return
-            time.sleep(0.02)
-            whole = self._send(200, _completion(json.loads(body), number), cut=mode == "cut")
-            if whole and not mode:
-                with lock:
-                    answers.given[body].append((number, time.time()))
-
-        def _send(self, status: int, value: object, *, cut: bool = False) -> bool:
-            data = json.dumps(value).encode()
-            try:
-                self.send_response(status)
-                self.send_header("content-type", "application/json")
-                self.send_header("content-length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data[: len(data) // 2] if cut else data)
-                self.close_connection = cut
-            except OSError:
-                return False
-            return True
-
-        def log_message(self, *args: object) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        answers.url = f"http://127.0.0.1:{server.server_port}/v1"
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            yield answers
-        finally:
-            server.shutdown()
-
-
-def _completion(asked: dict[str, Any], number: int) -> dict[str, Any]:
-    text = f"<answer>{number % 7}</answer> (answer-{number}-)"
-    if asked["model"] == "edits":
+    def answer(asked: dict[str, Any]) -> str | Failing:
+        if dice.random() < chaos:
+            return dice.choice(FAILURES)
+        number = next(numbers)
+        if asked["model"] != "edits":
+            return f"<answer>{number % 7}</answer> (answer-{number}-)"
         said = json.dumps(asked["messages"])
         variable = re.search(r'variables\\*": ?\{\\*n? *\\*"([^"\\]+)', said)
         edit = {"variable": variable[1] if variable else "prompt/system", "value": f"Answer well. {number}", "why": "x"}
-        text = json.dumps({"edits": [edit], "expects": f"answer-{number}-"})
-    message = {"role": "assistant", "content": text}
-    return {
-        "id": f"c{number}",
-        "object": "chat.completion",
-        "created": 1,
-        "model": asked["model"],
-        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
-    }
+        return json.dumps({"edits": [edit], "expects": f"answer-{number}-"})
+
+    with counting(answer, tokens=(100, 10), pause_s=0.02) as counted:
+        yield counted
 
 
-def recorded(suite: Path, answers: Answers) -> set[int]:
+def numbered(given: Sequence[tuple[str, float]]) -> list[tuple[int, float]]:
+    """Return the numbers of answers, with their times."""
+    return [(int(re.findall(r"answer-(\d+)-", text)[0]), at) for text, at in given]
+
+
+def recorded(suite: Path, answers: Counted) -> set[int]:
     """Return the numbers of the answers that a suite's records hold."""
     numbers = set[int]()
     for run in sorted((suite / "runs").glob("*")) if (suite / "runs").exists() else ():
@@ -160,11 +100,11 @@ def recorded(suite: Path, answers: Answers) -> set[int]:
     if judged.exists() and judged.stat().st_size:
         # Runs follow each other, so everything answered before a judgement was written is on disk.
         until = judged.stat().st_mtime
-        numbers |= {number for given in list(answers.given.values()) for number, at in given if at < until}
+        numbers |= {number for given in list(answers.given.values()) for number, at in numbered(given) if at < until}
     return numbers
 
 
-def _await_answer(process: subprocess.Popen[bytes], answers: Answers) -> None:
+def _await_answer(process: subprocess.Popen[bytes], answers: Counted) -> None:
     """Wait until a process has got an answer, or has ended: kills are to fall among calls, not in the start."""
     before = answers.count
     while process.poll() is None and answers.count == before:
@@ -200,7 +140,8 @@ def measure(kills: int, chaos: float, seed: int) -> dict[str, Any]:
                     dealt += 1
                     time.sleep(0.1)
                     held.append((time.time(), recorded(suite, answers)))
-            for request, given in answers.given.items():
+            for request, said in answers.given.items():
+                given = numbered(said)
                 for position, (number, _) in enumerate(given):
                     later = [at for _, at in given[position + 1 :]]
                     again += bool(later)

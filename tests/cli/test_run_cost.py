@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.experiments.counting import counting
+from benchmarks.counting_server import counting
 
 from heredity._core.errors import ConfigError
 from heredity.cli import runs

@@ -184,3 +184,25 @@ def test_a_wrong_team_is_refused_with_the_key(team: Path, before: str, after: st
     ran = heredity("team", "run", "x", "--team", str(team), "--out", str(team.parent / "run"))
     assert isinstance(ran.exception, ConfigError)
     assert said in str(ran.exception)
+    assert not (team.parent / "run").exists()
+
+
+@pytest.mark.parametrize("made_before", [False, True])
+def test_a_team_without_its_key_leaves_nothing_and_can_be_given_again(
+    team: Path, made_before: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pydantic_ai", reason="needs the extra llm")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    out, given = team.parent / "run", team.parent / "a.csv"
+    given.write_text("a,b\n1,2\n")
+    if made_before:
+        out.mkdir()
+        (out / "notes.txt").write_text("mine")
+    words = ("team", "run", "When?", str(given), "--team", str(team), "--out", str(out))
+    team.write_text(
+        team.read_text().replace(f'model = "scripted/{team.parent}/planner.toml"', 'model = "openai/gpt-5"')
+    )
+    ran = heredity(*words)
+    assert "OPENAI_API_KEY" in str(ran.exception)
+    assert [path.name for path in out.rglob("*")] == (["notes.txt"] if made_before else [])
+    assert out.exists() == made_before

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.experiments.counting import counting
+from benchmarks.counting_server import counting
 
 import heredity
 from heredity.experiments.config import cells, load, suite_file
-from heredity.experiments.estimate import ASSUMED, MEASURED, PARTLY, earlier_runs, estimate, lines
+from heredity.experiments.estimate import ASSUMED, MEASURED, PARTLY, Span, earlier_runs, estimate, lines
 
 SMALL = [
     "budget.rollouts=4", "budget.train_cases=2", "views.heldout=2", "run.seeds=2", "suite.baselines=false",
@@ -37,6 +37,33 @@ def test_stand_ins_are_free_and_a_price_is_multiplied_by_tokens(tmp_path: Path) 
     assert made.cost_usd == far.cost_usd
     assert "far/m" in lines(made)[0]
     json.dumps(made.to_json())
+
+
+@pytest.mark.parametrize(("suite", "overrides"), [("questions-offline", []), ("worlds-six", ["evolver.initial="])])
+def test_without_earlier_runs_an_estimate_spans_about_one_order_of_magnitude(
+    suite: str, overrides: list[str], tmp_path: Path
+) -> None:
+    models = ["gateway.execution=far/m", "gateway.optimisation=far/m", PRICED]
+    cost = estimate(load(suite_file(suite), [*overrides, *models]), tmp_path).cost_usd
+    assert cost is not None
+    assert 3 < cost.high / cost.low < 25
+
+
+def test_the_input_of_questions_is_measured_in_the_questions(tmp_path: Path) -> None:
+    rows = [
+        {"question": "word " * 800, "answer": "a", "split": split} for split in ("train", "heldout") for _ in "abcd"
+    ]
+    (tmp_path / "long.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    given = [*SMALL, f'run.tasksets=["questions/file:{tmp_path}/long.jsonl"]', "gateway.execution=far/m", PRICED]
+    far = estimate(load(suite_file("questions-offline"), given), tmp_path).models[0]
+    assert 500 < far.input_tokens.low / far.calls.low < 1000 < far.input_tokens.high / far.calls.high < 1500
+
+
+def test_independent_factors_are_unlikely_to_lie_at_the_same_end() -> None:
+    assert Span(1, 4).product(Span(5, 5)) == pytest.approx((5, 20))
+    low, high = Span(1, 4).product(Span(1, 4))
+    assert (low * high, high / low) == pytest.approx((16, 4 ** (2**0.5)))
+    assert Span(0, 4).product(Span(1, 4)) == (0, 16)
 
 
 def test_an_unknown_price_is_unknown_and_not_nothing(tmp_path: Path) -> None:

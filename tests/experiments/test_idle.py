@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from functools import cache
+from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +14,9 @@ from pydantic import BaseModel
 from heredity._core.errors import ConfigError, HeredityError
 from heredity.configuration.config import Config
 from heredity.experiments.config import cells, given_by, load, read_toml, resolve, suite_file, suites
-from heredity.experiments.idle import idle_settings
+from heredity.experiments.estimate import estimate
+from heredity.experiments.idle import Guess, idle_settings
+from heredity.experiments.preflight import preflight
 from heredity.tasks import Taskset
 from heredity.tasks.registry import taskset
 
@@ -91,6 +96,31 @@ def test_a_setting_that_nothing_reads_is_found(suite: str, override: str, reason
 )
 def test_a_setting_that_a_run_reads_is_not(suite: str, overrides: list[str]) -> None:
     assert idle(suite, *overrides) == {}
+
+
+def test_a_program_of_ones_own_that_seems_to_call_no_model_is_a_warning_and_not_a_refusal(tmp_path: Path) -> None:
+    shipped = Path(str(files("heredity.library") / "harnesses" / "explorer"))
+    shutil.copytree(shipped, tmp_path / "copied")
+    for path in (tmp_path / "copied").rglob("*.py"):
+        path.write_text(path.read_text() + "\n# changed\n")
+    config = load(
+        suite_file("worlds-six"),
+        [
+            f"evolver.initial={tmp_path / 'copied'}",
+            "gateway.execution=here/m",
+            'gateway.providers.here.base_url="http://127.0.0.1:9/v1"',
+        ],
+    )
+    found = idle_of(config)
+    assert list(found) == ["gateway.execution"]
+    assert isinstance(found["gateway.execution"], Guess)
+    (note,) = [check for check in preflight(config, tmp_path / "out") if check.name == "note on gateway.execution"]
+    assert (note.ok, note.needed) == (True, False)
+    assert "perhaps nothing reads it" in note.detail
+    assert [one.model for one in estimate(config, tmp_path).models if one.calls.high] == [
+        "here/m",
+        "offline/world-learner",
+    ]
 
 
 def test_a_value_that_the_matrix_replaces_everywhere_is_found() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.experiments.counting import counting
+from benchmarks.counting_server import counting
 
 import heredity
 from heredity.experiments.config import load, suite_file

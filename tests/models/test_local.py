@@ -15,7 +15,7 @@ import pytest
 from heredity._core.errors import ConfigError, MissingExtraError, ProviderError, UnknownNameError
 from heredity.models import local_weights
 from heredity.models.contract import Image, Message, Request, Sampling, ToolCall, ToolSpec, Usage
-from heredity.models.local import Local, LocalSettings, open_model, prompt_tokens, tool_calls
+from heredity.models.local import Local, LocalSettings, open_model, prompt_tokens, replied, tool_calls
 from heredity.models.local_decoding import MARGIN, Decoder, Row
 
 NEEDED = (*local_weights.NEEDED, *local_weights.NEEDED_FOR_GGUF)
@@ -144,6 +144,31 @@ async def test_a_streamed_answer_is_the_answer_in_pieces(folder: Path) -> None:
         assert whole is not None
         assert "".join(d.text for d in deltas) == whole.text == (await model.reply(request)).text
     assert len([d async for d in model.stream(asks(1, max_tokens=30)[0])]) > 5
+
+
+@pytest.mark.parametrize(
+    ("written", "text", "thoughts"),
+    [
+        (["<thi", "nk>2 and", " 2</think>", "\n\nfour"], "four", "2 and 2"),
+        (["<think>2 and", " 2"], "", "2 and 2"),
+        (["fo", "ur <think>"], "four <think>", ""),
+    ],
+)
+async def test_the_thoughts_of_a_local_model_are_no_part_of_its_answer(
+    written: list[str], text: str, thoughts: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def answer(self: Local, request: Request, emit: Any) -> Any:
+        for piece in written if emit else ():
+            emit(piece)
+        row = Row([1], 9)
+        row.text, row.finish = "".join(written), "stop"
+        return replied(request, row, self.name, 0.0)
+
+    monkeypatch.setattr(Local, "_answer", answer)
+    deltas = [delta async for delta in Local("tiny").stream(Request.of("2 + 2"))]
+    reply = deltas[-1].reply
+    assert reply is not None
+    assert ("".join(delta.text for delta in deltas), reply.text, reply.reasoning) == (text, text, thoughts)
 
 
 async def test_samples_differ_by_seed_and_repeat_with_it(folder: Path) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import re
+import shutil
 import time
 from pathlib import Path
 from types import TracebackType
@@ -17,7 +18,7 @@ from rich.live import Live as RichLive
 from rich.table import Table
 from rich.text import Text
 
-from heredity._core.errors import ConfigError
+from heredity._core.errors import ConfigError, MissingExtraError
 from heredity.cli.bars import activity, ask_person
 from heredity.cli.interface import WholeHelp
 from heredity.cli.signals import InterruptedRunError, run_interruptibly
@@ -215,11 +216,18 @@ def run(
         raise ConfigError(
             f"{folder} already holds a task; resume it with `heredity team resume {folder}`, or give another --out"
         )
+    before = folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
-    kept = keep_files([*files, *(more or ())], folder / "files")
-    asked = {"task": task, "files": sorted(kept), "answer": answer, "settings": settings.model_dump(mode="json")}
-    write_whole(folder / "task.json", json.dumps(asked, indent=1, ensure_ascii=False))
-    _work(folder, approve=approve, live=live, json_output=json_output, unsafe=unsafe)
+    try:
+        kept = keep_files([*files, *(more or ())], folder / "files")
+        asked = {"task": task, "files": sorted(kept), "answer": answer, "settings": settings.model_dump(mode="json")}
+        write_whole(folder / "task.json", json.dumps(asked, indent=1, ensure_ascii=False))
+        _work(folder, approve=approve, live=live, json_output=json_output, unsafe=unsafe)
+    except (ConfigError, MissingExtraError):
+        # What was refused before anything began can be given again under the same name.
+        if not (folder / "journal.jsonl").exists():
+            _remove_begun(folder, whole=not before)
+        raise
 
 
 @app.command("resume")
@@ -279,6 +287,15 @@ def _present(settings: TeamSettings) -> TeamSettings:
     for name, lacks in lacking.items():
         typer.echo(f"left out: {name}: {lacks}", err=True)
     return here
+
+
+def _remove_begun(folder: Path, *, whole: bool) -> None:
+    """Remove what `team run` wrote before the team started; the whole folder, if it made it."""
+    if whole:
+        shutil.rmtree(folder, ignore_errors=True)
+        return
+    (folder / "task.json").unlink(missing_ok=True)
+    shutil.rmtree(folder / "files", ignore_errors=True)
 
 
 def _check(*, approve: bool, live: bool) -> None:

@@ -1,12 +1,15 @@
 """Estimate of the model calls, tokens and cost of a suite, before it starts.
 
 Calls follow from the suite's structure: attempts of tasks, views, rounds of methods, starts of agents. Tokens per call, and
-calls per run where a run of the same settings has ended, are measured in earlier runs (their `spans.jsonl`); what has not
-been measured is assumed, and the estimate says which it is. All figures are ranges: one below and one above.
+calls per run where a run of the same settings has ended, are measured in earlier runs (their `spans.jsonl`); without them
+the input of a question is measured in a few train tasks. What has not been measured is assumed, and the estimate says which
+it is. All figures are ranges that hold most runs, not limits. Factors that are uncertain independently of each other are
+unlikely to lie at the same end, so the widths of their ranges are added in quadrature, on a logarithmic scale.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,7 +35,7 @@ from heredity.protocols.registry import PROTOCOLS
 from heredity.records.run_folder import is_run
 from heredity.records.span_log import NAME as SPANS
 from heredity.records.span_log import read_spans
-from heredity.tasks import Taskset
+from heredity.tasks import Task, Taskset
 from heredity.tasks.registry import taskset
 
 ASSUMED, MEASURED, PARTLY = "assumed", "measured", "tokens per call measured, number of calls assumed"
@@ -56,13 +59,28 @@ class Span(NamedTuple):
         """Return the range of a product with a figure between `low` and `high`."""
         return Span(self.low * low, self.high * (low if high is None else high))
 
+    def product(self, other: Span) -> Span:
+        """Return the range of a product with another, independently uncertain figure."""
+        if not (self.low > 0 and other.low > 0):
+            return Span(self.low * other.low, self.high * other.high)
+        middle = math.sqrt(self.low * self.high * other.low * other.high)
+        width = math.exp(math.hypot(math.log(self.high / self.low), math.log(other.high / other.low)) / 2)
+        return Span(middle / width, middle * width)
+
+    def mostly(self, share: float) -> Span:
+        """Return the range without the part below a share of its end: evolvers stop early, but seldom at once."""
+        return Span(max(self.low, share * self.high), self.high)
+
 
 _NONE = Span(0.0, 0.0)
 _AGENT_CALLS = Span(30, 400)
 """Assumed calls of a coding agent in one run."""
 
+_LEAST_ATTEMPTS, _LEAST_PROPOSALS = 0.3, 0.1
+"""Assumed least shares of the most attempts and proposals that a run can make."""
+
 _TOKENS: Mapping[str, tuple[Span, Span]] = {
-    "attempt": (Span(500, 3000), Span(200, 1500)),
+    "attempt": (Span(500, 3000), Span(100, 1000)),
     "proposal": (Span(2000, 8000), Span(500, 2500)),
     "agent": (Span(10_000, 40_000), Span(300, 1000)),
     "judge": (Span(500, 2000), Span(50, 400)),
@@ -285,9 +303,8 @@ def _estimated(
     exact: bool,
 ) -> ModelEstimate:
     calls = sum((part for _, part in parts), _NONE)
-    tokens = [
-        sum((part.times(*_TOKENS[role][which]) for role, part in parts), _NONE) for which in (0, 1)
-    ]  # fmt: skip
+    assumed = {**_TOKENS, "attempt": (_measured_input(cell) or _TOKENS["attempt"][0], _TOKENS["attempt"][1])}
+    tokens = [sum((part.product(assumed[role][which]) for role, part in parts), _NONE) for which in (0, 1)]
     basis = ASSUMED
     counted = sum(alike, Usage())
     if runs and calls.high:
@@ -298,13 +315,14 @@ def _estimated(
         basis = PARTLY
     if counted.calls and calls.high:
         per_call = (counted.input_tokens / counted.calls, counted.output_tokens / counted.calls)
-        tokens = [calls.times(0.7 * each, 1.5 * each) for each in per_call]
+        tokens = [calls.product(Span(0.7 * each, 1.5 * each)) for each in per_call]
     prices, free = _prices(name, cell.config.gateway)
     cost = None
     if prices is not None:
         cost = Span(*((i * prices.input + o * prices.output) / 1e6 for i, o in zip(*tokens, strict=True)))
     if not free and prices is None and counted.calls and counted.cost_usd:
-        cost = calls.times(0.7 * counted.cost_usd / counted.calls, 1.5 * counted.cost_usd / counted.calls)
+        per_call_usd = counted.cost_usd / counted.calls
+        cost = calls.product(Span(0.7 * per_call_usd, 1.5 * per_call_usd))
     return ModelEstimate(name, calls, tokens[0], tokens[1], cost, basis, free)
 
 
@@ -314,20 +332,49 @@ def _structure(cell: Cell) -> Iterator[tuple[str, str, Span]]:
     needs = PROTOCOLS.load(config.run.protocol).setting.needs(config)
     tasks, kind = _taskset(cell.taskset)
     silent = set() if tasks is None else calls_nothing(cell, tasks, kind, needs)
-    attempts, calls = Span(*needs.attempts), _calls(kind, config)
+    attempts, calls = Span(*needs.attempts).mostly(_LEAST_ATTEMPTS), _calls(kind, config)
     if needs.asks:
         for model in needs.asks:
-            yield "attempt", model, attempts.times(3 / len(needs.asks), 60)
+            yield "attempt", model, attempts.product(Span(2 / len(needs.asks), 40))
     elif gateway.execution and "gateway.execution" not in silent and kind.needs.model != "none":
-        yield "attempt", gateway.execution, attempts.times(*calls)
+        yield "attempt", gateway.execution, attempts.product(calls)
     for model in needs.models:
-        yield "attempt", model, attempts.times(0.2 * calls.low, calls.high)
+        yield "attempt", model, attempts.product(Span(0.2 * calls.low, calls.high))
     if gateway.judge and "gateway.judge" not in silent:
         yield "judge", gateway.judge, attempts.times(1, 2)
     if gateway.optimisation and "gateway.optimisation" not in silent and not needs.asks:
-        yield "proposal", gateway.optimisation, Span(*needs.proposals) if needs.proposals else _proposals(cell)
+        proposals = Span(*needs.proposals) if needs.proposals else _proposals(cell)
+        yield "proposal", gateway.optimisation, proposals.mostly(_LEAST_PROPOSALS)
     if cell.evolver.outside and (model := agent_model(cell)) and "evolver.model" not in silent:
         yield "agent", model, _AGENT_CALLS
+
+
+_QUESTION = ("question", "instructions")
+"""Fields of a task that its prompt repeats whole."""
+_SAMPLE, _AROUND = 8, Span(5, 120)
+"""Train tasks whose questions are measured, and assumed tokens of the prompt around a question."""
+
+
+def _measured_input(cell: Cell) -> Span | None:
+    """Return the input tokens of a call, measured in some train tasks; None where prompts do not consist of the question."""
+    tasks, kind = _taskset(cell.taskset)
+    if tasks is None or kind.needs.model != "required" or cell.config.solver.tools:
+        return None
+    return _question_tokens(cell.taskset)
+
+
+@cache
+def _question_tokens(name: str) -> Span | None:
+    drawn: Sequence[Task] = ()
+    # A small taskset cannot give the larger sample.
+    for count in (_SAMPLE, 1):
+        with contextlib.suppress(HeredityError):
+            drawn = drawn or taskset(name).draw("train", count, 0)
+    if not drawn:
+        return None
+    texts = [" ".join(str(task.spec[key]) for key in _QUESTION if key in task.spec) for task in drawn]
+    tokens = sum(len(text.encode()) for text in texts) / (4 * len(texts))
+    return Span(0.8 * tokens, 1.3 * tokens) + _AROUND if tokens else None
 
 
 def _taskset(name: str) -> tuple[Taskset | None, Kind]:

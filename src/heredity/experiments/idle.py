@@ -17,6 +17,7 @@ from pydantic import BaseModel
 
 from heredity._core.errors import HeredityError
 from heredity._core.ids import digest_json
+from heredity._core.plugins import located
 from heredity.configuration.config import Cell, Config
 from heredity.configuration.sections import EngineSection, LimitsSection, SolverSection
 from heredity.configuration.tools import ToolSection
@@ -39,6 +40,12 @@ _LARGE = 4 << 20
 
 _ASKS = re.compile(r"heredity_harness|\bask\(")
 """What a program that calls a language model contains (`heredity.engine.program`)."""
+
+
+class Guess(str):
+    """A reason found by the words in a user's programs: it may be wrong, so it warns and refuses nothing."""
+
+    __slots__ = ()
 
 
 def idle_settings(config: Config, cells: Sequence[Cell], tasksets: Mapping[str, Taskset]) -> dict[str, str]:
@@ -128,8 +135,12 @@ def proposes(cell: Cell) -> bool:
 
 
 def calls_nothing(cell: Cell, taskset: Taskset, kind: Kind, needs: Needs) -> set[str]:
-    """Return the keys of models that a run does not call."""
-    return set(_idle_models(cell, taskset, kind, needs))
+    """Return the keys of models that a run certainly does not call."""
+    return _certain(_idle_models(cell, taskset, kind, needs))
+
+
+def _certain(idle: Mapping[str, str]) -> set[str]:
+    return {key for key, why in idle.items() if not isinstance(why, Guess)}
 
 
 def _idle_models(cell: Cell, taskset: Taskset, kind: Kind, needs: Needs) -> dict[str, str]:
@@ -144,7 +155,7 @@ def _idle_models(cell: Cell, taskset: Taskset, kind: Kind, needs: Needs) -> dict
         idle["gateway.judge"] = f"answers to {cell.taskset} are checked by rules, not by a model; leave it out"
     if cell.evolver.model and (why := _silent_agent(cell)):
         idle["evolver.model"] = why
-    names = {name for name in models_of(cell, needs, idle) if name}
+    names = {name for name in models_of(cell, needs, _certain(idle)) if name}
     for name in set(gateway.routes) - names:
         idle[f"gateway.routes.{name}"] = f"no model is called {name!r}; name it, as in gateway.execution={name}"
     for route in names & set(gateway.routes):
@@ -202,10 +213,21 @@ def _no_candidate_asks(cell: Cell, taskset: Taskset, kind: Kind, needs: Needs) -
     ]
     if not texts or any(_ASKS.search(text) for text in texts):
         return ""
+    initial = cell.evolver.initial
+    if not _is_shipped(initial):
+        return Guess(
+            f"the program of evolver.initial, {initial}, names neither heredity_harness nor ask(; if it calls no model, set "
+            "evolver.initial= so that the model plays, or leave it out"
+        )
     return (
-        f"no candidate calls it: evolver.initial, {cell.evolver.initial}, is a program that plays by itself; set evolver.initial= "
+        f"no candidate calls it: evolver.initial, {initial}, is a program that plays by itself; set evolver.initial= "
         "so that the model plays, or leave it out"
     )
+
+
+def _is_shipped(folder: Path | str | None) -> bool:
+    """Return whether a folder of programs belongs to this package, so that what its words say is certain."""
+    return folder is not None and Path(located(str(folder), Path())).resolve().is_relative_to(Path(__file__).parents[1])
 
 
 def _silent_agent(cell: Cell) -> str:
@@ -216,7 +238,8 @@ def _silent_agent(cell: Cell) -> str:
     files = [path for path in Path(folder).rglob("*") if path.is_file() and path.stat().st_size < _LARGE]
     if any(_CLIENT.search(path.read_bytes()) for path in files):
         return ""
-    return f"the programs of {folder} call no model (they name no OPENAI_BASE_URL, ANTHROPIC_BASE_URL or client); leave it out"
+    why = f"the programs of {folder} call no model (they name no OPENAI_BASE_URL, ANTHROPIC_BASE_URL or client); leave it out"
+    return why if _is_shipped(folder) else Guess(why)
 
 
 def _is_judged(taskset: Taskset) -> bool:

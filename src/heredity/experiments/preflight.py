@@ -30,7 +30,7 @@ from heredity.configuration.config import Cell, Config
 from heredity.configuration.tools import ToolSettings
 from heredity.engine.kind import KINDS, Kind, check_tools
 from heredity.experiments.config import cells
-from heredity.experiments.idle import idle_settings, models_of
+from heredity.experiments.idle import Guess, idle_settings, models_of
 from heredity.experiments.measured import remember_measured
 from heredity.experiments.outside_agents import program_folders
 from heredity.methods.registry import METHODS
@@ -167,7 +167,9 @@ class _Looking:
             # A file may define providers and routes for later use; those given for this suite are for this suite.
             given = [] if self._given is None else self._given
             defines = key.startswith(("gateway.providers.", "gateway.routes."))
-            if (self._given is None and not defines) or any(
+            if isinstance(why, Guess):
+                yield Check(f"{_NOTE}{key}", True, False, f"it is set, and perhaps nothing reads it: {why}")
+            elif (self._given is None and not defines) or any(
                 key == own or key.startswith(f"{own}.") or own.startswith(f"{key}.") for own in given
             ):
                 yield Check(_CONFIGURATION, False, True, f"{key} is set, but nothing would read it: {why}")

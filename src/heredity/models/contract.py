@@ -63,6 +63,8 @@ class Message:
         images: images of a user's message.
         tool_calls: calls requested by an assistant's message.
         tool_call_id: for a tool's message, the call it answers.
+        failed: for a tool's message, True if the content is an error; it then begins with `error: `, for models whose
+            API has no field for it.
     """
 
     role: Role
@@ -70,6 +72,7 @@ class Message:
     images: tuple[Image, ...] = ()
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str = ""
+    failed: bool = False
 
     def __post_init__(self) -> None:
         if self.role not in ROLES:
@@ -86,6 +89,8 @@ class Message:
             value["tool_calls"] = [[c.id, c.name, c.arguments] for c in self.tool_calls]
         if self.tool_call_id:
             value["tool_call_id"] = self.tool_call_id
+        if self.failed:
+            value["failed"] = True
         return value
 
     @classmethod
@@ -97,6 +102,7 @@ class Message:
             tuple(Image(kind, base64.b64decode(data)) for kind, data in value.get("images", ())),
             tuple(ToolCall(*call) for call in value.get("tool_calls", ())),
             value.get("tool_call_id", ""),
+            value.get("failed", False),
         )
 
 
@@ -157,15 +163,17 @@ class Original:
         body: the body, without the model's name.
         stream: whether the answer comes as events.
         headers: headers that change the meaning of the body, such as `anthropic-beta`.
+        client: headers that name the program, such as `user-agent`; sent, and not part of the request's identity.
     """
 
     api: str
     body: Mapping[str, Any] = field(repr=False)
     stream: bool = False
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    client: Mapping[str, str] = field(default_factory=dict[str, str], compare=False)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
+        """Return what identifies it as JSON values."""
         return {"api": self.api, "body": dict(self.body), "stream": self.stream, "headers": dict(self.headers)}
 
 
@@ -182,7 +190,8 @@ class Request:
             request's identity.
         options: further parameters, for a model that takes them (`options_of`): `thinking` (false, true or an effort),
             `parallel_tool_calls`, `top_k`, `presence_penalty`, `frequency_penalty`, and `format`, the JSON schema of the
-            answer as an object with `name`, `schema` and `strict`.
+            answer as an object with `name`, `schema` and `strict`; with `optional`, a model whose provider refuses
+            the format is asked without it.
         original: for a model of the same API (`apis_of`), the request to send instead of all the others, which then
             only describe it.
     """
@@ -280,7 +289,8 @@ class Reply:
         attempts: number of provider calls; 0 for a reply from the cache.
         cache: cache result (`"hit"`, `"miss: …"`, `"off"`), for people.
         reasoning: the model's reasoning, where exposed; not part of the conversation.
-        ignored: names of the request's sampling parameters that the model does not take.
+        ignored: names of the request's sampling parameters that the model does not take, and `"format"` if an optional
+            one was left out.
         original: the answer to an original request, as the provider gave it: JSON text, or the text of its events.
     """
 

@@ -63,7 +63,10 @@ def _request_part(message: Message, names: dict[str, str]) -> theirs.ModelReques
             f"calls made: {', '.join(names) or 'none'}"
         )
     return theirs.ToolReturnPart(
-        tool_name=names[message.tool_call_id], content=message.content, tool_call_id=message.tool_call_id
+        tool_name=names[message.tool_call_id],
+        content=message.content.removeprefix("error: ") if message.failed else message.content,
+        tool_call_id=message.tool_call_id,
+        outcome="failed" if message.failed else "success",
     )
 
 
@@ -176,36 +179,6 @@ def to_reply(response: theirs.ModelResponse, model: str, usage: Usage, seconds: 
             message = f"{model} answered with neither text nor tool calls; finish reason {response.finish_reason!r}"
             raise ProviderError("empty", message, transient=True)
     return Reply(text, calls, finish, usage, model, seconds, reasoning=reasoning)
-
-
-class WithoutThoughts:
-    """The text of a stream without the thoughts in `<think>` tags before it, as `to_reply` gives it."""
-
-    _OPEN, _CLOSE = "<think>", "</think>"
-
-    def __init__(self) -> None:
-        self._held, self._state = "", "start"
-
-    def add(self, piece: str) -> str:
-        """Take a piece of the stream; return the text that it adds."""
-        if self._state == "text":
-            return piece
-        self._held += piece
-        held = self._held.lstrip()
-        if self._state == "start" and not held.startswith(self._OPEN):
-            return "" if self._OPEN.startswith(held) else self._text(self._held)
-        if self._state == "start" and self._CLOSE in held:
-            self._state, self._held = "gap", held.partition(self._CLOSE)[2]
-            held = self._held.lstrip()
-        return self._text(held) if self._state == "gap" and held else ""
-
-    def rest(self) -> str:
-        """Return what was held back when the stream ended: a thought that was never closed is text."""
-        return self._text(self._held) if self._state == "start" else ""
-
-    def _text(self, text: str) -> str:
-        self._state, self._held = "text", ""
-        return text
 
 
 def to_usage(usage: RequestUsage, cost_usd: float | None) -> Usage:

@@ -33,13 +33,14 @@ from heredity.models.contract import (
     Usage,
     conversation_text,
 )
-from heredity.models.conversion import WithoutThoughts, to_messages, to_parameters, to_reply, to_settings, to_usage
+from heredity.models.conversion import to_messages, to_parameters, to_reply, to_settings, to_usage
 from heredity.models.events import prove_ends
 from heredity.models.failures import GARBLED, translated
 from heredity.models.layers import Ask, Layer, close, last
 from heredity.models.meter import Meter, Metered, SpendLimits
 from heredity.models.passthrough import Answer, pass_through, without_sampling
 from heredity.models.prices import Prices, listed_context, listed_cost, listed_prices
+from heredity.models.replies import WithoutThoughts
 from heredity.models.reply_store import ReplyStore
 from heredity.models.routing import Routed
 from heredity.models.settings import (
@@ -79,7 +80,7 @@ class ProviderModel:
             settings = settings.model_copy(update={"base_url": azure_address(name, settings)})
         self._settings = settings
         self._model = _opened(name, settings, self._key)
-        self.options = _options_of(self._model)
+        self.options = _options_of(self._model) - set(settings.omit)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._omitted: set[str] = set(settings.omit) | _never_sent(self._model)
         self._limits = _limit_names(settings.kind, self._model)
@@ -91,7 +92,7 @@ class ProviderModel:
     @property
     def ignores(self) -> frozenset[str]:
         """The sampling parameters that it does not take, as far as is known; they are not sent."""
-        return frozenset(self._omitted)
+        return frozenset(self._omitted - {"format"})
 
     def __repr__(self) -> str:
         return f"ProviderModel({self.name!r}, {self._settings!r})"
@@ -236,13 +237,18 @@ class ProviderModel:
         return self._model
 
     def _sent(self, request: Request) -> dict[str, str]:
-        """Return the sampling parameters that a request is sent with, each with its name in the API."""
+        """Return what a request is sent with of what may be left out, each with its name in the API."""
         names = request.sampling.without(self._omitted).to_json()
-        return {name: self._limits[0] if name == "max_tokens" else name for name in names}
+        sent = {name: self._limits[0] if name == "max_tokens" else name for name in names}
+        if _optional_format(request) and "format" not in self._omitted:
+            sent["format"] = "response_format"
+        return sent
 
     def _converted(self, request: Request, sent: dict[str, str]) -> tuple[Any, Any, Any]:
         timeout_s = self._settings.timeout_s or TIMEOUT_S
         extra, omitted = self._settings.extra_body, {name for name in request.sampling.to_json() if name not in sent}
+        if _optional_format(request) and "format" not in sent:
+            request = replace(request, options={k: v for k, v in request.options.items() if k != "format"})
         limit = sent.get("max_tokens", self._own_limit)
         if limit != self._own_limit:
             extra, omitted = {**extra, limit: request.sampling.max_tokens}, omitted | {"max_tokens"}
@@ -250,9 +256,13 @@ class ProviderModel:
         return to_messages(request.messages), to_parameters(request), settings
 
     def _omits_refused(self, failure: ProviderError, sent: dict[str, str]) -> bool:
-        """Leave out from now on the sampling parameters that a provider says it does not take; True if there are any."""
+        """Leave out from now on the parameters that a provider says it does not take; True if there are any."""
         # The model's name and the address, which come first, are ours.
         text = str(failure).partition(" failed (")[2]
+        if "format" in sent and failure.kind in ("request", "unknown_model") and _FORMAT.search(text):
+            # Whether the provider takes no format or not this one: it may go without.
+            self._omitted.add("format")
+            return True
         if failure.kind != "request" or not _NOT_TAKEN.search(text):
             return False
         refused = {n for n, api in sent.items() if re.search(rf"\b(?:{_PATTERNS.get(api, api)})\b", text)}
@@ -269,7 +279,9 @@ class ProviderModel:
         reply = to_reply(response, self.name, usage, time.monotonic() - started)
         if not self._settings.api_key_env and not self._told_cut:
             self._told_cut = _tell_cut(self.name, request, reply.usage.input_tokens)
-        return replace(reply, ignored=tuple(name for name in request.sampling.to_json() if name not in sent))
+        left_out = [name for name in request.sampling.to_json() if name not in sent]
+        left_out += ["format"] if _optional_format(request) and "format" not in sent else []
+        return replace(reply, ignored=tuple(left_out))
 
     def _usage(self, response: theirs.ModelResponse, usage: Usage) -> Usage:
         return replace(usage, cost_usd=self._cost(response, usage))
@@ -291,6 +303,17 @@ class ProviderModel:
     def _listed_under(self) -> str:
         return self.name.partition("/")[0] if self._settings.kind == "openai" else self._settings.kind
 
+
+def _optional_format(request: Request) -> bool:
+    return bool(request.options.get("format", {}).get("optional"))
+
+
+_FORMAT = re.compile(
+    "response_?(?:format|mime_?type|(?:json_?)?schema)|output_(?:config|format)|text\\.format|structured[ _]output|json[ _]?"
+    "(?:schema|mode|object|output|validate)|(?:valid|generat)\\w* json|grammar|requested parameters",
+    re.IGNORECASE,
+)
+"""What an error says of the form of an answer, which APIs, and the engines behind them, call by many names."""
 
 _PATTERNS = {"stop": "stop_sequences|(?<=['\"`])stop(?=['\"`])"}
 """How providers call a sampling parameter in an error, where not as we do."""

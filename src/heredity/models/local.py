@@ -23,6 +23,7 @@ from heredity._core.ids import generator
 from heredity.models import local_weights
 from heredity.models.contract import Delta, Message, Reply, Request, ToolCall, Usage
 from heredity.models.local_decoding import Decoder, Row
+from heredity.models.replies import WithoutThoughts, without_thoughts
 
 _CALL = re.compile(r"<tool_call>\s*(.*?)\s*</tool_call>", re.DOTALL)
 
@@ -235,9 +236,13 @@ class Local:
 
         answer = asyncio.create_task(self._answer(request, emit))
         answer.add_done_callback(lambda _: emit(None))
+        shown = WithoutThoughts()
         try:
             while (piece := await pieces.get()) is not None:
-                yield Delta(piece)
+                if text := shown.add(piece):
+                    yield Delta(text)
+            if text := shown.rest():
+                yield Delta(text)
             yield Delta(reply=await answer)
         finally:
             answer.cancel()
@@ -406,13 +411,16 @@ def noise_of(request: Request, asked: dict[str, count[int]], seed: int) -> Calla
 
 
 def replied(request: Request, row: Row, name: str, seconds: float) -> Reply:
-    """Return a finished row as the reply to its request; `usage` counts the model's tokens."""
-    text, calls = row.text, ()
+    """Return a finished row as the reply to its request; `usage` counts the model's tokens.
+
+    Thoughts in `<think>` tags before the text are the reasoning.
+    """
+    (thoughts, text), calls = without_thoughts(row.text), ()
     if request.tools and request.tool_choice != "none":
         text, calls = tool_calls(text, sum(len(message.tool_calls) for message in request.messages) + 1)
     finish = "tool_calls" if calls else row.finish or "stop"
     usage = Usage(len(row.prompt), len(row.tokens), 0, 0.0)
-    return Reply(text, calls, finish, usage, model=name, seconds=seconds)
+    return Reply(text, calls, finish, usage, model=name, seconds=seconds, reasoning=thoughts)
 
 
 def open_model(rest: str, settings: object | None = None) -> Local:

@@ -22,8 +22,11 @@ from heredity.models.events import Event, cut_off, dicts, is_end, is_error, read
 if TYPE_CHECKING:
     from pydantic_ai.exceptions import ModelHTTPError
 
-PASSED_HEADERS = ("anthropic-beta", "anthropic-version", "openai-beta")
-"""Headers of a program's request that its provider has to see."""
+BETA_HEADERS = ("anthropic-beta", "openai-beta")
+PASSED_HEADERS = (*BETA_HEADERS, "anthropic-version")
+"""Headers of a program's request that change what its body means."""
+CLIENT_HEADERS = re.compile("user-agent|originator|version|x-app|x-goog-api-client|x-stainless-.+")
+"""Headers that name the program: coding agents' providers count, and at times serve, by them."""
 
 _MOST_TOKENS = 10**9
 """Upper limit on a plausible number of tokens; a larger one is a provider's mistake."""
@@ -101,7 +104,7 @@ async def pass_through(
         "POST",
         address.rstrip("/") + api.path(quote(model, safe="/:@.-"), original.stream),
         json=api.body(original, model),
-        headers={**original.headers, **api.headers(key, original)},
+        headers={**original.client, **original.headers, **api.headers(key, original)},
         timeout=timeout_s,
         extensions={"heredity_original": True},
     )

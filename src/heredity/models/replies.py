@@ -1,5 +1,7 @@
 r"""The reader of models' replies: JSON as models write it, long texts beside it, fenced blocks, and thoughts.
 
+A form is an example of the object that is asked for; `format_of` makes the schema of it that providers can enforce.
+
 A long text in a JSON string loses what JSON reads as escapes: `"\neq"` begins with a line break. So replies may hold
 texts outside of their object, byte for byte:
 
@@ -91,6 +93,40 @@ def object_in(text: str, form: Mapping[str, Any]) -> Mapping[str, Any]:
     return parsed
 
 
+def format_of(form: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the option `format` of a request (see `Request.options`) whose answer has a form.
+
+    All names are required, so that providers can enforce it strictly. A text that a form writes as `"<text 1>"` may also
+    be null. Items of several shapes are told apart by the text that all of them have under one name, such as
+    `"do": "add"`. The format is optional: a provider that refuses it gets the request without.
+    """
+    return {"name": "answer", "schema": _schema_like(form), "strict": True, "optional": True}
+
+
+def _schema_like(example: Any) -> dict[str, Any]:
+    """Return a JSON schema of values like an example, in words that all providers know."""
+    if isinstance(example, Mapping):
+        members = {name: _schema_like(value) for name, value in cast("Mapping[str, Any]", example).items()}
+        return {"type": "object", "properties": members, "required": list(members), "additionalProperties": False}
+    if isinstance(example, list):
+        return {"type": "array", "items": _schema_of_items(cast("list[Any]", example))}
+    if isinstance(example, str):
+        text = {"type": "string"}
+        return {"anyOf": [text, {"type": "null"}]} if _NAMED.fullmatch(example) else text
+    return {"type": {bool: "boolean", int: "integer", float: "number"}[type(example)]}
+
+
+def _schema_of_items(examples: list[Any]) -> dict[str, Any]:
+    if len(examples) < 2 or not isinstance(examples[0], dict):
+        return _schema_like(examples[0])
+    shapes = [_schema_like(example) for example in examples]
+    for name in frozenset[str].intersection(*(frozenset(example) for example in examples)):
+        if len({example[name] for example in examples}) == len(examples):
+            for example, shape in zip(examples, shapes, strict=True):
+                shape["properties"][name] = {"type": "string", "enum": [example[name]]}
+    return {"anyOf": shapes}
+
+
 def objects_in(text: str) -> Iterator[dict[str, Any]]:
     """Yield the JSON objects in a text that can be read, in order; thoughts do not count."""
     for value in _values(without_thoughts(text)[1], "{"):
@@ -128,6 +164,36 @@ def without_thoughts(text: str) -> tuple[str, str]:
         return thoughts[1] or thoughts[2] or "", text[thoughts.end() :]
     opened = text.lstrip().startswith("<think>")
     return (text.partition("<think>")[2], "") if opened else ("", text)
+
+
+class WithoutThoughts:
+    """The text of a stream without the thoughts in `<think>` tags that it begins with (see `without_thoughts`)."""
+
+    _OPEN, _CLOSE = "<think>", "</think>"
+
+    def __init__(self) -> None:
+        self._held, self._state = "", "start"
+
+    def add(self, piece: str) -> str:
+        """Take a piece of the stream; return the text that it adds."""
+        if self._state == "text":
+            return piece
+        self._held += piece
+        held = self._held.lstrip()
+        if self._state == "start" and not held.startswith(self._OPEN):
+            return "" if self._OPEN.startswith(held) else self._text(self._held)
+        if self._state == "start" and self._CLOSE in held:
+            self._state, self._held = "gap", held.partition(self._CLOSE)[2]
+            held = self._held.lstrip()
+        return self._text(held) if self._state == "gap" and held else ""
+
+    def rest(self) -> str:
+        """Return what was held back when the stream ended."""
+        return self._text(without_thoughts(self._held)[1]) if self._state == "start" else ""
+
+    def _text(self, text: str) -> str:
+        self._state, self._held = "text", ""
+        return text
 
 
 def fenced_in(text: str, *, unended: bool = False) -> list[tuple[str, str]]:

@@ -36,7 +36,7 @@ def stand_in(name: str) -> bool:
     return name.partition("/")[0] in STAND_INS
 
 
-Parameter = Literal["temperature", "top_p", "max_tokens", "seed", "stop"]
+Parameter = Literal["temperature", "top_p", "max_tokens", "seed", "stop", "format"]
 """Names of the sampling parameters."""
 
 
@@ -109,10 +109,11 @@ class ProviderSettings(_Table):
         timeout_s: seconds for one attempt, to the end of its stream; `gateway.timeout_s` by default.
         prices: prices by model, `"*"` for all others; they take precedence over those of `genai-prices`.
         extra_body: fields added to every request, for servers with extra options.
-        omit: sampling parameters never sent to it, such as `["seed"]`. One that a model refuses by name is left out
-            without being listed here, and the reply says so. Seeds are sent with 31 bits.
-        apis: the APIs in which it takes a program's requests unchanged; by default those of its kind. `responses` is the
-            default only for OpenAI itself: few compatible servers have it.
+        omit: parameters never sent to it, such as `["seed"]`; `"format"` is the JSON schema of an answer. One that a model
+            refuses by name is left out without being listed here, and the reply says so. Seeds are sent with 31 bits.
+        apis: the APIs in which it takes a program's requests unchanged (`"chat.completions"`, `"responses"`,
+            `"embeddings"`, `"messages"`, `"generate_content"`, `"embed_content"`, `"batch_embed_contents"`); by default
+            those of its kind. `"responses"` is the default only for OpenAI itself: few compatible servers have it.
     """
 
     kind: str = "openai"

@@ -196,7 +196,7 @@ class RecordedModel:
             admit: raises if the budget is spent.
             pay: receives the usage of every call, replayed calls included.
         """
-        self.name = model.name
+        self.name, self.models = model.name, (model,)
         self._model, self._records, self._admit, self._pay = model, records, admit, pay
         calls = MODEL_CALLED.all(records.journal.events)
         self._recorded = {(call["request"], call["place"]): call for call in calls}

@@ -171,13 +171,9 @@ class RecordedModel:
     """A model whose replies are recorded: a recorded reply is returned again, for the same request only."""
 
     def __init__(self, model: Model, once: Numbered) -> None:
+        self.name, self.models = model.name, (model,)
         self._model = model
         self._once = once
-
-    @property
-    def name(self) -> str:
-        """The model's name."""
-        return self._model.name
 
     async def reply(self, request: Request) -> Reply:
         """Answer a request; raises as the model does."""

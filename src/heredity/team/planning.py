@@ -26,7 +26,8 @@ from heredity._core.outside import read_text
 from heredity._core.refusals import reading
 from heredity.models import Message as Said
 from heredity.models import Model, Request
-from heredity.models.replies import object_in, objects_in
+from heredity.models.contract import options_of
+from heredity.models.replies import format_of, object_in, objects_in
 from heredity.team.agent import Numbered, RecordedModel, quoted, shortened
 from heredity.team.participant import Context, Message
 
@@ -497,9 +498,9 @@ as soon as the results of the steps answer the task. A long text, or one with ba
 without escapes: write "<text 1>" in its place, and the text after the object between the lines <text 1> and </text 1>."""
 
 _FORM: Mapping[str, Any] = {
-    "steps": [{"id": "s1", "agent": "NAME", "task": "what to do", "after": []}],
     "note": "why",
     "finished": True,
+    "steps": [{"id": "s1", "agent": "NAME", "task": "what to do", "after": ["s0"]}],
     "result": "the answer",
 }
 
@@ -526,9 +527,11 @@ class ModelPlanner:
         """
         model = RecordedModel(self._model, Numbered(context))
         messages = [Said("system", self._prompt), Said("user", shown(plan, agents))]
-        problem = ""
-        for _ in range(_TRIES):
-            reply = await model.reply(Request(tuple(messages)))
+        problem, takes_format = "", "format" in options_of(self._model)
+        for attempt in range(_TRIES):
+            # Only once: a server may not keep to a schema, and a long text may have to stand beside the object.
+            options = {"format": format_of(_FORM)} if takes_format and attempt == 0 else {}
+            reply = await model.reply(Request(tuple(messages), options=options))
             self._heard(reply.text)
             try:
                 if reply.finish in ("length", "refusal"):

@@ -32,6 +32,27 @@ def test_an_attempt_at_a_question_shows_everything() -> None:
     assert evidence_item(attempt_at(agent(), 3, "6"), 1000)["error"] is None
 
 
+def test_the_transcript_repeats_neither_question_nor_answer_nor_error() -> None:
+    question, answer = "How many legs have six snakes and two horses?", "eight, since snakes have no legs"
+    error = "the scorer of leg_counting gives 0"
+    columns = {
+        "obs": [f"[system]\nAnswer.\n\n[user]\n{question}\n\n", f"wrong, score 0: {error}"],
+        "action": [f"So: {answer}"],
+        "reward": np.zeros(1),
+        "terminated": np.ones(1, bool),
+        "truncated": np.zeros(1, bool),
+        "info/question": [question],
+        "info/extracted": [answer],
+        "info/reason": [error],
+        "info/correct": [False],
+    }
+    made = Trajectory("train/0", "c", "ok", "none", 0.0, 1, True, columns=columns)
+    item = evidence_item(Outcome(0, 0.0, 1, trajectory=made), 500)
+    told = "[told] [system]\nAnswer.\n\n[user]\n[the question]\n\n\n[said] So: [the answer]\n[told] wrong, score 0: [the error]"
+    assert item["transcript"] == told
+    assert all(json.dumps(item).count(text) == 1 for text in (question, answer, error))
+
+
 def test_an_episode_of_a_policy_has_no_question() -> None:
     item = evidence_item(Outcome(0, 300.0, 300, trajectory=episode(300)), 2000)
     assert (item["question"], item["expected"], item["answer"]) == (None, None, "299")

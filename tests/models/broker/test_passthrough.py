@@ -75,6 +75,14 @@ RESPONSE_EVENTS = [
     {"type": "response.completed", "response": RESPONSE},
 ]
 TEXT = {"type": "text", "text": ""}
+AGENT_HEADERS = {
+    "anthropic-beta": "b-1",
+    "openai-beta": "b-2",
+    "user-agent": "claude-cli/2.1 (external, cli)",
+    "originator": "codex_exec",
+    "x-app": "cli",
+    "x-stainless-lang": "js",
+}
 CONTENT: dict[str, Any] = {
     "contents": [
         {"role": "user", "parts": [{"fileData": {"fileUri": "https://example.org/a.pdf"}}]},
@@ -152,16 +160,70 @@ async def test_body_and_answer_pass_untouched_and_are_metered(server: Endpoint, 
         asked["stream_options"] = {"include_usage": True}
     server.play(events if streamed else Answer(json.dumps(whole).encode()))
     async with bench(model_of(server, path)) as table:
-        answer = await post(table, path, asked, **{"anthropic-beta": "b-1"})
+        answer = await post(table, path, asked, **AGENT_HEADERS, **{"x-forwarded-for": "10.0.0.1", "cookie": "c=1"})
         assert (answer.status_code, answer.text) == (200, sent_by(events) if streamed else json.dumps(whole))
         assert server.asked[0].path == path
         assert server.asked[0].body == {**asked, "model": "m"}
-        assert server.asked[0].headers["anthropic-beta"] == "b-1"
+        arrived = server.asked[0].headers
+        assert {name: arrived.get(name) for name in AGENT_HEADERS} == AGENT_HEADERS
+        assert arrived.keys().isdisjoint({"x-forwarded-for", "cookie"})
         assert TOKEN not in str(server.asked[0].headers)
         record = table.records[0]
         assert (record.usage.input_tokens, record.usage.output_tokens) == (12, 3)
         assert record.usage.cost_usd == pytest.approx(42e-6)
         assert record.finish == "stop"
+
+
+async def test_the_name_of_a_program_does_not_make_another_request_of_the_same(server: Endpoint) -> None:
+    given = [Original("messages", MESSAGES, client={"user-agent": agent}) for agent in ("a/1", "a/2")]
+    one, other = (Request((Message("user", "hi"),), original=original) for original in given)
+    beta = Request((Message("user", "hi"),), original=Original("messages", MESSAGES, headers={"anthropic-beta": "b"}))
+    assert one.digest == other.digest != beta.digest
+
+
+async def test_the_headers_of_another_vendor_are_named_as_dropped() -> None:
+    async with bench(FakeModel()) as table:
+        said = {"messages": SAID, "max_tokens": 9}
+        answer = await post(table, "/v1/messages", said, **AGENT_HEADERS)
+    assert answer.headers["heredity-dropped"] == "anthropic-beta, openai-beta"
+
+
+FAILED = {
+    "openai": lambda body: [m["content"] for m in body["messages"] if m["role"] == "tool"],
+    "anthropic": lambda body: [
+        (part["is_error"], part["content"][0]["text"] if isinstance(part["content"], list) else part["content"])
+        for message in body["messages"]
+        for part in (message["content"] if isinstance(message["content"], list) else [])
+        if part["type"] == "tool_result"
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        ("openai", ['{"error":"no such city"}', "cold"]),
+        ("anthropic", [(True, "no such city"), (False, "cold")]),
+    ],
+)
+async def test_a_failed_result_of_a_tool_is_one_at_every_provider(server: Endpoint, kind: str, told: list[Any]) -> None:
+    call = {"type": "tool_use", "name": "weather", "input": {}}
+    results = [
+        {"type": "tool_result", "tool_use_id": "a", "content": "no such city", "is_error": True},
+        {"type": "tool_result", "tool_use_id": "b", "content": "cold"},
+    ]
+    messages = [
+        *SAID,
+        {"role": "assistant", "content": [{**call, "id": "a"}, {**call, "id": "b"}]},
+        {"role": "user", "content": results},
+    ]
+    server.play(Answer(completion("x") if kind == "openai" else anthropic({"type": "text", "text": "x"})))
+    path = "/v1/messages" if kind == "anthropic" else "/v1/chat/completions"
+    model = provider_model("lab/m", settings_of(server, path).model_copy(update={"apis": ()}))
+    async with bench(model) as table:
+        answer = await post(table, "/v1/messages", {"messages": messages, "max_tokens": 9})
+    assert answer.status_code == 200, answer.text
+    assert FAILED[kind](server.asked[0].body) == told
 
 
 async def test_the_usage_that_only_the_meter_asked_for_is_not_passed_back(server: Endpoint) -> None:

@@ -1,7 +1,8 @@
 """Dialogue with the model that proposes: the requests of optimizers, and the parsing of replies.
 
 A request is one user message with plain sections and one fenced JSON block for everything machine-readable. A reply is
-one JSON object, with long texts beside it. docs/optimizers.md describes the formats.
+one JSON object, with long texts beside it. Models that take the schema of an answer are given it, unless the answer holds
+long texts, which no schema lets stand beside the object. docs/optimizers.md describes the formats.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from heredity._core.ids import seed_sequence
 from heredity._core.spans import Span, span
 from heredity.methods.operators.evidence import shortened
 from heredity.models import Message, Model, Request
-from heredity.models.contract import Sampling
-from heredity.models.replies import object_in
+from heredity.models.contract import Sampling, options_of
+from heredity.models.replies import format_of, object_in
 
 T = TypeVar("T")
 
@@ -273,23 +274,28 @@ class Dialogue:
         self, task: str, data: Mapping[str, Any], read: Callable[[Mapping[str, Any]], T], position: tuple[int, ...]
     ) -> T | Failed:
         messages = [Message("system", self._system), Message("user", prompt_of(task, data))]
-        problem = ""
+        form, problem = FORMS[task], ""
+        takes_format = "format" in options_of(self._model)
         for attempt in range(2):
+            # The second attempt is made the other way: a server may not keep to a schema, nor a model to what it is told.
+            enforced = takes_format and form.long == (attempt == 1)
             words = seed_sequence(self._seed, "method", self._name, "model", task, *position, attempt).generate_state(1)
             sampling = Sampling(temperature=self._temperature, seed=int(words[0]) >> 1)
-            request = Request(tuple(messages), sampling=sampling, purpose="optimisation")
+            options = {"format": format_of(form.reply)} if enforced else {}
+            request = Request(tuple(messages), sampling=sampling, purpose="optimisation", options=options)
             reply = await self._model.reply(request)
             try:
                 if reply.finish in UNFINISHED:
                     raise ConfigError(UNFINISHED[reply.finish])
-                return read(self._objects(reply.text, FORMS[task].reply))
+                return read(self._objects(reply.text, form.reply))
             except ConfigError as error:
                 problem = str(error)
             if isinstance(self._model, Noting):
                 await self._model.unused(request, shortened(encodable(problem), 300))
             # Providers refuse an empty assistant message.
             messages += [Message("assistant", encodable(reply.text))] if reply.text.strip() else []
-            messages.append(Message("user", encodable(_AGAIN.format(problem=problem))))
+            again = f"{_AGAIN.format(problem=problem)}{_INSIDE if takes_format and form.long else ''}"
+            messages.append(Message("user", encodable(again)))
         return Failed(f"{task}: the reply could not be used: {shortened(problem, 300)}")
 
 
@@ -305,6 +311,7 @@ async def together(asking: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
 
 
 _AGAIN = "Your reply could not be used: {problem}\nAnswer the request above again, in the form that it asks for."
+_INSIDE = "\nThis time write the long texts inside the object too, in their places, as strings of JSON."
 UNFINISHED = {"length": "it was cut at the token limit; give a shorter one", "refusal": "it refuses the request"}
 """Problems of replies that are whole in no form, by their finish."""
 _LONG = """

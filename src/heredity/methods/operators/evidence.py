@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from heredity.engine.trajectory import Trajectory, to_json
@@ -13,6 +13,8 @@ from heredity.results.status import Status
 
 _STEPS = 40
 """Maximum steps of a rollout in a transcript; the middle of longer ones is omitted."""
+_REPEATED = 24
+"""Minimum characters of a text that a transcript does not repeat."""
 
 
 def evidence_item(outcome: Outcome, chars: int) -> dict[str, Any]:
@@ -20,7 +22,7 @@ def evidence_item(outcome: Outcome, chars: int) -> dict[str, Any]:
 
     Its keys: `task` (the train task index), `question`, `expected`, `answer`, `transcript` (the solver's inputs and
     replies, alternating), `score` (null if the rollout is missing), `error` (the failure, or the reason why the answer
-    is wrong).
+    is wrong). Where the transcript repeats the question, the answer or the error, their name stands in brackets.
 
     Args:
         outcome: the rollout, of any kind of task, with or without its trajectory.
@@ -30,14 +32,16 @@ def evidence_item(outcome: Outcome, chars: int) -> dict[str, Any]:
     answer = last_info(trajectory, "extracted")
     if answer is None:
         answer = _last_action(trajectory)
+    question, error = last_info(trajectory, "question"), _error(outcome)
+    told = {"question": question, "answer": answer, "error": error}
     return {
         "task": outcome.task,
-        "question": _text(last_info(trajectory, "question"), chars),
+        "question": _text(question, chars),
         "expected": _text(last_info(trajectory, "expected"), chars),
         "answer": _text(answer, chars),
-        "transcript": shortened(_transcript(trajectory, chars), chars) if trajectory else None,
+        "transcript": shortened(_transcript(trajectory, told, chars), chars) if trajectory else None,
         "score": outcome.score if math.isfinite(outcome.score) else None,
-        "error": _text(_error(outcome), chars),
+        "error": _text(error, chars),
     }
 
 
@@ -79,9 +83,11 @@ def _badness(item: dict[str, Any]) -> tuple[float, int]:
 
 
 def _text(value: Any, chars: int) -> str | None:
-    if value is None:
-        return None
-    return shortened(value if isinstance(value, str) else json.dumps(to_json(value), ensure_ascii=False), chars)
+    return None if value is None else shortened(_plain(value), chars)
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(to_json(value), ensure_ascii=False)
 
 
 def _last_action(trajectory: Trajectory | None) -> Any:
@@ -89,7 +95,9 @@ def _last_action(trajectory: Trajectory | None) -> Any:
     return to_json(actions[-1]) if actions else None
 
 
-def _transcript(trajectory: Trajectory, chars: int) -> str:
+def _transcript(trajectory: Trajectory, told: Mapping[str, Any], chars: int) -> str:
+    repeated = {name: text.strip() for name, text in told.items() if isinstance(text, str)}
+    repeated = {name: text for name, text in repeated.items() if len(text) >= _REPEATED}
     observations, replies = list(trajectory.step_values("obs")), list(trajectory.step_values("action"))
     length = max(len(observations), len(replies))
     head = tail = length
@@ -103,7 +111,10 @@ def _transcript(trajectory: Trajectory, chars: int) -> str:
             continue
         for speaker, values in (("told", observations), ("said", replies)):
             if step < len(values):
-                lines.append(f"[{speaker}] {_text(values[step], chars) or ''}")
+                text = "" if values[step] is None else _plain(values[step])
+                for name, whole in repeated.items():
+                    text = text.replace(whole, f"[the {name}]")
+                lines.append(f"[{speaker}] {shortened(text, chars)}")
     return "\n".join(lines)
 
 

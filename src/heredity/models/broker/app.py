@@ -53,6 +53,7 @@ from heredity.models.broker.passthrough import PassedThrough
 from heredity.models.broker.problems import Problem, Shape, anthropic_shape, google_shape, openai_shape, short
 from heredity.models.broker.responses import Kept, Responses
 from heredity.models.contract import apis_of
+from heredity.models.passthrough import BETA_HEADERS
 
 _FINISH = {"stop": "stop", "length": "length", "tool_calls": "tool_calls", "refusal": "content_filter"}
 _IsFunction = Annotated[str, only("function", why="tools are functions")]
@@ -396,9 +397,10 @@ class BrokerApp:
             with ledger.slot():
                 try:
                     body, size = await read_body(request)
-                    exchange = self._passed(endpoint, body, addressed or body, request, ledger, read) or read(
-                        body, size, ledger
-                    )
+                    exchange = self._passed(endpoint, body, addressed or body, request, ledger, read)
+                    if exchange is None:
+                        exchange = read(body, size, ledger)
+                        exchange.dropped += [name for name in BETA_HEADERS if name in request.headers]
                     model = self._model(ledger.account, exchange.asked)
                     fit(exchange, model)
                     ledger.begin()

@@ -93,8 +93,8 @@ class Conversation:
             text, calls = "\n".join(t for t in (last.content, text) if t), (*last.tool_calls, *calls)
         self._add(Message("assistant", text, tool_calls=calls))
 
-    def tool(self, call_id: str, text: str, images: Iterable[Image] = (), *, where: str) -> None:
-        """Add a tool's result; its pictures follow as a user's, behind the results of the same turn.
+    def tool(self, call_id: str, text: str, images: Iterable[Image] = (), *, where: str, failed: bool = False) -> None:
+        """Add a tool's result, or its error; its pictures follow as a user's, behind the results of the same turn.
 
         Raises:
             Problem: if no call of that id came before.
@@ -103,7 +103,8 @@ class Conversation:
             raise Problem(
                 "request", f"{where} answers the call {call_id[:80]!r}, which no message asks for", field=where
             )
-        self.messages.append(Message("tool", text, tool_call_id=call_id))
+        text = f"error: {text}" if failed else text
+        self.messages.append(Message("tool", text, tool_call_id=call_id, failed=failed))
         self._seen += images
 
     def request(self, tools: tuple[ToolSpec, ...], sampling: Sampling, choice: str, field: str) -> Request:

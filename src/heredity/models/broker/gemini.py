@@ -334,22 +334,23 @@ def _add_user(conversation: Conversation, content: Content, calls: _Calls, where
         if result := part.function_response:
             images = [_image(inner.inline_data) for inner in result.parts]
             at = f"{where}.parts[{position}].functionResponse"
-            conversation.tool(calls.answered(result), _result(result.response), images, where=at)
+            text, failed = _result(result.response)
+            conversation.tool(calls.answered(result), text, images, where=at, failed=failed)
     shown = [part for part in content.parts if not part.function_response]
     if shown or not content.parts:
         images = [_image(part.inline_data) for part in shown if part.inline_data]
         conversation.user("\n".join(part.text for part in shown if part.text), images)
 
 
-def _result(response: Mapping[str, Any]) -> str:
-    """Return a function's response as text: a single output as it is, as Google's packages wrap it."""
+def _result(response: Mapping[str, Any]) -> tuple[str, bool]:
+    """Return a function's response as text, a single output or error without its wrapper, and whether it is an error."""
     match dict(response):
         case {"output": str(text), **more} | {"result": str(text), **more} if not more:
-            return text
+            return text, False
         case {"error": str(text), **more} if not more:
-            return f"error: {text}"
+            return text, True
         case whole:
-            return json.dumps(whole, ensure_ascii=False)
+            return json.dumps(whole, ensure_ascii=False), False
 
 
 def _image(blob: _Blob) -> Image:

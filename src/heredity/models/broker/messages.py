@@ -288,10 +288,9 @@ def _add(conversation: Conversation, message: _Message, where: str) -> None:
 def _add_user(conversation: Conversation, content: Sequence[Text | _Image | _ToolResult], where: str) -> None:
     results = [(position, part) for position, part in enumerate(content) if isinstance(part, _ToolResult)]
     for position, result in results:
-        # Later formats have no field for a result's flag.
-        text = f"error: {_lines(result.content)}" if result.is_error else _lines(result.content)
         at = f"{where}.content[{position}].tool_use_id"
-        conversation.tool(result.tool_use_id, text, _images(result.content), where=at)
+        images = _images(result.content)
+        conversation.tool(result.tool_use_id, _lines(result.content), images, where=at, failed=result.is_error)
     if len(results) < len(content) or not content:
         conversation.user(_lines(content), _images(content))
 

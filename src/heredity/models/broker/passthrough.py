@@ -12,7 +12,7 @@ from heredity.models.broker.conversation import encode, event
 from heredity.models.broker.fields import Wish
 from heredity.models.broker.problems import Problem, anthropic_shape, google_shape, openai_shape
 from heredity.models.contract import Original
-from heredity.models.passthrough import PASSED_HEADERS
+from heredity.models.passthrough import CLIENT_HEADERS, PASSED_HEADERS
 
 _PINGS = {
     "messages": event({"type": "ping"}, "ping"),
@@ -46,7 +46,7 @@ class PassedThrough:
             api: its API (see `Original`).
             asked: the model's name as the program gave it.
             body: the body.
-            headers: the headers; only those that change the body's meaning are passed.
+            headers: the headers, in lower case; those that change the body's meaning or name the program are passed.
             streams: whether the program wants events.
             describe: reads the request as for any other model; raises `Problem` for what only this API has.
             dropped: paths of what was taken out of the body.
@@ -61,7 +61,9 @@ class PassedThrough:
         self.dropped = list(dropped)
         self.ping = _PINGS.get(api, b": ping\n\n")
         passed = {name: headers[name] for name in PASSED_HEADERS if name in headers}
-        original = Original(api, {name: value for name, value in body.items() if name != "model"}, streams, passed)
+        client = {name: value for name, value in headers.items() if CLIENT_HEADERS.fullmatch(name)}
+        own = {name: value for name, value in body.items() if name != "model"}
+        original = Original(api, own, streams, passed, client)
         try:
             described = describe()
         except Problem:

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from heredity._core.errors import CandidateError, ConfigError
 from heredity.kinds.checkpoint.models import Checkpoint, candidate_of, checkpoint_of, inspect, snapshot
-from heredity.kinds.checkpoint.models.tensors import read_header, write_tensors
+from heredity.kinds.checkpoint.models.checkpoint import holds_base
+from heredity.kinds.checkpoint.models.tensors import encoded, read_header, write_tensors
 from heredity.resources import Candidate, SourceTree
 
 from .folders import EMBEDDING, HEAD, LAYER, NORM, checkpoint, save, weights, write_json
@@ -343,3 +344,25 @@ def test_a_header_of_strange_values_is_refused(tmp_path_factory: pytest.TempPath
     with_header(path, {"a": {"dtype": "F32", "shape": value, "data_offsets": [0, 4]}, "b": value}, bytes(4))
     with path.open("rb") as file, pytest.raises(CandidateError):
         read_header(file, "model.safetensors")
+
+
+@pytest.mark.parametrize("mine", ["F32", "F16", "BF16"])
+@pytest.mark.parametrize("theirs", ["F32", "F16", "BF16"])
+def test_a_base_saved_in_another_type_of_floats_is_the_base(theirs: str, mine: str, tmp_path: Path) -> None:
+    base = checkpoint(tmp_path / "base", dtype=theirs)
+    assert holds_base(checkpoint(tmp_path / "copy", dtype=mine), base)
+    assert holds_base(checkpoint(tmp_path / "repeated", {**weights(), HEAD: weights()[EMBEDDING]}, mine), base)
+    changed = weights()
+    changed[LAYER][3, 3] += 0.125
+    assert not holds_base(checkpoint(tmp_path / "trained", changed, mine), base)
+
+
+def test_numbers_that_a_type_cannot_hold_are_compared_as_it_rounds_them(tmp_path: Path) -> None:
+    precise = {name: array + np.float32(1e-3) for name, array in weights().items()}
+    base = checkpoint(tmp_path / "base", precise)
+    rounded = checkpoint(tmp_path / "rounded", precise)
+    tensors = [(name, "BF16", array.shape, encoded(array, "BF16")) for name, array in precise.items()]
+    write_tensors(rounded / "model.safetensors", tensors)
+    assert holds_base(rounded, base)
+    # Rounded down, each is another number than the nearest.
+    assert not holds_base(checkpoint(tmp_path / "cut", precise, "BF16"), base)

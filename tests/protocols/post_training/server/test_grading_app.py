@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 
 from heredity.kinds.checkpoint.models.checkpoint import candidate_of, inspect
+from heredity.kinds.checkpoint.models.tensors import write_tensors
 from heredity.protocols.post_training.server.agent_run import GradingApp, Revisions
 from heredity.protocols.post_training.server.workspace import KeptCheckpoints, Part, TrainingWorkspace
 from heredity.records import read_journal
@@ -159,6 +160,16 @@ async def test_the_untouched_base_is_the_baseline_and_is_flagged(tmp_path: Path)
         assert (answer["score"], answer["improvement"]) == (25.0, 0.0)
         assert run.runner.graded == []
         assert run.events("submission.rejected")[0]["category"] == "base_model"
+
+
+async def test_the_base_in_another_type_of_floats_is_still_the_untouched_base(tmp_path: Path) -> None:
+    async with running(tmp_path) as run:
+        copied = checkpoint(run.output / "copied", 0.0)
+        halves = [("model.embed_tokens.weight", "BF16", (3, 2), bytes(12))]
+        write_tensors(copied / "model.safetensors", halves)
+        answer = await run.submit("output/copied")
+        assert answer["is_base_model"]
+        assert run.runner.graded == []
 
 
 async def test_of_several_tasks_the_answer_has_each(tmp_path: Path) -> None:

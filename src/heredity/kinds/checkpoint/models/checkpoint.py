@@ -13,18 +13,22 @@ import math
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
 from heredity._core.errors import CandidateError, ConfigError
 from heredity._core.ids import canonical_json, digest_json
 from heredity.kinds.checkpoint.models.tensors import (
+    DTYPES,
     MAX_HEADER,
     Folder,
     Tensor,
     digest_finite,
+    encoded,
+    numbers,
     open_folder,
     parsed,
     read_header,
@@ -348,6 +352,50 @@ def inspect(
         settings=settings,
         overridden=overridden(settings, base.settings) if base else (),
     )
+
+
+def holds_base(folder: Path, base: Path, *, inside: Path | None = None) -> bool:
+    """Return whether an inspected checkpoint has its base's numbers in other types of floats, each the nearest one.
+
+    Nothing of it was trained then. Reading ends at the first tensor that differs.
+
+    Args:
+        folder: the checkpoint.
+        base: the folder of its base.
+        inside: as for `inspect`.
+
+    Raises:
+        CandidateError: if a file of the checkpoint cannot be read any more.
+    """
+    with open_folder(folder, inside) as mine, open_folder(base) as theirs, ExitStack() as opened:
+        originals = {tensor.name: (file, tensor) for file, tensor in _tensors(theirs, opened)}
+        # An output layer that is only here repeats the embedding, as its inspection found.
+        return all(
+            _alike(file, tensor, *originals[tensor.name])
+            for file, tensor in _tensors(mine, opened)
+            if tensor.name in originals
+        )
+
+
+def _tensors(folder: Folder, opened: ExitStack) -> Iterator[tuple[IO[bytes], Tensor]]:
+    small = {_INDEX: folder.content(_INDEX, _LIMITS[_INDEX])} if _INDEX in folder.names else {}
+    for name in _shards(folder, small):
+        file = opened.enter_context(folder.file(name))
+        yield from ((file, tensor) for tensor in read_header(file, name))
+
+
+def _alike(mine: IO[bytes], tensor: Tensor, theirs: IO[bytes], original: Tensor) -> bool:
+    if tensor.shape != original.shape:
+        return False
+    mine.seek(tensor.begin)
+    theirs.seek(original.begin)
+    for start in range(0, tensor.count, _CHUNK):
+        count = min(_CHUNK, tensor.count - start)
+        data = theirs.read(count * DTYPES[original.dtype])
+        cast_here = encoded(numbers(data, replace(original, shape=(count,))), tensor.dtype)
+        if mine.read(count * DTYPES[tensor.dtype]) != cast_here:
+            return False
+    return True
 
 
 def snapshot(folder: Path, root: Path, checkpoint: Checkpoint, base: Path | None = None) -> Path:

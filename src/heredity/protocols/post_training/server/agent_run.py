@@ -26,7 +26,7 @@ from heredity.agents.run import run_starts
 from heredity.agents.terms import for_agent
 from heredity.kinds.checkpoint.models.adapter import is_adapter, merge_adapter
 from heredity.kinds.checkpoint.models.bases import saved_form
-from heredity.kinds.checkpoint.models.checkpoint import Checkpoint, candidate_of, inspect
+from heredity.kinds.checkpoint.models.checkpoint import Checkpoint, candidate_of, holds_base, inspect
 from heredity.kinds.checkpoint.tasks.overlap import HiddenTexts, Met, OwnTexts
 from heredity.methods import Budget, Feedback, Trial
 from heredity.protocols.post_training.events import (
@@ -350,7 +350,7 @@ class GradingApp:
         await self._revisions.note(at)
         folder, checkpoint = await asyncio.to_thread(self._look_through, path)
         candidate = candidate_of(checkpoint)
-        if checkpoint.digest == self._terms.base.digest:
+        if await asyncio.to_thread(self._is_base, folder, checkpoint):
             return self._base(path, at)
         earlier = self._answers.get(candidate.digest)
         # A failure may be caused by the grading itself, so a repeated request is graded again.
@@ -409,6 +409,15 @@ class GradingApp:
             raise CandidateError(
                 f"{path:.200} cannot be read or merged ({error.strerror}); save it again and submit that"
             ) from error
+
+    def _is_base(self, folder: Path, checkpoint: Checkpoint) -> bool:
+        """Return whether a checkpoint is the untouched base, as its files are or saved in other types of floats."""
+        terms, root = self._terms, self._workspace.root
+        if checkpoint.digest == terms.base.digest:
+            return True
+        if checkpoint.metadata["dtypes"] == terms.base.metadata["dtypes"]:
+            return False
+        return holds_base(folder, terms.base_folder, inside=root if folder.is_relative_to(root) else None)
 
     def _learn(self, feedback: Feedback, elapsed_s: float, at: float | None) -> dict[str, Any]:
         score = None if math.isnan(feedback.mean) else round(feedback.mean * PERCENT, 4)

@@ -20,6 +20,7 @@ from heredity.cli.broker import broker
 from heredity.cli.doctor import doctor
 from heredity.cli.init import init
 from heredity.cli.interface import WholeHelp, asks_for_json, reserved_stdout
+from heredity.cli.log import log
 from heredity.cli.plan import plan
 from heredity.cli.runs import compare, demo, report, resume, run, verify, view
 from heredity.cli.schema import schema
@@ -60,6 +61,7 @@ app.command()(plan)
 app.command()(evolve)
 app.command()(evaluate)
 app.command()(verify)
+app.command()(log)
 app.command()(view)
 app.command()(annotate)
 app.command()(trace)

@@ -22,6 +22,7 @@ from heredity.cli.init import init
 from heredity.cli.interface import WholeHelp, asks_for_json, reserved_stdout
 from heredity.cli.log import log
 from heredity.cli.plan import plan
+from heredity.cli.publish import publish
 from heredity.cli.runs import compare, demo, report, resume, run, verify, view
 from heredity.cli.schema import schema
 from heredity.cli.signals import InterruptedRunError
@@ -62,6 +63,7 @@ app.command()(evolve)
 app.command()(evaluate)
 app.command()(verify)
 app.command()(log)
+app.command()(publish)
 app.command()(view)
 app.command()(annotate)
 app.command()(trace)

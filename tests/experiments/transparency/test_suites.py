@@ -157,7 +157,9 @@ def test_a_seed_that_was_dropped_is_named_whatever_the_folder_says(copied: World
 def test_other_starts_that_the_owner_declares_are_no_failure_and_are_named(copied: World) -> None:
     first = statements_of(sorted((copied.suite / "runs").iterdir())[0])[0]
     _log(copied).append(replace(first, suite="trial", commitment="f" * 64))
-    (copied.suite / "published.json").write_text(json.dumps({"other_starts": {"trial": "a crashed machine"}}))
+    (copied.suite / "published.json").write_text(
+        json.dumps({"digest": "", "other_starts": {"trial": "a crashed machine"}})
+    )
     (status, reason) = found(checked(copied, trust=False), "starts")[0]
     assert status == "passed"
     assert "declares 1 other start: trial" in reason

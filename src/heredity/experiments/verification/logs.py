@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from heredity._core.errors import ConfigError, RecordError
+from heredity._core.errors import ConfigError
 from heredity._core.outside import read_bytes
 from heredity.experiments.transparency.logs import Trust, entries_by_key, entry_time, git, git_text, token_time
 from heredity.experiments.transparency.statements import (
@@ -318,15 +318,3 @@ def _by_key(address: str, files: Sequence[_LogFile], runs: Sequence[_Run]) -> Fi
     return passed(
         f"all {len(held)} entries of this owner's key in {address} are in this folder or in the given log files"
     )
-
-
-def declared_starts(published: Mapping[str, object]) -> dict[str, str]:
-    """Return the other suites that published.json declares, with the reasons.
-
-    Raises:
-        RecordError: if the field has another form.
-    """
-    given = published.get("other_starts", {})
-    if not isinstance(given, dict) or not all(isinstance(v, str) for pair in given.items() for v in pair):
-        raise RecordError("published.json: other_starts is not a table of suites and reasons; publish the folder again")
-    return {str(name): str(why) for name, why in given.items()}

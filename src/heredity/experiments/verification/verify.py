@@ -43,7 +43,8 @@ from heredity.experiments.verification.cards import (
     run_card,
     skipped,
 )
-from heredity.experiments.verification.logs import Given, declared_starts, log_checks
+from heredity.experiments.verification.logs import Given, log_checks
+from heredity.experiments.verification.published import PUBLISHED, declared_starts, unchanged
 from heredity.protocols.registry import PROTOCOLS
 from heredity.records import BlobStore, Event, config_digest, load_config
 from heredity.records.events import (
@@ -75,8 +76,6 @@ from heredity.tasks import Task, TasksetInfo
 from heredity.tasks.registry import taskset
 
 METRICS = "metrics.json"
-PUBLISHED = "published.json"
-"""File at the top of a folder that `heredity publish` made."""
 MOST_BYTES = {
     "journal.jsonl": 4 << 30,
     "run.toml": 16 << 20,
@@ -713,8 +712,11 @@ def _card_of_suite(folder: Path, cards: Sequence[RunCard], computed: Sequence[Su
 def _logs(folder: Path, runs: Sequence[Path], asked: Asked, cards: Sequence[RunCard]) -> list[Check]:
     if len(cards) < len(runs):
         return skipped(("anchor",), None, "a run cannot be read, so its commitment and head are unknown")
+    if not (folder / PUBLISHED).exists():
+        return log_checks(runs, asked.logs, {})
     try:
-        declared = declared_starts(read_json(folder / PUBLISHED)) if (folder / PUBLISHED).exists() else {}
-        return log_checks(runs, asked.logs, declared)
+        published = read_json(folder / PUBLISHED)
+        declared = declared_starts(published)
     except RecordError as error:
-        return [check("anchor", None, partial(failed, str(error)))]
+        return [check("published", None, partial(failed, str(error))), *log_checks(runs, asked.logs, {})]
+    return [check("published", None, partial(unchanged, folder, published)), *log_checks(runs, asked.logs, declared)]

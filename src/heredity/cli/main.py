@@ -21,6 +21,7 @@ from heredity.cli.doctor import doctor
 from heredity.cli.init import init
 from heredity.cli.interface import WholeHelp, asks_for_json, reserved_stdout
 from heredity.cli.log import log
+from heredity.cli.null_audit import null_audit
 from heredity.cli.plan import plan
 from heredity.cli.publish import publish
 from heredity.cli.runs import compare, demo, report, resume, run, verify, view
@@ -64,6 +65,7 @@ app.command()(evaluate)
 app.command()(verify)
 app.command()(log)
 app.command()(publish)
+app.command()(null_audit)
 app.command()(view)
 app.command()(annotate)
 app.command()(trace)

@@ -10,11 +10,14 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.experiments import sample
+from typer.testing import CliRunner
 
 from heredity._core.errors import ConfigError
+from heredity.cli.main import app
 from heredity.configuration.user import GitLogSettings
 from heredity.experiments.transparency.logs import GitLog
 from heredity.experiments.transparency.statements import read_receipts, statements_of
@@ -211,6 +214,20 @@ def test_a_line_that_was_changed_in_place_breaks_the_chain_and_the_history(copie
     assert "does not follow line 1" in reason
 
 
+def test_programs_that_the_repository_of_a_log_configures_are_not_run(copied: World, tmp_path: Path) -> None:
+    evil = tmp_path / "evil"
+    evil.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\ncat\n")
+    evil.chmod(0o755)
+    (copied.repository / ".git" / "info").mkdir(exist_ok=True)
+    (copied.repository / ".git" / "info" / "attributes").write_text("*.jsonl diff=evil filter=evil\n")
+    for key in ("core.fsmonitor", "diff.evil.textconv", "diff.evil.command", "diff.external", "gpg.program", "core.pager",
+                "filter.evil.smudge", "filter.evil.clean"):  # fmt: skip
+        git(copied.repository, "config", key, str(evil))
+    git(copied.repository, "config", "log.showSignature", "true")
+    assert found(checked(copied, trust=False), "anchor")[0][0] == "passed"
+    assert not (tmp_path / "ran").exists()
+
+
 def test_records_that_were_changed_after_they_were_logged_are_found(copied: World) -> None:
     from tests.experiments.test_verification import chained, events
 
@@ -295,6 +312,29 @@ def test_kill_9_between_a_run_and_its_log_loses_nothing(
     assert [(r.kind, json.loads(r.line)["event"]) for r in read_receipts(run)].count(("git", "start")) == 1
     card = verify(out, Asked(logs=Given([str(world.repository)], world.trust)))
     assert not [check for check in card.checks if check.status == "failed" and check.name != "starts"]
+
+
+def test_the_command_shows_logs_and_writes_what_they_lack(copied: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def command(*arguments: str) -> tuple[int, dict[str, Any]]:
+        done = CliRunner().invoke(app, ["log", *arguments, "--json"])
+        return done.exit_code, json.loads(done.stdout)
+
+    monkeypatch.setenv("HEREDITY_CONFIG", str(copied.settings("git")))
+    assert command()[1]["logs"] == ["git results/heredity-log.jsonl"]
+    for receipts in copied.suite.glob("runs/*/logged.jsonl"):
+        receipts.unlink()
+    code, told = command(str(copied.suite))
+    assert (code, [run["new"] for run in told["runs"]]) == (0, [2, 2])
+    assert len((copied.repository / "heredity-log.jsonl").read_text().splitlines()) == 4, "they were there already"
+    assert command(str(copied.suite))[1]["runs"][0]["new"] == 0
+    (copied.repository / "heredity-log.jsonl").write_text("x")
+    for receipts in copied.suite.glob("runs/*/logged.jsonl"):
+        receipts.unlink()
+    code, told = command(str(copied.suite))
+    assert code == 1
+    assert "changed by hand" in told["runs"][0]["problems"]["git results/heredity-log.jsonl"]
+    monkeypatch.setenv("HEREDITY_CONFIG", "")
+    assert "no log is configured" in CliRunner().invoke(app, ["log"]).stdout
 
 
 def test_wrong_settings_are_an_error_before_anything_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -134,7 +134,10 @@ def git(
         ConfigError: if git is not installed.
         LogError: if it fails and `check` is set, or takes too long.
     """
-    safe = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "commit.gpgsign=false")
+    settings = ["core.fsmonitor=false", "core.hooksPath=/dev/null", "commit.gpgsign=false", "log.showSignature=false"]
+    # Objects that are missing are not fetched: the repository names the program that would.
+    settings += [] if arguments[0] == "push" else ["protocol.allow=never"]
+    safe = [word for setting in settings for word in ("-c", setting)]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
         done = subprocess.run(
@@ -228,7 +231,17 @@ class GitLog:
         return ["-c", "user.name=heredity", "-c", "user.email=heredity@localhost"]
 
     def _proof(self, number: int) -> dict[str, Any]:
-        blamed = git_text(self.repository, "blame", "--porcelain", "-L", f"{number},{number}", "HEAD", "--", self.file)
+        blamed = git_text(
+            self.repository,
+            "blame",
+            "--no-textconv",
+            "--porcelain",
+            "-L",
+            f"{number},{number}",
+            "HEAD",
+            "--",
+            self.file,
+        )
         return {"commit": blamed.split(" ", 1)[0], "file": self.file}
 
     @contextlib.contextmanager

@@ -156,7 +156,7 @@ def read_receipts(folder: Path) -> list[Receipt]:
     try:
         lines = read_bytes(path).split(b"\n")[:-1]
     except OSError as error:
-        raise RecordError(f"{path} cannot be read: {error.strerror}") from error
+        raise RecordError(f"{path} cannot be read: {error.strerror}; restore it from a copy") from error
     for number, line in enumerate(lines, 1):
         try:
             fields = cast("dict[str, Any]", json_value(line))
@@ -165,7 +165,8 @@ def read_receipts(folder: Path) -> list[Receipt]:
             receipt = Receipt(**fields)
             Statement.parse(receipt.line)
         except (ValueError, TypeError, AttributeError) as error:
-            raise RecordError(f"{path}, line {number}, is not a receipt: {error!s:.200}") from error
+            remedy = "restore it from a copy, or remove it and use heredity log"
+            raise RecordError(f"{path}, line {number}, is not a receipt: {error!s:.200}; {remedy}") from error
         receipts.append(receipt)
     return receipts
 

@@ -158,11 +158,23 @@ _BLAMED = re.compile(rb"^([0-9a-f]{40,64}) \d+ \d+|^committer-time (\d+)", re.MU
 
 def _in_repository(repository: Path, name: str) -> _LogFile:
     data = git(repository, "cat-file", "blob", f"HEAD:{name}").stdout
-    blamed = git(repository, "blame", "--line-porcelain", "HEAD", "--", name).stdout
+    blamed = git(repository, "blame", "--no-textconv", "--line-porcelain", "HEAD", "--", name).stdout
     marks = [match.groups() for match in _BLAMED.finditer(blamed)]
     commits = [commit.decode() for commit, _ in marks if commit]
     times = [float(at) for _, at in marks if at]
-    history = git_text(repository, "log", "--numstat", "-m", "--first-parent", "--format=", "HEAD", "--", name)
+    history = git_text(
+        repository,
+        "log",
+        "--no-textconv",
+        "--no-ext-diff",
+        "--numstat",
+        "-m",
+        "--first-parent",
+        "--format=",
+        "HEAD",
+        "--",
+        name,
+    )
     removed = [line for line in history.splitlines() if line.split("\t")[1:2] not in ([], ["0"])]
     problems = [f"{plural(len(removed), 'commit')} removed or changed lines of it"] if removed else []
     return _parsed(f"{repository.absolute().name}/{name}", data, list(zip(commits, times, strict=True)), problems)

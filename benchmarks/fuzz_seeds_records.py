@@ -1,4 +1,4 @@
-"""The rest of what is loaded from outside: worlds in rules, published runs, judgements, anchors, streams, databases, data sets."""
+"""The rest of what is loaded from outside: worlds in rules, published runs, judgements, logs, streams, databases, data sets."""
 
 # pyright: reportPrivateUsage=false
 from __future__ import annotations
@@ -108,14 +108,20 @@ def _judgements(folder: Path) -> object:
         return JudgementStore(folder / "judgements.jsonl", HiddenCases.create(Path(home)))
 
 
-def _token(folder: Path) -> object:
-    from heredity._core.errors import ConfigError
-    from heredity.experiments.verification.anchors import Anchor, anchored
-    from heredity.results.card import RunCard
+def _receipts(folder: Path) -> object:
+    from heredity.experiments.transparency.statements import read_receipts
 
-    card = RunCard.model_construct(run_id="a", commitment="0" * 64, head="1" * 64)
-    problem = anchored(Anchor.parse(f"tsr:{folder / 'token.tsr'}"), [card], folder / "authority.pem")
-    raise ConfigError(f"the token of {folder.name} was refused: {problem}; give the token of these runs")
+    return read_receipts(folder)
+
+
+def _log_file(path: Path) -> object:
+    from heredity._core.errors import ConfigError
+    from heredity.experiments.transparency.statements import parse_log
+
+    try:
+        return list(parse_log(_own(path)))
+    except ValueError as error:
+        raise ConfigError(f"{path}: {error}; give the file of a log") from error
 
 
 def _own(path: Path) -> bytes:
@@ -240,6 +246,11 @@ GAME = {
     "game.tw-pddl": _json({"pddl_problem": "(define (problem a))", "solvable": True, "grammar": "g"}),
     "traj_data.json": _json({"task_type": "look_at_obj_in_light", "turk_annotations": {"anns": [{"task_desc": "d"}]}}),
 }
+LOGGED = (
+    '{"at":1.5,"commitment":"c","event":"start","experiment":"e","heredity":1,"previous":"'
+    + "0" * 64
+    + '","run":"a","suite":"s"}'
+)
 JUDGED = _lines({"key": f"{i:064x}", "data": {"scores": [0.5, 1.0]}} for i in range(3))
 
 # ruff: noqa: E501
@@ -250,7 +261,8 @@ RECORDS: tuple[Loader, ...] = (
     Loader("recorded run", _published, _reported, ("metrics.json", "run.toml", "journal.jsonl")),
     Loader("annotations", {"annotations.jsonl": _lines([{"view": "id", "labels": ["a"], "snapshot": "E_1", "by": "rules"}] * 2)}, _annotated),
     Loader("judgements", {"judgements.jsonl": JUDGED}, _judgements),
-    Loader("anchor token", {"token.tsr": b"\x30\x03\x02\x01\x00", "authority.pem": b"-----BEGIN CERTIFICATE-----\n"}, _token, refuses=True),
+    Loader("receipts of logs", {"logged.jsonl": _lines([{"kind": "git", "log": "git a/b", "line": LOGGED, "proof": {}}])}, _receipts),
+    Loader("log of starts", {"log.jsonl": LOGGED.encode() + b"\n"}, lambda folder: _log_file(folder / "log.jsonl")),
     *(Loader(f"events of {name}", {"agent.events.jsonl": _lines(rows)}, _stream) for name, rows in (("codex", CODEX), ("claude", CLAUDE))),
     Loader("resource database", _store_file, _store),
     Loader("models of broker", {"models.toml": GATEWAY}, _gateway_settings),

@@ -21,6 +21,9 @@ settings.load_profile("any-machine")  # how long an example takes says how busy 
 settings.register_profile("every-run", parent=settings.get_profile("any-machine"), max_examples=30)
 
 
+os.environ["HEREDITY_CONFIG"] = ""  # the settings of whoever runs the tests are not theirs
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Where slow tests are left out, try fewer examples of each property as well."""
     if "not slow" in config.option.markexpr:

@@ -35,7 +35,6 @@ UNTYPED = {
     r"^(vllm-env/bin/|science/bin/)?pip |^python3? -m venv|^vllm-env": "installs packages from the network",
     r"^pytest ": "tests of the project itself",
     r"^(curl|python3 code/train\.py) ": "typed by an agent in its workspace",
-    r"^openssl ": "asks an authority on the network",
     r"^heredity agents install": "installs a program from the network",
     r"^heredity bench ": "a benchmark, with tests of its own",
     r"^heredity (broker|resources serve --mcp stdio)": "speaks to programs until its input ends",
@@ -153,6 +152,8 @@ def folder(tmp_path: Path) -> Path:
     shutil.copy(PROJECTS / "program" / "program.py", here)
     shutil.copy(PROJECTS / "program" / "scorer.py", here)
     (here / "mine.toml").write_text(MINE)
+    rows = (f"q{n},d{n // 4},{n % 2},{n % 3 % 2}" for n in range(48))
+    (here / "results.csv").write_text("\n".join(["item,document,one,two", *rows]) + "\n")
     return here
 
 

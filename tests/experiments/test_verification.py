@@ -7,7 +7,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,8 +18,7 @@ from heredity._core.errors import ConfigError
 from heredity._core.ids import canonical_json, digest_json
 from heredity.cli.main import app
 from heredity.experiments.results import rebuild_run
-from heredity.experiments.verification.anchors import Anchor, Statement, statement
-from heredity.experiments.verification.verify import Asked, cards_of, verify
+from heredity.experiments.verification.verify import Asked, verify
 from heredity.results.card import Card
 
 from . import sample
@@ -368,106 +366,6 @@ def test_the_command_says_what_it_found_by_its_exit_code_a_table_and_a_card(run:
     assert code == 1
     assert "heldout.mean" in out
     assert "1 failed" in out
-    code, out = command(run, "--print", "commitment")
-    assert (code, out) == (0, f"heredity commitment CartPole-v1--best-of-n--s0 {card.runs[0].commitment}\n")
-    code, out = command(run, "--print", "head")
-    assert (code, out) == (0, f"heredity head CartPole-v1--best-of-n--s0 {card.runs[0].head}\n")
-
-
-def _git(repository: Path, *arguments: str) -> str:
-    identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
-    done = subprocess.run(
-        ["git", "-C", str(repository), *identity, *arguments], check=True, capture_output=True, text=True
-    )
-    return done.stdout.strip()
-
-
-def _anchored(folder: Path, anchor: str, authority: Path | None = None) -> tuple[str, str]:
-    checks = verify(folder, Asked(anchors=[Anchor.parse(anchor)], authority=authority)).checks
-    return next((check.status, check.reason) for check in checks if check.name == "anchor")
-
-
-@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
-def test_a_commit_holds_a_commitment_in_its_message_or_a_head_in_its_files_or_neither(
-    suite: Path, tmp_path: Path
-) -> None:
-    _git(tmp_path, "init", "-q")
-    commitment, head = (statement(kind, cards_of(suite)) for kind in Statement)
-    commits: list[str] = []
-    for message, text in (("nothing", "nothing"), (commitment, "nothing more"), ("nothing", head), ("half", head[:90])):
-        (tmp_path / "file").write_text(text)
-        _git(tmp_path, "add", "file")
-        _git(tmp_path, "commit", "-q", "-m", message)
-        commits.append(_git(tmp_path, "rev-parse", "HEAD"))
-    found = [_anchored(suite, f"git:{tmp_path}@{commit}") for commit in (*commits, "abcdef0")]
-    assert [status for status, _ in found] == ["failed", "passed", "passed", "failed", "failed"]
-    assert "commitments of 2 runs" in found[1][1]
-    assert "heads of 2 runs" in found[2][1]
-    assert "head of CartPole-v1--best-of-n--s1 is in" in found[3][1]
-
-
-_AUTHORITY = """
-[req]
-distinguished_name = name
-x509_extensions = stamping
-prompt = no
-[name]
-CN = Time
-[stamping]
-extendedKeyUsage = critical, timeStamping
-[tsa]
-default_tsa = here
-[here]
-serial = {folder}/serial
-signer_cert = {folder}/authority.pem
-signer_key = {folder}/key.pem
-signer_digest = sha256
-default_policy = 1.2.3
-digests = sha256
-"""
-
-
-@pytest.fixture
-def stamped(run: Path, tmp_path: Path) -> Path:
-    """The folder of an authority of its own, with a token of the head of the run."""
-
-    def openssl(*arguments: str | Path) -> None:
-        subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True, cwd=tmp_path)
-
-    (tmp_path / "tsa.cnf").write_text(_AUTHORITY.format(folder=tmp_path))
-    for name in ("authority", "stranger"):
-        key = "key.pem" if name == "authority" else "other.pem"
-        openssl(
-            "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-config", "tsa.cnf", "-keyout", key, "-out", f"{name}.pem"
-        )
-    (tmp_path / "statement").write_text(statement(Statement.HEAD, cards_of(run)))
-    openssl("ts", "-query", "-data", "statement", "-sha256", "-cert", "-out", "query")
-    openssl("ts", "-reply", "-config", "tsa.cnf", "-queryfile", "query", "-out", "token.tsr")
-    return tmp_path
-
-
-@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
-def test_a_token_holds_the_head_if_the_authority_signed_it_and_the_journal_is_the_same(
-    run: Path, stamped: Path
-) -> None:
-    token = f"tsr:{stamped / 'token.tsr'}"
-    status, reason = _anchored(run, token, stamped / "authority.pem")
-    assert status == "passed"
-    assert "heads, of " in reason
-    assert "GMT" in reason
-    assert _anchored(run, token)[1].endswith("give --ca FILE")
-    assert _anchored(run, token, stamped / "stranger.pem")[0] == "failed"
-    assert _anchored(run, f"tsr:{stamped / 'query'}", stamped / "authority.pem")[0] == "failed"
-    _line_removed_and_chained_anew(run)
-    rebuild_run(run)
-    assert failed(verify(run)) == {}, "without an anchor nobody could tell"
-    assert _anchored(run, token, stamped / "authority.pem")[0] == "failed"
-
-
-@pytest.mark.parametrize("text", ["", "git:here", "git:here@main", "git:@abcdef0", "git:x@-abcdef0", "tsr:", "url:x"])
-def test_an_anchor_that_is_none_is_a_wrong_argument(text: str) -> None:
-    with pytest.raises(ConfigError, match="write git:REPO@COMMIT"):
-        Anchor.parse(text)
 
 
 def test_what_holds_no_run_is_a_wrong_argument(tmp_path: Path) -> None:

@@ -46,11 +46,12 @@ class Rows:
     form: Sequence[str] = field(default_factory=list[str])
 
 
-def read_rows(path: Path, encoding: str | None = None) -> Rows:
+def read_rows(path: Path, encoding: str | None = None, what: str = "questions") -> Rows:
     """Read a file; empty rows of JSONL and CSV are skipped.
 
     Args:
         path: the file.
+        what: its rows, for messages.
         encoding: encoding of its text, such as `"cp1252"`; by default UTF-8 or UTF-16, detected.
 
     Raises:
@@ -58,8 +59,9 @@ def read_rows(path: Path, encoding: str | None = None) -> Rows:
     """
     suffix = path.suffix.lower()
     if suffix not in _SUFFIXES:
-        raise ConfigError(f"{path} is not a file of questions; expected {', '.join(_SUFFIXES)}")
-    with reading(path, suffix.removeprefix(".").upper(), "give a file with the columns of docs/questions.md"):
+        raise ConfigError(f"{path} is not a file of {what}; expected {', '.join(_SUFFIXES)}")
+    page = "questions" if what == "questions" else "null-audit"
+    with reading(path, suffix.removeprefix(".").upper(), f"give a file with the columns of docs/{page}.md"):
         data = read_bytes(path)
     if suffix == ".parquet":
         rows, columns, form = _parquet(path, data)
@@ -72,7 +74,7 @@ def read_rows(path: Path, encoding: str | None = None) -> Rows:
             form += separated
     columns = columns or list(dict.fromkeys(name for row in rows for name in row.cells))
     if not rows:
-        raise ConfigError(f"{path} has no questions; expected at least one")
+        raise ConfigError(f"{path} has no {what}; expected at least one row")
     if not columns:
         raise ConfigError(f"{rows[0].where}: {rows[0].problem}")
     return Rows(rows, columns, form)

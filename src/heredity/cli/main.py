@@ -21,6 +21,9 @@ from heredity.cli.catalogue import schema
 from heredity.cli.doctor import doctor
 from heredity.cli.init import init
 from heredity.cli.interface import WholeHelp, asks_for_json, reserved_stdout
+from heredity.cli.log import log
+from heredity.cli.null_audit import null_audit
+from heredity.cli.publish import publish
 from heredity.cli.runs import compare, demo, plan, report, resume, run, verify, view
 from heredity.cli.signals import InterruptedRunError
 from heredity.cli.trace import trace
@@ -59,6 +62,9 @@ app.command()(plan)
 app.command()(evolve)
 app.command()(evaluate)
 app.command()(verify)
+app.command()(log)
+app.command()(publish)
+app.command()(null_audit)
 app.command()(view)
 app.command()(annotate)
 app.command()(trace)

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from heredity.experiments.best import Winner
     from heredity.experiments.estimate import Estimate
     from heredity.experiments.suite import SuiteResult
-    from heredity.experiments.verification.anchors import Statement
     from heredity.results.card import Card, Check
     from heredity.results.run import RunResults
     from heredity.results.suite import SuiteResults
@@ -40,31 +39,25 @@ def verify(
     sample: int | None = typer.Option(
         None, "--sample", min=1, help="With --replay: number of rollouts of each run (all)."
     ),
-    anchor: list[str] = typer.Option(None, "--anchor", help="git:REPO@COMMIT or tsr:FILE; repeat for more."),
-    authority: Path | None = typer.Option(None, "--ca", help="Certificates (PEM) to check a token's signer with."),
-    card: Path | None = typer.Option(None, "--card", help="File for the card with all checks."),
-    statement: str = typer.Option(
-        "", "--print", metavar="commitment|head", help="Print the statement to anchor, and check nothing."
+    log: list[str] = typer.Option(
+        None, "--log", help="Log of the owner's: git repository, file, or address of a Rekor instance; repeat for more."
     ),
+    trust: list[Path] = typer.Option(
+        None, "--trust", help="File of certificates of a timestamp authority, or of a Rekor instance's key (PEM)."
+    ),
+    card: Path | None = typer.Option(None, "--card", help="File for the card with all checks."),
     json_output: bool = typer.Option(False, "--json", help="Print the card as JSON and nothing else on stdout."),
 ) -> None:
     """Check the claims of a run or a suite: its journal, opened cases, blobs, scores and figures.
 
     Example: heredity verify runs/demo-20260101-120000 --replay --sample 20
     """
-    from heredity._core.errors import ConfigError
-    from heredity.experiments.verification import anchors
     from heredity.experiments.verification.cards import save_card
-    from heredity.experiments.verification.verify import Asked, cards_of
+    from heredity.experiments.verification.logs import Given
+    from heredity.experiments.verification.verify import Asked
     from heredity.experiments.verification.verify import verify as verified
 
-    if statement:
-        if statement not in tuple(anchors.Statement):
-            raise ConfigError(f"--print {statement!r}: expected commitment, at the start, or head, at the end")
-        kind: Statement = anchors.Statement(statement)
-        typer.echo(anchors.statement(kind, cards_of(folder)), nl=False)
-        return
-    asked = Asked(replay or sample is not None, sample, tuple(map(anchors.Anchor.parse, anchor or ())), authority)
+    asked = Asked(replay or sample is not None, sample, Given(log or (), trust or ()))
     made = verified(folder, asked, lambda name: typer.echo(f"checking {name}", err=True))
     if card is not None:
         save_card(card, made)

@@ -23,11 +23,13 @@ from heredity.analysis.suite_table import evolver_labels, taskset_scores
 from heredity.experiments.best import Winner, write_best, write_suite_best
 from heredity.experiments.config import cells, read_toml, resolve
 from heredity.experiments.sequence import read_sequence, sequential_results
+from heredity.experiments.transparency.statements import logs_of
 from heredity.experiments.verification.cards import write_card
 from heredity.pages.report import write_reports
 from heredity.protocols.registry import PROTOCOLS
 from heredity.records import BlobStore, Event, read_journal
 from heredity.records.events import CANDIDATE_DECIDED, JUDGING_SELECTED, RUN_STARTED
+from heredity.records.journal import read_chain
 from heredity.records.run_folder import is_run, is_suite, write_atomic
 from heredity.resources import Candidate, Store, Version
 from heredity.resources.assembly import record_candidate
@@ -341,8 +343,8 @@ def read_run(folder: Path) -> RunResult:
         DamagedRecordError: if the journal is damaged.
         RecordError: if it cannot be read.
     """
-    events = read_journal(folder / "journal.jsonl")
-    blobs = BlobStore(folder / "blobs")
+    chain = read_chain(folder / "journal.jsonl")
+    events, blobs = chain.events, BlobStore(folder / "blobs")
     where = {e.data["digest"]: e.data["blob"] for e in events if e.kind == "candidate"}
 
     def load(digest: str) -> Candidate:
@@ -350,7 +352,8 @@ def read_run(folder: Path) -> RunResult:
 
     started = next((e.data for e in events if e.kind == RUN_STARTED.name), {})
     evidence = RunEvidence([event.to_json() for event in events], load, blobs.get)
-    return RunResult(folder, run_results(evidence, metrics_of(started.get("protocol"))), started)
+    metrics = run_results(evidence, metrics_of(started.get("protocol")))
+    return RunResult(folder, metrics.model_copy(update={"logs": logs_of(folder, chain)}), started)
 
 
 def read_runs(folder: Path) -> tuple[list[RunResult], dict[str, str]]:

@@ -31,6 +31,7 @@ from heredity.experiments.progress import CountingRunner, RunProgress, Silent, W
 from heredity.experiments.results import is_run, metrics_of, read_run, rebuild_run, rebuild_suite, write_derived
 from heredity.experiments.sealed import SealedCases
 from heredity.experiments.sequence import LOOKED, NAME, STOPPED, SequenceLooked, SequenceRecord, read_sequence
+from heredity.experiments.transparency.writer import SuiteLog
 from heredity.methods.operators.dialogue import Steps
 from heredity.models.waiting import noticing
 from heredity.pages.live.index import Index, open_index
@@ -315,7 +316,7 @@ async def run_suite(
         suite = _Suite(folder, config, watcher or Silent(), machine)
         if runs is not None:
             runs += suite.progress.values()
-        with keeping_index(folder, lambda why: suite.notes.update({INDEX: why})):
+        with keeping_index(folder, lambda why: suite.notes.update({INDEX: why})), closing(suite.log):
             async with Engine(config, {tasks.info.kind for tasks in suite.tasksets.values()}) as engine:
                 await suite.run(engine, only)
         return _conclude(suite)
@@ -324,6 +325,9 @@ async def run_suite(
 
 
 def _conclude(suite: _Suite) -> SuiteResult:
+    for path in suite.log.late:
+        with suppress(RecordError):  # the suite's report names damaged runs
+            rebuild_run(path)
     rebuilt = rebuild_suite(suite.folder, write=False)
     failures = {**rebuilt.unreadable, **suite.failures}
     winners: Sequence[Winner] = ()
@@ -352,6 +356,7 @@ class _Suite:
         self.evolver_failures: dict[str, str] = {}
         self.notes = {name: "; ".join(one.info.notes) for name, one in self.tasksets.items() if one.info.notes}
         self.cases_known = False
+        self.log = SuiteLog(lambda log, why: self.notes.update({log: why}))
         self.sealed = SealedCases(folder)
         self.gpus = GpuPool(config.engine.gpus, machine)
         # Suites with the same cases may have published them.
@@ -402,6 +407,7 @@ class _Suite:
                 judgements, asked = _judgements(cell, engine, store, files), engine.asked_by(cell)
                 context = RunContext(cell, self.context, engine, store.hidden_cases, judgements, lease, asked)
                 verdict = await self._judge(context, engine)
+            await self.log.write(self._path(cell))
             await asyncio.to_thread(rebuild_run, self._path(cell))
             missing = "; ".join(filter(None, (_missing(self._path(cell), verdict), _unused(self._path(cell)))))
         except asyncio.CancelledError:
@@ -449,6 +455,7 @@ class _Suite:
 
         async def evolve(session: Session) -> None:
             progress.session = session
+            await self.log.write(self._path(cell))
             with watching(steps):
                 await setup.evolver.evolve(session)
 

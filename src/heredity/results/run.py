@@ -437,6 +437,20 @@ class Diagnostics(Result):
     edit_size: list[EditSize]
 
 
+class InLog(Result):
+    """Statements of a run that a log of the user's has taken (see docs/verify.md).
+
+    Attributes:
+        log: name of the log.
+        start: whether it has the commitment, from the start of the run.
+        end: whether it has the head of the journal, from its end.
+    """
+
+    log: str
+    start: bool
+    end: bool
+
+
 class RunResults(Result):
     """Results of a run: the content of its metrics.json. Values that an unfinished run does not have yet are None or empty.
 
@@ -444,6 +458,7 @@ class RunResults(Result):
         protocol: name of the protocol; `part` is its part of the results.
         labels: properties of the taskset, such as `{"observation": "partial"}`.
         notes: facts about its taskset that readers of scores need, such as rows left out or keys known to be wrong.
+        logs: logs of the user's that have its start or its end, by their receipts.
         isolation, taskset_version, packages, commitment, conditions, config_digest: as in the journal's `run.started`.
         coverage: minimum share of scores for selection and verdicts.
         stand_ins: scripted or recorded models it used instead of language models; it only demonstrates mechanisms.
@@ -477,6 +492,7 @@ class RunResults(Result):
     coverage: float = COVERAGE
     labels: dict[str, str] = Field(default_factory=dict[str, str])
     notes: list[str] = Field(default_factory=list[str])
+    logs: list[InLog] = Field(default_factory=list[InLog])
     conditions: dict[str, Any] = Field(default_factory=dict[str, Any])
     config_digest: str | None
     stand_ins: list[str]

@@ -9,7 +9,7 @@ import os
 import random
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -29,7 +29,7 @@ from heredity.experiments.measured import MEASURED, remember_measured
 from heredity.experiments.results import RunResult, is_run, is_suite, read_run, results_of_suite
 from heredity.experiments.sealed import OPENED, OPENED_VERSION
 from heredity.experiments.sequence import read_sequence
-from heredity.experiments.verification.anchors import Anchor, anchored
+from heredity.experiments.transparency.statements import RECEIPTS
 from heredity.experiments.verification.cards import (
     CARD,
     UNREADABLE,
@@ -43,6 +43,8 @@ from heredity.experiments.verification.cards import (
     run_card,
     skipped,
 )
+from heredity.experiments.verification.logs import Given, log_checks
+from heredity.experiments.verification.published import PUBLISHED, declared_starts, unchanged
 from heredity.protocols.registry import PROTOCOLS
 from heredity.records import BlobStore, Event, config_digest, load_config
 from heredity.records.events import (
@@ -82,6 +84,8 @@ MOST_BYTES = {
     METRICS: 256 << 20,
     OPENED: 1 << 30,
     CARD: 64 << 20,
+    RECEIPTS: 256 << 20,
+    PUBLISHED: 64 << 20,
 }
 """Files that are read, in addition to blobs and runs' folders, each with its maximum size in bytes."""
 MOST_BLOB_BYTES = 4 << 30
@@ -535,14 +539,12 @@ class Asked:
 
     Attributes:
         replay: whether to rerun candidates: `most` judged rollouts of each run, or all.
-        anchors: anchors of commitments or heads.
-        authority: certificates for tokens.
+        logs: logs to check against, and the keys and certificates to trust.
     """
 
     replay: bool = False
     most: int | None = None
-    anchors: Sequence[Anchor] = ()
-    authority: Path | None = None
+    logs: Given = field(default_factory=Given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -572,22 +574,8 @@ def verify(folder: Path, asked: Asked | None = None, notify: Notify = lambda nam
     if is_run(folder):
         verified = _run(folder, asked)
         cards = [verified.card] if verified.card else []
-        return card_of(None, cards, [*verified.checks, *_anchors(asked, cards, 1)])
+        return card_of(None, cards, [*verified.checks, *_logs(folder, [folder], asked, cards)])
     return _suite(folder, asked, notify, strange)
-
-
-def cards_of(folder: Path) -> list[RunCard]:
-    """Return the cards of a run, or of the started runs of a suite, in any state.
-
-    Raises:
-        ConfigError: if the folder holds neither.
-        RecordError: if a journal cannot be read.
-    """
-    if not is_run(folder) and not is_suite(folder):
-        raise ConfigError(f"{folder} holds neither a run nor a suite; give one, such as runs/demo-20260101-120000")
-    folders = [folder] if is_run(folder) else sorted(p for p in (folder / "runs").iterdir() if is_run(p))
-    runs = [RunRecords(path, read_chain(path / "journal.jsonl")) for path in folders]
-    return [run_card(run.result.metrics, run.chain) for run in runs if run.started]
 
 
 def _run(folder: Path, asked: Asked) -> _Verified:
@@ -675,7 +663,7 @@ def _suite(folder: Path, asked: Asked, notify: Notify, files: Check) -> Card:
         check("runs", None, lambda: _all_runs(folder, cards)),
         check("figures", None, lambda: _suite_figures(folder, results, computed)),
         check("card", None, lambda: _card_of_suite(folder, cards, computed)),
-        *_anchors(asked, cards, len(folders)),
+        *_logs(folder, folders, asked, cards),
         *(one for run in verified for one in run.checks),
     ]
     return card_of(computed[0] if computed else None, cards, checks)
@@ -721,9 +709,14 @@ def _card_of_suite(folder: Path, cards: Sequence[RunCard], computed: Sequence[Su
     return _same_card(folder, card_of(computed[0], cards))
 
 
-def _anchors(asked: Asked, cards: Sequence[RunCard], runs: int) -> list[Check]:
-    if not asked.anchors:
-        return skipped(("anchor",), None, "none given; --anchor names a proof that this existed at some time")
-    if len(cards) < runs:
+def _logs(folder: Path, runs: Sequence[Path], asked: Asked, cards: Sequence[RunCard]) -> list[Check]:
+    if len(cards) < len(runs):
         return skipped(("anchor",), None, "a run cannot be read, so its commitment and head are unknown")
-    return [check("anchor", None, partial(anchored, anchor, cards, asked.authority)) for anchor in asked.anchors]
+    if not (folder / PUBLISHED).exists():
+        return log_checks(runs, asked.logs, {})
+    try:
+        published = read_json(folder / PUBLISHED)
+        declared = declared_starts(published)
+    except RecordError as error:
+        return [check("published", None, partial(failed, str(error))), *log_checks(runs, asked.logs, {})]
+    return [check("published", None, partial(unchanged, folder, published)), *log_checks(runs, asked.logs, declared)]

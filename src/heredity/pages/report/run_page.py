@@ -11,6 +11,7 @@ from heredity.pages.report.sections import (
     bare,
     failure_parts,
     headed,
+    logged,
     notice,
     plain,
     taskset_notes,
@@ -244,6 +245,7 @@ def _reproduce(run: RunResults, words: Words) -> Section:
     facts = [
         Fact("Isolation", run.isolation or "not recorded"),
         Fact("Packages", versions([run.packages])),
+        Fact("Logged", logged([run])),
         Fact("Taskset", f"{run.taskset or 'unknown'}{version}"),
         Fact(f"{words.chosen.capitalize()} candidate", Mono(run.selected.candidate if run.selected else None)),
     ]

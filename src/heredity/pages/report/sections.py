@@ -32,7 +32,7 @@ from heredity.results.page import (
     of_rows,
 )
 from heredity.results.report import Words
-from heredity.results.run import AgentAccounts, EvolverFailure, Failure, RunResults, Tokens
+from heredity.results.run import AgentAccounts, EvolverFailure, Failure, RunResults, RunStatus, Tokens
 from heredity.results.run import Verdict as Judged
 from heredity.results.suite import Entry, SuiteResults
 from heredity.results.text import amount, dollars, in_order, listed, plural, view_name
@@ -284,6 +284,23 @@ def versions(packages: Iterable[Mapping[str, str] | None]) -> str:
         for name, version in (named or {}).items():
             installed.setdefault(name, set()).add(version)
     return ", ".join(f"{name} {' and '.join(sorted(installed[name]))}" for name in sorted(installed)) or "not recorded"
+
+
+def logged(runs: Sequence[RunResults]) -> str:
+    """Format which logs have the starts and ends of runs."""
+    started = [run for run in runs if run.commitment]
+    finished = [run for run in started if run.status is not RunStatus.UNFINISHED]
+    names = dict.fromkeys(one.log for run in started for one in run.logs)
+    if not names:
+        return "in no log, so nobody can count reruns and dropped runs"
+    parts: list[str] = []
+    for name in names:
+        held = [one for run in started for one in run.logs if one.log == name]
+        starts, ends = sum(one.start for one in held), sum(one.end for one in held)
+        whole = starts == len(started) and ends == len(finished)
+        counts = f"{starts} of {plural(len(started), 'start')}, {ends} of {plural(len(finished), 'end')}"
+        parts.append(f"{name} ({'all starts and ends' if whole else counts})")
+    return "; ".join(parts)
 
 
 _COUNTS = {"input": "input_tokens", "cached": "cache_tokens", "output": "output_tokens"}

@@ -14,6 +14,7 @@ from heredity.pages.report.sections import (
     failure_parts,
     headed,
     labelled,
+    logged,
     marked,
     mechanisms,
     plain,
@@ -560,6 +561,7 @@ class _Shown:
             Fact("Isolation", "; ".join(tiers) or "not recorded"),
             Fact("Packages", versions(run.packages for run in self._runs)),
             Fact("Configuration", "suite.toml in this folder, resolved; each run has a run.toml"),
+            Fact("Logged", logged(self._runs)),
         )
         commands = "# the same suite, on newly drawn hidden cases\nheredity run suite.toml\n\n"
         commands += "# these pages, rebuilt from the journals\nheredity report ."

@@ -167,9 +167,9 @@ def extending() -> dict[str, Any]:
     return run_page("docs/extending.md")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def worst_case() -> dict[str, Any]:
-    """Return the names of the example of a protocol."""
+    """Return the names of the example of a protocol, loaded once: a configuration keeps the classes of its sections."""
     return load_module(ROOT / "examples" / "worst_case.py").__dict__
 
 

@@ -110,7 +110,7 @@ GENERATED: Mapping[str, Callable[[], str]] = MappingProxyType(
 )
 """Name to the function that makes a piece of a page. A page says `<!-- generated: NAME -->` where it belongs."""
 
-_MARKER = re.compile(r"<!-- generated: (\w+) -->")
+_MARKER = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
 
 
 def completed(page: str) -> str:

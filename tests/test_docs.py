@@ -428,6 +428,12 @@ def test_the_page_of_the_configuration_has_every_key_of_every_protocol() -> None
     assert {"min_per_submit", "base_model", "best_of_k"} <= keys <= rows
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_every_generated_part_of_a_page_can_be_made(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert (COMMAND_PAGES.completed(text) != text) == ("\n<!-- generated: " in text)
+
+
 def test_markers_of_generated_tables_that_do_not_exist_would_be_noticed() -> None:
     with pytest.raises(KeyError):
         COMMAND_PAGES.completed("<!-- generated: nothing -->")

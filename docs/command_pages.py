@@ -57,13 +57,13 @@ def options_page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def keys(what: Format, *roots: str) -> str:
-    """Return the tables of a format's keys, as Markdown; with `roots`, only of these parts."""
+def keys(what: Format, *roots: str, level: int = 2) -> str:
+    """Return the tables of a format's keys, as Markdown, under headings from a level on; with `roots`, only of these parts."""
     parts: list[str] = []
     for table in tables_of(what):
         if not table.path or (roots and table.path.partition(".")[0] not in roots):
             continue  # The top level only lists the parts.
-        if (head := f"{'#' * (3 if '.' in table.path else 2)} {table.path}") not in parts:
+        if (head := f"{'#' * (level + ('.' in table.path))} {table.path}") not in parts:
             parts.append(head)
         users = f"**Under {', '.join(table.users)}.** " if table.users else ""
         if users or table.about:
@@ -98,10 +98,10 @@ def methods() -> str:
 GENERATED: Mapping[str, Callable[[], str]] = MappingProxyType(
     {
         "config": partial(keys, Format.config),
-        "team": partial(keys, Format.team, "team", "planner", "agents", "debate", "evolution"),
+        "team": partial(keys, Format.team, "team", "planner", "agents", "debate", "evolution", level=3),
         "run": partial(keys, Format.results, "run"),
         "suite": partial(keys, Format.results, "suite"),
-        "world": partial(keys, Format.world, "rules"),
+        "world": partial(keys, Format.world, "rules", level=3),
         "commands": overview,
         "events": events,
         "methods": methods,
@@ -109,7 +109,7 @@ GENERATED: Mapping[str, Callable[[], str]] = MappingProxyType(
 )
 """Name to the function that makes a piece of a page. A page says `<!-- generated: NAME -->` where it belongs."""
 
-_MARKER = re.compile(r"<!-- generated: (\w+) -->")
+_MARKER = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
 
 
 def completed(page: str) -> str:

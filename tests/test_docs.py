@@ -167,9 +167,9 @@ def extending() -> dict[str, Any]:
     return run_page("docs/extending.md")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def worst_case() -> dict[str, Any]:
-    """Return the names of the example of a protocol."""
+    """Return the names of the example of a protocol, loaded once: a configuration keeps the classes of its sections."""
     return load_module(ROOT / "examples" / "worst_case.py").__dict__
 
 
@@ -426,6 +426,12 @@ def test_the_page_of_the_configuration_has_every_key_of_every_protocol() -> None
         for key in getattr(field.annotation, "model_fields", {})
     }
     assert {"min_per_submit", "base_model", "best_of_k"} <= keys <= rows
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_every_generated_part_of_a_page_can_be_made(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert (COMMAND_PAGES.completed(text) != text) == ("\n<!-- generated: " in text)
 
 
 def test_markers_of_generated_tables_that_do_not_exist_would_be_noticed() -> None:

@@ -9,7 +9,7 @@ import inspect
 import json
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -523,10 +523,17 @@ def tables_of(what: Format) -> list[KeyTable]:
     tables = [
         table
         for walked in found.values()
-        for path in dict.fromkeys(path for tables in walked.values() for path in tables)
+        for path in _in_order(path for tables in walked.values() for path in tables)
         for table in _told_apart(path, walked)
     ]
     return list(map(_written, tables)) if what in (Format.results, Format.card) else tables
+
+
+def _in_order(paths: Iterable[str]) -> list[str]:
+    """Return each path once, the parts of a section right after it."""
+    once = list(dict.fromkeys(paths))
+    sections = list(dict.fromkeys(path.partition(".")[0] for path in once))
+    return sorted(once, key=lambda path: sections.index(path.partition(".")[0]))
 
 
 def _told_apart(path: str, walked: Mapping[str, Mapping[str, KeyTable]]) -> Iterator[KeyTable]:

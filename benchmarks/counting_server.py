@@ -118,7 +118,11 @@ def counting(
         def log_message(self, *args: object) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+    class Server(ThreadingHTTPServer):
+        def handle_error(self, request: object, client_address: object) -> None:
+            """Pass over clients that are killed."""
+
+    with Server(("127.0.0.1", 0), Handler) as server:
         counted.url = f"http://127.0.0.1:{server.server_port}/v1"
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:

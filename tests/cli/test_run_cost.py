@@ -31,7 +31,7 @@ def test_a_dry_run_says_what_is_missing_and_what_it_would_cost(cli: Cli, tmp_pat
     assert said["runs"] == 18
     assert said["cost_usd"]["high"] > said["cost_usd"]["low"] > 5
     code, out, err = cli(*asked)
-    assert "far/m: 1,200 to" in out
+    assert "far/m: 9,200 to" in out
     assert "endpoint of far/m" in err
     assert not list(tmp_path.iterdir())
 

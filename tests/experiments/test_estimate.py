@@ -51,12 +51,17 @@ def test_without_earlier_runs_an_estimate_spans_about_one_order_of_magnitude(
 
 def test_the_input_of_questions_is_measured_in_the_questions(tmp_path: Path) -> None:
     rows = [
-        {"question": "word " * 800, "answer": "a", "split": split} for split in ("train", "heldout") for _ in "abcd"
+        {"question": letter + " word" * 800, "answer": letter, "split": split}
+        for split, letters in (("train", "abcd"), ("heldout", "efgh"))
+        for letter in letters
     ]
     (tmp_path / "long.jsonl").write_text("\n".join(map(json.dumps, rows)))
     given = [*SMALL, f'run.tasksets=["questions/file:{tmp_path}/long.jsonl"]', "gateway.execution=far/m", PRICED]
     far = estimate(load(suite_file("questions-offline"), given), tmp_path).models[0]
-    assert 500 < far.input_tokens.low / far.calls.low < 1000 < far.input_tokens.high / far.calls.high < 1500
+    # Each question has about a thousand tokens.
+    middle = (far.input_tokens.low * far.input_tokens.high / (far.calls.low * far.calls.high)) ** 0.5
+    assert 900 < middle < 1300
+    assert far.input_tokens.high / far.calls.high < 1500
 
 
 def test_independent_factors_are_unlikely_to_lie_at_the_same_end() -> None:

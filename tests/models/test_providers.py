@@ -656,3 +656,12 @@ async def test_thoughts_in_a_stream_are_set_apart_wherever_it_is_cut(server: End
     server.play(Answer(events=chunks({"role": "assistant"}, *({"content": piece} for piece in pieces))))
     texts, reply = await deltas(openai(server), ASK)
     assert ("".join(texts).strip(), reply.text.strip(), reply.reasoning) == ("42", "42", "hm}")
+
+
+async def test_a_provider_that_wants_a_key_where_none_is_configured_is_told_from_a_wrong_key(server: Endpoint) -> None:
+    server.play(Answer({"error": {"message": "Incorrect API key provided: api-key-not-set."}}, 401))
+    keyless = provider_model("lab/m", ProviderSettings(base_url=server.url))
+    with pytest.raises(ProviderError, match="none is configured: name the variable"):
+        await keyless.reply(ASK)
+    with pytest.raises(ProviderError, match="is the key in the variable named by api_key_env right"):
+        await openai(server).reply(ASK)

@@ -33,6 +33,8 @@ def translated(error: Exception, model: str, key: str, address: str = "") -> Pro
         address: the provider's address; empty for the kind's default.
     """
     kind, transient, advice = _kind(error)
+    if kind == "auth" and not key:
+        advice = "it wants a key, and none is configured: name the variable that holds it in api_key_env"
     retry_after_s = getattr(error, "retry_after", None)
     text = unconnected(error) or str(error).removesuffix(".") or type(error).__name__
     text = text.replace(key, "[key]") if key else text

@@ -242,8 +242,10 @@ def _table(records: Records, asked: Asked) -> _Table:
     clusters = [groups[name] for name in items] if any(groups.values()) else None
     sign = -1.0 if asked.lower_is_better else 1.0
     scores: dict[str, Floats] = {}
-    for model in records.models:
-        own = [row for row in records.rows if row.model == model]
+    by_model: dict[str, list[Record]] = defaultdict(list)
+    for row in records.rows:
+        by_model[row.model].append(row)
+    for model, own in by_model.items():
         seeds = {name: i for i, name in enumerate(dict.fromkeys(row.seed for row in own))}
         table = np.full((len(seeds), len(items)), np.nan)
         for row in own:

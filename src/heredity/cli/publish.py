@@ -49,7 +49,8 @@ def publish(
         raise typer.Exit(1) from error
     if json_output:
         checks = [check.model_dump(mode="json") for check in result.card.checks]
-        fields = {"folder": str(result.folder), "command": result.command, "published": result.manifest}
+        commands = {"command": result.command, "with_logs": result.with_logs}
+        fields = {"folder": str(result.folder), **commands, "published": result.manifest}
         typer.echo(json.dumps({**fields, "checks": checks}, ensure_ascii=False))
     else:
         _show(result)
@@ -70,3 +71,5 @@ def _show(result: Published) -> None:
     for reason in dict.fromkeys(f"{c.name}: {c.reason}" for c in result.card.checks if c.status == "not checked"):
         typer.echo(f"not shown: {reason}")
     typer.echo(f"verify it with: {result.command}")
+    if result.with_logs:
+        typer.echo(f"with copies of your logs: {result.with_logs}")

@@ -33,6 +33,7 @@ from heredity.experiments.config import cells
 from heredity.experiments.idle import Guess, idle_settings, models_of
 from heredity.experiments.measured import remember_measured
 from heredity.experiments.outside_agents import program_folders
+from heredity.experiments.transparency.writer import open_logs
 from heredity.methods.registry import METHODS
 from heredity.models.failures import unconnected
 from heredity.models.gateway import provider_model
@@ -130,6 +131,9 @@ class _Looking:
     def all(self) -> Iterator[Check]:
         yield from _disk(self._folder)
         yield from _data(self._config.run.data)
+        logs, opened = _try("logs of starts and ends", open_logs)
+        if logs or not opened.ok:
+            yield opened
         remember_measured(self._folder)
         named = (*self._config.run.tasksets, *(name for needs in self._needs for name in needs.tasksets))
         tasksets: dict[str, Taskset] = {}

@@ -10,6 +10,7 @@ import getpass
 import json
 import os
 import re
+import shlex
 import shutil
 import socket
 import subprocess
@@ -100,12 +101,14 @@ class Published:
         manifest: content of its published.json.
         card: the checks that a stranger's process made.
         command: the command to verify it.
+        with_logs: the command that compares it with the owner's logs too, which strangers need copies of; "" without logs.
     """
 
     folder: Path
     manifest: Mapping[str, Any]
     card: Card
     command: str
+    with_logs: str = ""
 
 
 class RefusedPublicationError(ConfigError):
@@ -167,7 +170,8 @@ def publish(folder: Path, wanted: Wanted | None = None, notify: Callable[[str], 
         if failed := [check for check in card.checks if check.status is CheckStatus.FAILED]:
             raise RefusedPublicationError(folder, [_remedied(c.name, c.run, c.reason) for c in failed])
         partial.rename(target)
-    return Published(target, manifest, card, command_for(target, wanted.sample))
+    command, options = command_for(target, wanted.sample), [shlex.quote(Path(word).name) for word in _trusting()]
+    return Published(target, manifest, card, command, " ".join([command, *options]) if options else "")
 
 
 @contextmanager
@@ -386,7 +390,5 @@ def _remedied(check: str, run: str | None, reason: str) -> str:
 
 def command_for(folder: Path, sample: int | None) -> str:
     """Return the command with which a stranger verifies a published folder."""
-    import shlex
-
     replay = f"--sample {sample}" if sample else "--replay"
     return f"heredity verify {shlex.quote(folder.name)} {replay}"

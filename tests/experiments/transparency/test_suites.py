@@ -157,6 +157,14 @@ def test_a_seed_that_was_dropped_is_named_whatever_the_folder_says(copied: World
     assert "1 run of this suite was started and left out: CartPole-v1--best-of-n--s1" in found(card, "starts")[0][1]
 
 
+def test_a_run_that_stands_for_itself_counts_its_own_starts_alone(copied: World) -> None:
+    run = sorted((copied.suite / "runs").iterdir())[0]
+    given = Asked(logs=Given([str(copied.repository)]))
+    assert found(verify(run, given), "starts")[0][0] == "passed", "the suite's other run is not missing from a run"
+    _log(copied).append(replace(statements_of(run)[0], suite="again", commitment="f" * 64))
+    assert "this run was started 2 times, and 1 is not" in found(verify(run, given), "starts")[0][1]
+
+
 def test_other_starts_that_the_owner_declares_are_no_failure_and_are_named(copied: World) -> None:
     first = statements_of(sorted((copied.suite / "runs").iterdir())[0])[0]
     _log(copied).append(replace(first, suite="trial", commitment="f" * 64))
@@ -259,31 +267,31 @@ def test_a_start_after_the_first_hidden_evaluation_and_an_end_before_the_last_ev
 
 @pytest.mark.slow
 def test_a_service_that_fails_delays_nothing_is_said_and_made_good(
-    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    copied: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     suite = tmp_path / "runs" / "late"
-    monkeypatch.setenv("HEREDITY_CONFIG", str(world.settings("git", "timestamp")))
-    world.authority.broken = True
+    monkeypatch.setenv("HEREDITY_CONFIG", str(copied.settings("git", "timestamp")))
+    copied.authority.broken = True
     try:
         result = sample.run(suite, CHOSEN)
     finally:
-        world.authority.broken = False
+        copied.authority.broken = False
     assert not result.failures
     (note,) = [why for name, why in result.notes.items() if name.startswith("log ")]
     assert "is not logged" in note
     assert "status 503" in note
     assert "heredity log FOLDER" in note
-    assert world.addresses[0] not in (suite / "report.md").read_text()
+    assert copied.addresses[0] not in (suite / "report.md").read_text()
     done = sample.heredity("log", suite, "--json", env={"HEREDITY_CONFIG": os.environ["HEREDITY_CONFIG"]})
     assert done.returncode == 0, done.stderr
     assert [row["new"] for row in json.loads(done.stdout)["runs"]] == [2, 2]
     assert "all starts and ends" in (suite / "report.md").read_text()
-    assert all(check.status != "failed" for check in verify(suite, Asked(logs=Given((), world.trust))).checks)
+    assert all(check.status != "failed" for check in verify(suite, Asked(logs=Given((), copied.trust))).checks)
 
 
 @pytest.mark.slow
 def test_kill_9_between_a_run_and_its_log_loses_nothing(
-    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    copied: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, out = sample.write_suite(tmp_path, episodes=2), tmp_path / "runs" / "killed"
     environment = {**os.environ, "PYTHONPATH": str(sample.SOURCE)}
@@ -293,11 +301,11 @@ def test_kill_9_between_a_run_and_its_log_loses_nothing(
         if len(asked) in (0, 2):
             os.kill(started[-1].pid, signal.SIGKILL)
         asked.append(path)
-        return world.authority.answer(path, body)
+        return copied.authority.answer(path, body)
 
     asked: list[str] = []
     with services.serving(kill) as url:
-        settings = world.settings("git", "timestamp").read_text().replace(world.addresses[0], url)
+        settings = copied.settings("git", "timestamp").read_text().replace(copied.addresses[0], url)
         (tmp_path / "config.toml").write_text(settings)
         environment["HEREDITY_CONFIG"] = str(tmp_path / "config.toml")
         for command in (("run", file, "--out", out, "-q"), ("resume", out, "-q"), ("resume", out, "-q")):
@@ -310,7 +318,7 @@ def test_kill_9_between_a_run_and_its_log_loses_nothing(
     assert [process.returncode for process in started] == [-signal.SIGKILL, -signal.SIGKILL, 0]
     (run,) = (out / "runs").iterdir()
     assert [(r.kind, json.loads(r.line)["event"]) for r in read_receipts(run)].count(("git", "start")) == 1
-    card = verify(out, Asked(logs=Given([str(world.repository)], world.trust)))
+    card = verify(out, Asked(logs=Given([str(copied.repository)], copied.trust)))
     assert not [check for check in card.checks if check.status == "failed" and check.name != "starts"]
 
 
@@ -343,6 +351,11 @@ def test_wrong_settings_are_an_error_before_anything_starts(tmp_path: Path, monk
     with pytest.raises(ConfigError, match="git init"):
         sample.run(tmp_path / "runs" / "x", CHOSEN)
     assert not (tmp_path / "runs" / "x" / "runs").exists()
+    done = CliRunner().invoke(app, ["run", str(sample.write_suite(tmp_path)), "--dry-run", "--json"])
+    assert done.exit_code == 2
+    assert [
+        line for line in json.loads(done.stdout)["missing"] if "logs of starts and ends" in line and "git init" in line
+    ]
 
 
 @pytest.mark.parametrize("text", ["nowhere", "folder", "file"])

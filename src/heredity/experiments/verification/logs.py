@@ -77,12 +77,15 @@ class _LogFile:
     problems: Sequence[str] = field(default_factory=tuple[str, ...])
 
 
-def log_checks(folders: Sequence[Path], given: Given, declared: Mapping[str, str] | None = None) -> list[Check]:
+def log_checks(
+    folders: Sequence[Path], given: Given, declared: Mapping[str, str] | None = None, *, alone: bool = False
+) -> list[Check]:
     """Check the runs of a folder against logs.
 
     Args:
         folders: the runs' folders, with valid journals.
         given: the logs and the trust.
+        alone: whether a run stands for itself, so that only its own reruns are counted.
         declared: suites outside this folder that its owner declares, with the reasons.
 
     Raises:
@@ -104,7 +107,7 @@ def log_checks(folders: Sequence[Path], given: Given, declared: Mapping[str, str
     if not checks:
         return [check("anchor", None, partial(not_checked, _UNLOGGED))]
     if files:
-        checks.append(check("starts", None, partial(_starts, files, runs, declared or {})))
+        checks.append(check("starts", None, partial(_starts, files, runs, declared or {}, alone)))
     checks += [check("starts", None, partial(_by_key, address, files, runs)) for address in addresses]
     return checks
 
@@ -268,43 +271,42 @@ def _in_service(kind: str, log: str, runs: Sequence[_Run], trust: Trust) -> Find
     return failed_on(problems, f"{log} has {_counted(runs)}, {_span(every)}" if every else f"{log} has nothing of this")
 
 
-def _starts(files: Sequence[_LogFile], runs: Sequence[_Run], declared: Mapping[str, str]) -> Finding:
+def _starts(files: Sequence[_LogFile], runs: Sequence[_Run], declared: Mapping[str, str], alone: bool) -> Finding:
     """Find starts in the logs that are not in the folder: dropped runs, reruns, other suites of the same experiment."""
     own = {s for run in runs for s in run.statements}
     suites, experiments = {s.suite for s in own}, {s.experiment for s in own}
     logged = dict.fromkeys(line.statement for log in files for line in log.lines)
-    ended = {(s.suite, s.run, s.commitment) for s in logged if s.event == "end"}
-    names = {(s.suite, s.run) for s in own}
     others = [s for s in logged if s.event == "start" and s not in own]
+    if alone:
+        others = [s for s in others if s.run in {one.run for one in own}]
+    names = {(s.suite, s.run) for s in own}
     dropped = [s for s in others if s.suite in suites and (s.suite, s.run) not in names]
     again = [s for s in others if s not in dropped and (s.experiment in experiments or s.suite in suites)]
     problems: list[str] = []
     if dropped:
-        shown = listed([s.run for s in dropped[:_SHOWN]])
-        problems.append(f"{plural(len(dropped), 'run')} of this suite was started and left out: {shown}")
-    times = Counter(
-        {suite: max(Counter(s.run for s in again if s.suite == suite).values()) for suite in _suites(again)}
-    )
-    undeclared = {suite: count for suite, count in times.items() if suite not in declared}
-    if undeclared:
-        total, left = sum(times.values()) + len(suites), sum(undeclared.values())
-        complete = len({s.suite for s in again if (s.suite, s.run, s.commitment) in ended and s.suite in undeclared})
-        named = listed(list(undeclared)[:_SHOWN])
-        verb = "is" if left == 1 else "are"
+        verb = "was" if len(dropped) == 1 else "were"
+        shown = _some([s.run for s in dropped])
+        problems.append(f"{plural(len(dropped), 'run')} of this suite {verb} started and left out: {shown}")
+    times = {suite: max(Counter(s.run for s in again if s.suite == suite).values()) for suite in _suites(again)}
+    if undeclared := [suite for suite in times if suite not in declared]:
+        ended = {(s.suite, s.run, s.commitment) for s in logged if s.event == "end"}
+        complete = {s.suite for s in again if (s.suite, s.run, s.commitment) in ended}.intersection(undeclared)
+        total, left = sum(times.values()) + len(suites), sum(times[suite] for suite in undeclared)
         problems.append(
-            f"this suite was started {total} times, and {left} {verb} not in this folder ({named}; "
-            f"runs of {complete} of those ended)"
+            f"this {'run' if alone else 'suite'} was started {total} times, and {left} {'is' if left == 1 else 'are'} not in "
+            f"this folder ({_some(undeclared)}; runs of {len(complete)} of those ended)"
         )
-    told = (
-        f"; its owner declares {plural(sum(times.values()), 'other start')}: {listed(list(times)[:_SHOWN])}"
-        if times
-        else ""
-    )
+    told = f"; its owner declares {plural(sum(times.values()), 'other start')}: {_some(list(times))}" if times else ""
     name = listed([log.name for log in files])
     return failed_on(problems, f"{name} has no other start of these experiments{told}")
 
 
 _SHOWN = 5
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _SHOWN
+    return listed([*names[:_SHOWN], *([f"{more} more"] if more > 0 else [])])
 
 
 def _suites(statements: Iterable[Statement]) -> list[str]:

@@ -15,11 +15,15 @@ PUBLISHED = "published.json"
 """File at the top of a folder that `heredity publish` made."""
 
 
+_OF_READERS = frozenset({PUBLISHED, "lock", "view.sqlite", "view.sqlite-shm", "view.sqlite-wal"})
+"""Files that readers make in the folder, such as `heredity view`, and the mark itself."""
+
+
 def digest_of_files(folder: Path) -> tuple[str, int, int]:
-    """Return the digest over the names and contents of all files but published.json, their number and their bytes."""
+    """Return the digest over the names and contents of all published files, their number and their bytes."""
     whole, count, size = hashlib.sha256(), 0, 0
     for name in sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()):
-        if name == PUBLISHED:
+        if name.rpartition("/")[2] in _OF_READERS:
             continue
         with (folder / name).open("rb") as file:
             whole.update(f"{hashlib.file_digest(file, 'sha256').hexdigest()}  {name}\n".encode())

@@ -712,11 +712,13 @@ def _card_of_suite(folder: Path, cards: Sequence[RunCard], computed: Sequence[Su
 def _logs(folder: Path, runs: Sequence[Path], asked: Asked, cards: Sequence[RunCard]) -> list[Check]:
     if len(cards) < len(runs):
         return skipped(("anchor",), None, "a run cannot be read, so its commitment and head are unknown")
+    alone = is_run(folder)
     if not (folder / PUBLISHED).exists():
-        return log_checks(runs, asked.logs, {})
+        return log_checks(runs, asked.logs, {}, alone=alone)
     try:
         published = read_json(folder / PUBLISHED)
         declared = declared_starts(published)
     except RecordError as error:
-        return [check("published", None, partial(failed, str(error))), *log_checks(runs, asked.logs, {})]
-    return [check("published", None, partial(unchanged, folder, published)), *log_checks(runs, asked.logs, declared)]
+        return [check("published", None, partial(failed, str(error))), *log_checks(runs, asked.logs, {}, alone=alone)]
+    checks = log_checks(runs, asked.logs, declared, alone=alone)
+    return [check("published", None, partial(unchanged, folder, published)), *checks]

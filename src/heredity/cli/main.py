@@ -18,6 +18,7 @@ from heredity.cli import agents as workspace
 from heredity.cli.bars import heartbeat
 from heredity.cli.broker import broker
 from heredity.cli.doctor import doctor
+from heredity.cli.export import export
 from heredity.cli.init import init
 from heredity.cli.interface import WholeHelp, asks_for_json, reserved_stdout
 from heredity.cli.plan import plan
@@ -56,6 +57,7 @@ app.command()(run)
 app.command()(resume)
 app.command()(report)
 app.command()(compare)
+app.command()(export)
 app.command()(plan)
 app.command()(evolve)
 app.command()(evaluate)

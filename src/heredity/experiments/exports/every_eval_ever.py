@@ -54,9 +54,7 @@ def write(export: Export) -> Written:
 
 
 def _write(run: RunReading, judged: Sequence[Judged], organisation: str, out: Path, written: Written) -> None:
-    developer, _, model = run.entry.rpartition("/")
-    parts = str(run.results.taskset), developer or "unknown", model
-    folder = Path("data", *(_component(part) for part in parts))
+    folder = Path("data", _component(str(run.results.taskset)), *_model_id(run).split("/"))
     name = uuid.UUID(digest_json([run.id, run.results.commitment])[:32], version=4)
     record = _record(run, judged, organisation)
     shares = [one for one in judged if _bounds(run, one) is not None]
@@ -87,6 +85,12 @@ def _component(name: str) -> str:
     return f"{short}-set" if short.lower() == "data" else short
 
 
+def _model_id(run: RunReading) -> str:
+    """Return the model as `DEVELOPER/MODEL`, which are names of folders."""
+    developer, _, model = run.entry.rpartition("/")
+    return f"{_component(developer or 'unknown')}/{_component(model)}"
+
+
 def _texts(**values: Any) -> dict[str, str]:
     """Return known values as texts, which is all that additional details hold."""
     return {
@@ -98,7 +102,7 @@ def _texts(**values: Any) -> dict[str, str]:
 
 def _record(run: RunReading, judged: Sequence[Judged], organisation: str) -> Json:
     results, times = run.results, run.results.times
-    developer, _, _ = run.entry.rpartition("/")
+    model = _model_id(run)
     what = "language model" if run.model else "evolver; its candidates call no language model"
     timestamp = {"evaluation_timestamp": times.ended} if times and times.ended else {}
     return {
@@ -119,8 +123,8 @@ def _record(run: RunReading, judged: Sequence[Judged], organisation: str) -> Jso
         },
         "model_info": {
             "name": run.entry,
-            "id": run.entry,
-            "developer": developer or "unknown",
+            "id": model,
+            "developer": model.split("/")[0],
             "additional_details": {
                 "deployment_type": "unknown",
                 "model_availability": "unknown",
@@ -206,7 +210,7 @@ def _samples(run: RunReading, judged: Judged, record: Json) -> Iterator[Json]:
         yield {
             "schema_version": SCHEMA,
             "evaluation_id": record["evaluation_id"],
-            "model_id": run.entry,
+            "model_id": record["model_info"]["id"],
             "evaluation_name": f"{run.results.taskset}.{judged.view}",
             "evaluation_result_id": f"{run.id}:{judged.view}",
             "sample_id": f"{judged.view}/{case}",

@@ -63,7 +63,7 @@ def _log(client: Any, experiment: str, run: RunReading, export: Export, written:
     for name, value in params.items():
         if name not in long:
             client.log_batch(own, params=[Param(name, value)])
-    for file in _FILES:
+    for file in _FILES if run.finished else ():
         path = run.folder / file
         if path.is_dir():
             client.log_artifacts(own, str(path), file)

@@ -260,6 +260,9 @@ class _Asked:
 
 
 def _undecided(both: Both) -> dict[str, Any]:
-    if both.candidates.cases >= LEAST_SAMPLES:
+    """Return the changes to a claim that too few samples support."""
+    compared = both.candidates
+    if compared.cases >= LEAST_SAMPLES and compared.covered:
         return {}
-    return {"verdict": Verdict.CANNOT_TELL, "because": Unknown.FEW_SAMPLES}
+    because = Unknown.UNSCORED if compared.cases >= LEAST_SAMPLES else Unknown.FEW_SAMPLES
+    return {"verdict": Verdict.CANNOT_TELL, "because": because}

@@ -71,6 +71,7 @@ class Unknown(StrEnum):
     FEW = "fewer than six scores, and their range is not known"
     FEW_CLUSTERS = "fewer than six clusters of cases, which are drawn together, and no range that makes up for it"
     FEW_SAMPLES = "fewer than six samples with a score of both"
+    UNSCORED = "fewer than nine tenths of the samples have a score of both"
     FEW_RUNS = "fewer than six runs, or than three on a taskset"
     MISSING = "fewer scores are known than views.coverage asks for"
     NO_SCORE = "no score to make one of"

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import zipfile
 from pathlib import Path
@@ -113,6 +114,15 @@ def test_tables_have_the_documented_columns(run: Path, tmp_path: Path, form: str
     assert tables["rollouts"]["score"].to_list() == [1.0, 0.25, None, 0.0]
     assert tables["selections"]["candidate"].to_list() == [CANDIDATE]
     assert set(tables["usage"]["source"]) == {"method", "rollouts", "judging"}
+
+
+def test_the_manual_names_every_column() -> None:
+    lines = (Path(__file__).parents[3] / "docs" / "exports.md").read_text().splitlines()
+    shared = next(line for line in lines if "Every table begins with" in line)
+    for table, columns in SCHEMAS.items():
+        (row,) = [line for line in lines if line.startswith(f"| `{table}` |")]
+        named = re.findall(r"`(\w+)`", shared) + re.findall(r"`(\w+)`", row)[1:]
+        assert named == list(columns), table
 
 
 def test_large_tables_are_written_in_batches(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

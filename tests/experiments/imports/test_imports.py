@@ -13,6 +13,7 @@ from heredity._core.errors import ConfigError, MissingExtraError, UnknownNameErr
 from heredity.cli.main import app
 from heredity.experiments.imports import inspect_logs
 from heredity.experiments.imports.contract import Choice, compare_records
+from heredity.results.base import Unknown
 from heredity.results.evaluations import EvaluatedPair
 from heredity.results.run import Verdict
 
@@ -81,7 +82,7 @@ def test_errors_and_cancelled_samples_are_missing_and_never_zero() -> None:
     comparison = compare_records([STRONG, BROKEN])
     (pair,) = comparison.tasksets
     assert (pair.samples, pair.missing) == (12, 12)
-    assert pair.claim.verdict is Verdict.CANNOT_TELL
+    assert (pair.claim.verdict, pair.claim.because) == (Verdict.CANNOT_TELL, Unknown.UNSCORED)
     assert "errors.json: its status is cancelled" in comparison.notes
     broken = next(entry for entry in comparison.entries if entry.entry == "mockllm/broken")
     assert (broken.samples, broken.missing, broken.statuses) == (12, 12, {"cancelled": 1})

@@ -29,6 +29,7 @@ from heredity.results.page import (
 from heredity.results.run import Verdict
 
 _MOST_SENTENCES = 5
+_MOST_CHARTS = 12
 
 _FOUND = {Verdict.BETTER: "is better than", Verdict.WORSE: "is worse than"}
 
@@ -104,14 +105,18 @@ def _cells(pair: EvaluatedPair, named: bool) -> tuple[Value | Cell, ...]:
 
 
 def _entries(comparison: EvaluationComparison, tasksets: Sequence[str]) -> Section:
-    parts: list[Part] = []
-    for taskset in tasksets:
+    head = columns_of(
+        "entry", "task", "mean", "samples", "missing", "epochs", "logs", "status", left=("entry", "task", "status")
+    )
+    table = Table(
+        head, tuple(Row(_entry(entry)) for entry in comparison.entries), "Every entry on each task", csv="entries.csv"
+    )
+    charts: list[Part] = []
+    for taskset in tasksets if len(tasksets) <= _MOST_CHARTS else ():
         own = [entry for entry in comparison.entries if entry.taskset == taskset]
-        head = columns_of("entry", "mean", "samples", "missing", "epochs", "logs", "status", left=("entry", "status"))
-        table = Table(head, tuple(Row(_entry(entry)) for entry in own), taskset, csv=f"entries-{len(parts) + 1}.csv")
         lines = tuple(Interval(entry.entry, entry.mean, *(entry.ci or (None, None))) for entry in own)
-        parts.append(Group((table, Intervals(taskset, lines, comparison.scorer)), "pair"))
-    return Section("entries", "Every entry", tuple(parts), "main", "all")
+        charts.append(Intervals(taskset, lines, comparison.scorer))
+    return Section("entries", "Every entry", (table, *((Group(tuple(charts)),) if charts else ())), "main", "all")
 
 
 def _entry(entry: EvaluatedEntry) -> tuple[Value | Cell, ...]:
@@ -123,4 +128,13 @@ def _entry(entry: EvaluatedEntry) -> tuple[Value | Cell, ...]:
     statuses = ", ".join(
         status if count == entry.logs else f"{count} {status}" for status, count in entry.statuses.items()
     )
-    return Named(entry.entry), Cell(mean, notes), entry.samples, entry.missing, entry.epochs, entry.logs, statuses
+    return (
+        Named(entry.entry),
+        entry.taskset,
+        Cell(mean, notes),
+        entry.samples,
+        entry.missing,
+        entry.epochs,
+        entry.logs,
+        statuses,
+    )

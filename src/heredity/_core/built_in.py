@@ -8,6 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 BUILT_IN: Mapping[str, Mapping[str, str]] = {
+    "heredity.exporters": {
+        "atif": "heredity.experiments.exports.atif:EXPORTER",
+        "csv": "heredity.experiments.exports.tables:CSV",
+        "eee": "heredity.experiments.exports.every_eval_ever:EXPORTER",
+        "inspect": "heredity.experiments.exports.inspect_logs:EXPORTER",
+        "mlflow": "heredity.experiments.exports.mlflow_store:EXPORTER",
+        "parquet": "heredity.experiments.exports.tables:PARQUET",
+    },
+    "heredity.importers": {
+        "inspect": "heredity.experiments.imports.inspect_logs:IMPORTER",
+        "seagym": "heredity.protocols.harness_evolution.imports:IMPORTER",
+    },
     "heredity.kinds": {
         "code": "heredity.kinds.code.kind:KIND",
         "container": "heredity.kinds.container.kind:KIND",

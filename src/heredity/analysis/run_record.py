@@ -117,6 +117,8 @@ class RunRecord:
         unused: the data of each `reply.unused`.
         wall_seconds: run clock at the last event that has one; None if none has.
         starts: starts of a coding agent, in order.
+        first_at: time of the first event, in seconds since 1970; None without events.
+        ended_at: time of `run.finished`; None before.
     """
 
     started: RunStarted = field(default_factory=lambda: cast("RunStarted", {}))
@@ -137,6 +139,8 @@ class RunRecord:
     unused: list[ReplyUnused] = field(default_factory=list[ReplyUnused])
     wall_seconds: float | None = None
     starts: list[Start] = field(default_factory=list[Start])
+    first_at: float | None = None
+    ended_at: float | None = None
 
     @property
     def coverage(self) -> float:
@@ -160,6 +164,8 @@ class _Reader:
 
     def read(self, event: Mapping[str, Any]) -> None:
         at: float | None = event.get("at")
+        if self.record.first_at is None:
+            self.record.first_at = at
         if data := RUN_STARTED.of(event):
             self.record.started = data
         elif data := CANDIDATE.of(event):
@@ -178,6 +184,8 @@ class _Reader:
             self._tick(data["clock_s"], at)
         elif SESSION_CLOSED.of(event):
             self._close(at)
+        elif data := RUN_FINISHED.of(event):
+            self.record.status, self.record.ended_at = data["status"], at
         else:
             self._judge(event)
 
@@ -202,8 +210,6 @@ class _Reader:
             record.unused.append(data)
         elif data := EVOLVER_FAILED.of(event):
             record.evolver_failure = data
-        elif data := RUN_FINISHED.of(event):
-            record.status = data["status"]
 
     def _admit(self, data: SubmissionAdmitted) -> None:
         made = self.candidates.get(data["candidate"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
@@ -44,7 +45,7 @@ from heredity.models.contract import NOTHING_USED
 from heredity.records.agent_starts import Start
 from heredity.records.events import Scored
 from heredity.resources import Candidate, SourceTree
-from heredity.results.base import COVERAGE, SCHEMA_VERSION, Interval
+from heredity.results.base import COVERAGE, SCHEMA_VERSION, Interval, Times
 from heredity.results.run import (
     AgentStart,
     Budget,
@@ -405,8 +406,21 @@ def run_results(evidence: RunEvidence, metrics: Metrics | None = None) -> RunRes
         tokens=best_known(record.usage).results() if record.usage else None,
         agent_accounts=accounts(record.usage),
         starts=[_start(start) for start in record.starts],
+        times=times_between(record.first_at, record.ended_at),
+        organisation=started.get("organisation"),
         part=terms.of_run(evidence),
     )
+
+
+def times_between(start: float | None, end: float | None) -> Times | None:
+    """Return times from seconds since 1970, to the millisecond; None without a start."""
+    if start is None:
+        return None
+    first, *last = (
+        datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds") for at in (start, end) if at is not None
+    )
+    seconds = None if end is None else round(max(end - start, 0.0), 3)
+    return Times(started=first, ended=last[0] if last else None, seconds=seconds)
 
 
 def _evolver(record: RunRecord) -> Evolver:

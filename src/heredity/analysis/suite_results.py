@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import product
 from statistics import NormalDist
 
@@ -27,6 +28,7 @@ from heredity.analysis.ranking import (
     standings,
 )
 from heredity.analysis.run_record import mean
+from heredity.analysis.run_results import times_between
 from heredity.analysis.samples import (
     GAP,
     LEAST_RUNS,
@@ -64,7 +66,7 @@ from heredity.analysis.suite_table import (
     taskset_scores,
 )
 from heredity.analysis.usage import TokenUsage, total_usage
-from heredity.results.base import SCHEMA_VERSION, Unknown
+from heredity.results.base import SCHEMA_VERSION, Times, Unknown
 from heredity.results.run import EditHits, Features, RunResults, RunStatus, SelectionRow
 from heredity.results.suite import (
     AbsentRun,
@@ -530,9 +532,26 @@ def suite_results(
         budget=[_budget(label, several) for label, several in own.items()],
         problems=[_problems(label, several, runs) for label, several in own.items()],
         profiles=[p for e in scored if (p := _profile(e, normalised_runs(tasksets, e), spread)) is not None],
+        times=_times(runs),
+        organisation=common_organisation(run.organisation for run in runs),
         part=metrics.of_suite(SuiteEvidence(runs, labels, tasksets, because is None)),
     )
     return results if because is None else mechanisms_alone(results)
+
+
+def _times(runs: Sequence[RunResults]) -> Times | None:
+    known = [run.times for run in runs if run.times is not None]
+    if not known:
+        return None
+    start = min(datetime.fromisoformat(times.started) for times in known)
+    ends = [datetime.fromisoformat(times.ended) for times in known if times.ended is not None]
+    return times_between(start.timestamp(), max(ends).timestamp() if len(ends) == len(runs) else None)
+
+
+def common_organisation(names: Iterable[str | None]) -> str | None:
+    """Return the organisation that all runs name; None if they differ."""
+    distinct = set(names)
+    return distinct.pop() if len(distinct) == 1 else None
 
 
 def _ranked(tasksets: Sequence[TasksetScores], own: Own) -> tuple[dict[str, Standing], list[str]]:

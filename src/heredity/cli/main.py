@@ -19,6 +19,7 @@ from heredity.cli.bars import heartbeat
 from heredity.cli.broker import broker
 from heredity.cli.catalogue import schema
 from heredity.cli.doctor import doctor
+from heredity.cli.export import export
 from heredity.cli.init import init
 from heredity.cli.interface import WholeHelp, asks_for_json, reserved_stdout
 from heredity.cli.log import log
@@ -58,6 +59,7 @@ app.command()(run)
 app.command()(resume)
 app.command()(report)
 app.command()(compare)
+app.command()(export)
 app.command()(plan)
 app.command()(evolve)
 app.command()(evaluate)

@@ -362,14 +362,34 @@ def report(folder: Path = typer.Argument(help="Folder of a suite or a run."), js
 
 
 def compare(
-    folders: list[Path] = typer.Argument(help="Folders of two or more suites or runs with the same hidden cases."),
+    paths: list[Path] = typer.Argument(
+        help="Folders of two or more suites or runs with the same hidden cases; or logs of Inspect, or records of SEAGym."
+    ),
     out: Path | None = typer.Option(None, "--out", help="Folder for the comparison's metrics and report."),
+    scorer: str = typer.Option("", "--scorer", help="With logs: the scorer to compare (the first one)."),
+    cluster: str = typer.Option("", "--cluster", help="With logs: metadata of a sample that names its cluster (none)."),
+    minimize: bool = typer.Option(False, "--minimize", help="With logs: lower scores are better."),
     json_output: bool = _JSON,
 ) -> None:
-    """Compare the runs of several suites; only runs judged on the same hidden cases are paired.
+    """Compare the runs of several suites, judged on the same hidden cases; or evaluations by other tools, paired by sample.
 
-    Example: heredity compare runs/first runs/second --out runs/both
+    Example: heredity compare logs/*.eval --out comparison
     """
+    from heredity._core.errors import ConfigError
+    from heredity.records.run_folder import is_run, is_suite
+
+    of_ours = [is_run(path) or is_suite(path) for path in paths]
+    if not any(of_ours) and any(path.exists() for path in paths):
+        _compare_records(paths, out, (scorer, cluster), minimize=minimize, json_output=json_output)
+        return
+    if scorer or cluster or minimize:
+        raise ConfigError(
+            "--scorer, --cluster and --minimize are for logs of other tools; leave them out for runs and suites"
+        )
+    _compare_runs(paths, out, json_output=json_output)
+
+
+def _compare_runs(folders: list[Path], out: Path | None, *, json_output: bool) -> None:
     from heredity.cli.bars import working
     from heredity.experiments.results import compare_folders, write_derived
 
@@ -382,6 +402,35 @@ def compare(
         typer.echo(json.dumps(comparison.metrics.model_dump(mode="json"), indent=1))
     else:
         _show(comparison.metrics)
+        if out is not None:
+            typer.echo(f"report: {out / 'report.html'}")
+    for note in comparison.notes:
+        _say(note)
+
+
+def _compare_records(
+    paths: list[Path], out: Path | None, choice: tuple[str, str], *, minimize: bool, json_output: bool
+) -> None:
+    from rich.console import Console
+
+    from heredity.cli.bars import working
+    from heredity.experiments.imports.contract import Choice, compare_records
+    from heredity.pages.report import write_page
+    from heredity.pages.report.evaluations_page import evaluations_page
+    from heredity.pages.report.terminal import render
+    from heredity.records.run_folder import write_atomic
+
+    with working("reading logs and comparing them"):
+        comparison = compare_records(paths, Choice(*choice), higher_is_better=not minimize)
+    page, data = evaluations_page(comparison), json.dumps(comparison.model_dump(mode="json"), indent=1)
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        write_atomic(out / "comparison.json", data.encode() + b"\n")
+        write_page(out, page)
+    if json_output:
+        typer.echo(data)
+    else:
+        Console().print(render(page))
         if out is not None:
             typer.echo(f"report: {out / 'report.html'}")
     for note in comparison.notes:

@@ -190,6 +190,7 @@ class RunSection(Section):
         name: name of the suite; the file's name by default.
         data: data that every user brings along: the environment variable that holds its path, to the text that says what
             to download.
+        organisation: who runs it, for results, cards and exports.
     """
 
     indifferent: ClassVar[tuple[str, ...]] = EVERY_KEY
@@ -201,6 +202,7 @@ class RunSection(Section):
     seeds: Seeds = 1
     name: str = ""
     data: dict[str, str] = Field(default_factory=dict[str, str])
+    organisation: Annotated[str, Field(min_length=1, max_length=200)] | None = None
 
     @property
     def seed_list(self) -> list[int]:

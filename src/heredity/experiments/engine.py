@@ -39,6 +39,8 @@ def plan_of(cell: Cell, suite_id: str, setup: Setup, isolation: str, *, cases_kn
     """
     budget, initial = cell.config.budget, cell.evolver.initial
     conditions = {**cell.config.conditions(), **({"evolver.initial": initial} if initial else {})}
+    organisation = cell.config.run.organisation
+    known = {"cases_known": True} if cases_known else {}
     return RunPlan(
         run_id=cell.id,
         suite_id=suite_id,
@@ -63,7 +65,7 @@ def plan_of(cell: Cell, suite_id: str, setup: Setup, isolation: str, *, cases_kn
         conditions={key: named(value) for key, value in conditions.items()},
         routes={name: route.models for name, route in cell.config.gateway.routes.items()},
         coverage=cell.config.views.coverage,
-        record={**setup.record, **({"cases_known": True} if cases_known else {})},
+        record={**setup.record, **known, **({"organisation": organisation} if organisation else {})},
         failure=setup.evolver.failure,
         within=setup.within,
     )

@@ -166,7 +166,7 @@ class RunStarted(TypedDict):
 
     `notes` are the taskset's. `cases_known` says that the hidden cases were already published. `coverage` is the
     minimum share of
-    scores for selection and verdicts, if it is not `results.coverage.COVERAGE`.
+    scores for selection and verdicts, if it is not `results.coverage.COVERAGE`. `organisation` says who ran it.
     """
 
     run_id: str
@@ -193,6 +193,7 @@ class RunStarted(TypedDict):
     config_digest: str
     cases_known: NotRequired[bool]
     coverage: NotRequired[float]
+    organisation: NotRequired[str]
 
 
 class RunResumed(TypedDict):

@@ -50,12 +50,28 @@ class Result(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
+class Times(Result):
+    """Time of a run or a suite, as ISO 8601 in UTC.
+
+    Attributes:
+        started: its first event.
+        ended: its end; None while it lasts.
+        seconds: wall time between the two, interruptions included; None while it lasts.
+    """
+
+    started: str
+    ended: str | None
+    seconds: float | None
+
+
 class Unknown(StrEnum):
     """Reason for a missing interval, as none would have its stated coverage, or for an undecided verdict."""
 
     ALIKE = "all that was seen agrees, and its range is not known"
     FEW = "fewer than six scores, and their range is not known"
     FEW_CLUSTERS = "fewer than six clusters of cases, which are drawn together, and no range that makes up for it"
+    FEW_SAMPLES = "fewer than six samples with a score of both"
+    UNSCORED = "fewer than nine tenths of the samples have a score of both"
     FEW_RUNS = "fewer than six runs, or than three on a taskset"
     MISSING = "fewer scores are known than views.coverage asks for"
     NO_SCORE = "no score to make one of"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from heredity.results.base import Interval, Result
+from heredity.results.base import Interval, Result, Times
 from heredity.results.run import RunStatus
 
 CARD_VERSION = 1
@@ -52,6 +52,8 @@ class RunCard(Result):
         candidates: digests of all submitted candidates, in the order of their first submission.
         selected: digest of the final candidate.
         figures: held-out mean, that of the reference, and the gain.
+        times: start, end and duration.
+        organisation: who ran it (`run.organisation`); None if not configured.
     """
 
     run_id: str | None
@@ -69,6 +71,8 @@ class RunCard(Result):
     candidates: list[str]
     selected: str | None
     figures: list[Figure]
+    times: Times | None = None
+    organisation: str | None = None
 
 
 class Card(Result):
@@ -78,6 +82,8 @@ class Card(Result):
         heredity: version that made it.
         figures: for a suite: held-out means of each evolver on each taskset, and interquartile means over all.
         checks: checks made; empty before `heredity verify`.
+        organisation: that of its runs; None if they differ.
+        higher_is_better: direction of all figures that are scores.
     """
 
     schema_version: int = CARD_VERSION
@@ -85,3 +91,5 @@ class Card(Result):
     figures: list[Figure]
     runs: list[RunCard]
     checks: list[Check]
+    organisation: str | None = None
+    higher_is_better: bool = True

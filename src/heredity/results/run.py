@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field, SerializeAsAny
 
-from heredity.results.base import COVERAGE, SCHEMA_VERSION, Interval, MissingBounds, Result, Unknown
+from heredity.results.base import COVERAGE, SCHEMA_VERSION, Interval, MissingBounds, Result, Times, Unknown
 
 
 class AgentStart(Result):
@@ -473,6 +473,9 @@ class RunResults(Result):
         tokens: of a coding agent: the broker's count, or else the agent's.
         agent_accounts: None unless both counts are known.
         starts: of a coding agent, in order.
+        times: start, end and duration; None for a run without events.
+        organisation: who ran it (`run.organisation`); None if not configured.
+        higher_is_better: direction of all scores. A task that minimizes a metric has the negative metric as its score.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -516,4 +519,7 @@ class RunResults(Result):
     tokens: Tokens | None
     agent_accounts: AgentAccounts | None
     starts: list[AgentStart] = Field(default_factory=list[AgentStart])
+    times: Times | None = None
+    organisation: str | None = None
+    higher_is_better: bool = True
     part: SerializeAsAny[Result] | None = None

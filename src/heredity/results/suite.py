@@ -7,7 +7,7 @@ from typing import Self
 
 from pydantic import Field, SerializeAsAny
 
-from heredity.results.base import COVERAGE, SCHEMA_VERSION, Interval, MissingBounds, Result, Unknown
+from heredity.results.base import COVERAGE, SCHEMA_VERSION, Interval, MissingBounds, Result, Times, Unknown
 from heredity.results.run import RunStatus, SelectionRow, Verdict
 
 
@@ -545,6 +545,9 @@ class SuiteResults(Result):
         leaderboard: best first.
         sequential: for a sequential suite; then only its answer, and anything marked `always_valid`, is valid.
         profiles: of the evolvers, in the order of the leaderboard; those without a normalised score have none.
+        times: from the first start of a run to the last end; no end while one lasts.
+        organisation: who ran it; None if not configured, or if its runs differ.
+        higher_is_better: direction of all scores.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -569,4 +572,7 @@ class SuiteResults(Result):
     budget: list[BudgetRow]
     problems: list[Problems]
     sequential: Sequential | None = None
+    times: Times | None = None
+    organisation: str | None = None
+    higher_is_better: bool = True
     part: SerializeAsAny[Result] | None = None

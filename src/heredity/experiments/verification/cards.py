@@ -11,6 +11,7 @@ import msgpack
 
 from heredity import __version__
 from heredity._core.errors import HeredityError, RecordError
+from heredity.analysis.suite_results import common_organisation
 from heredity.records.journal import Chain, read_chain
 from heredity.records.run_folder import write_atomic
 from heredity.results.card import Card, Check, CheckStatus, Figure, RunCard
@@ -95,6 +96,8 @@ def run_card(results: RunResults, chain: Chain) -> RunCard:
         candidates=list(dict.fromkeys(row.candidate for row in results.submissions)),
         selected=results.selected.candidate if results.selected else None,
         figures=figures,
+        times=results.times,
+        organisation=results.organisation,
     )
 
 
@@ -108,7 +111,8 @@ def card_of(suite: SuiteResults | None, runs: Sequence[RunCard], checks: Sequenc
     for entry in suite.leaderboard if suite else ():
         name = f"interquartile mean of {entry.evolver}"
         figures.append(Figure(name=name, value=entry.iqm, ci=entry.iqm_ci, n=entry.runs))
-    return Card(heredity=__version__, figures=figures, runs=list(runs), checks=list(checks))
+    organisation = common_organisation(run.organisation for run in runs)
+    return Card(heredity=__version__, figures=figures, runs=list(runs), checks=list(checks), organisation=organisation)
 
 
 def write_card(folder: Path, metrics: RunResults | SuiteResults, runs: Sequence[RunResults]) -> None:

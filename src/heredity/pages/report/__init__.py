@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from heredity.results.run import RunResults
     from heredity.results.suite import SuiteResults
 
-__all__ = ["page_of", "write_reports"]
+__all__ = ["page_of", "write_page", "write_reports"]
 
 TABLES = "tables"
 """Folder next to the report for its tables as CSV."""
@@ -46,15 +46,30 @@ def write_reports(
     Raises:
         RecordError: if a file cannot be written.
     """
-    # Imported here so that `import heredity.pages.report` does not load the template engine.
-    from heredity.pages.report import csv, html, markdown
     from heredity.pages.report.sections import annotation_sections
 
     shown = page_of(results, runs, report, sources, annotation_sections(folder))
     ids = [run.run_id or "" for run in runs]
     links = {name: f"runs/{quote(name, safe='')}/report.html" for name in ids if (folder / "runs" / name).is_dir()}
+    return write_page(folder, shown, links)
+
+
+def write_page(folder: Path, shown: Page, links: Mapping[str, str] | None = None) -> tuple[Path, Path]:
+    """Write a page as report.html and report.md, with its tables and files; return the paths of these two.
+
+    Args:
+        folder: folder to write to.
+        shown: the page.
+        links: run id to the address of that run's page.
+
+    Raises:
+        RecordError: if a file cannot be written.
+    """
+    # Imported here so that `import heredity.pages.report` does not load the template engine.
+    from heredity.pages.report import csv, html, markdown
+
     page, summary = folder / "report.html", folder / "report.md"
-    write_atomic(page, html.render(shown, links).encode())
+    write_atomic(page, html.render(shown, links or {}).encode())
     write_atomic(summary, markdown.render(shown).encode())
     for table in csv.tables(shown.sections):
         _write(folder / TABLES / table.csv, csv.render(table))

@@ -1,0 +1,1 @@
+"""Importers of evaluations that other tools recorded, so that they can be compared."""

@@ -1,7 +1,7 @@
 """Kinds of tasks: one object per kind describes how its tasks are attempted; packages offer kinds as entry points.
 
 A taskset names its kind (`TasksetInfo.kind`). Only the kind's own folder depends on which kind it is: the engine
-opens a runner from the kind's `Kind` with the resources it needs, and all other code calls what the kind declares.
+opens a runner from the kind's `Kind` with the resources it needs, and all other code calls only these functions.
 
     def _open(opening: Opening) -> Runner:
         return DebateRunner(opening.model, opening.settings, opening.concurrent)
@@ -56,7 +56,7 @@ class Needs:
         confined: the runner confines candidates' processes itself.
         commands: the runner starts commands in bubblewrap sandboxes itself.
         tools: candidates get the tools that a configuration names (`solver.tools`).
-        placement: class of the objects that say where rollouts run; None if there is no choice.
+        placement: class of the objects that say where rollouts run; None if they always run in one place.
         calls: assumed model calls of one attempt, the fewest and the most, for estimates of cost.
         reads: keys of `[limits]`, `[solver]` and `[engine]` that its runner reads, such as `"limits.episode_s"` or
             `"solver.*"`; None if not known.
@@ -183,7 +183,7 @@ class Kind:
         shown: public data of a task in addition to its id.
         unrepeatable: given the folder of a run without a language model, returns why its candidates' scores cannot be
             reproduced; empty if they can.
-        checks: the kind's checks for `heredity doctor`; the argument allows them to install what a user may install.
+        checks: the kind's checks for `heredity doctor`; the argument allows them to install packages as the user.
         schema: JSON schema of its task files; empty if it has none.
     """
 

@@ -1,7 +1,6 @@
 """Solver programs: a candidate's `agent.py` that drives the conversation itself, in the sandbox (Agent-Evo).
 
-The program defines `solve(problem, host)` and returns its answer as text. It requests from this process what it
-cannot do in the sandbox:
+The program defines `solve(problem, host)` and returns its answer as text. It requests services from this process:
 
     from heredity_guest import ask
     reply = ask("model", {"messages": [{"role": "user", "content": "…"}], "tools": host["tools"]})

@@ -60,7 +60,7 @@ class Needs:
         episodes: train episodes a run may spend; 0 if something else limits it. Used for progress only.
         attempts: attempts of candidates at tasks, judging included: the fewest and the most, for estimates of cost.
         proposals: calls of `gateway.optimisation` likewise; None if they follow from the method's options.
-        asks: names of models that are called besides those of `[gateway]`, such as those of a team's agents.
+        asks: names of models called in addition to those of `[gateway]`, such as those of a team's agents.
         roles: whether the protocol calls the model of a role. A missing role depends on the kind of task and the evolver.
     """
 

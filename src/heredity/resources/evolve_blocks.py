@@ -62,10 +62,10 @@ def applied(source: str, edits: list[tuple[str, str]]) -> str:
         if count > 1 or not search:
             raise _not_once(count, search)
         changed = changed.replace(search, replace) if count else _replaced(changed, search, replace)
-    return kept(source, changed)
+    return restore_fixed(source, changed)
 
 
-def kept(source: str, changed: str) -> str:
+def restore_fixed(source: str, changed: str) -> str:
     """Return a version of a program with the fixed lines restored exactly.
 
     Line ends become those of `source`, and so do line ends and trailing blanks of fixed lines.

@@ -2,7 +2,7 @@
 
 Changes build the new version first: one that cannot be built is refused, and the head stays where it was.
 
-Folders are `TYPE/NAME/…`, or collections of Agent Skills, `NAME/SKILL.md` with whatever lies next to it. Every file is kept
+Folders are `TYPE/NAME/…`, or collections of Agent Skills, `NAME/SKILL.md` with the files next to it. Every file is kept
 byte for byte, its permissions in the manifest's metadata, under `modes`. Links are refused, caches (`__pycache__`, `*.pyc`,
 `.git`, `.ipynb_checkpoints`) are left out.
 """
@@ -617,7 +617,7 @@ class Registry:
     def load_contract(self, path: AnyPath) -> Version:
         """Read `NAME/SKILL.md` into the resource it describes: a tool, unless its metadata name another type.
 
-        Where other files lie beside it, it is the folder of a skill, which is read whole. A missing tool is registered; an
+        Where other files lie next to it, it is the folder of a skill, which is read whole. A missing tool is registered; an
         unchanged one gets no new version.
 
         Raises:

@@ -72,7 +72,7 @@ class GpuMachine:
             gpus.append(Gpu(len(gpus), "" if "?" in uuid else uuid, folder.name, files))
         return gpus
 
-    def named(self, names: Sequence[str]) -> dict[str, Gpu]:
+    def select(self, names: Sequence[str]) -> dict[str, Gpu]:
         """Return GPUs by their configured names.
 
         Args:
@@ -138,7 +138,7 @@ class GpuPool:
             ConfigError: if one does not exist.
         """
         self._machine = machine or GpuMachine()
-        self._gpus = self._machine.named(names) if names else {}
+        self._gpus = self._machine.select(names) if names else {}
         self._turn = asyncio.Lock()
 
     @asynccontextmanager

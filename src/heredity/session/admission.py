@@ -61,7 +61,7 @@ class OpenBatch:
         """True if the next batch was already started in an earlier process."""
         return self._position < len(self._log.batches)
 
-    def left(self) -> Sequence[Batch]:
+    def remaining(self) -> Sequence[Batch]:
         """Return the remaining batches."""
         return self.plan.batches[self._position :]
 

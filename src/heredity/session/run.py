@@ -156,7 +156,7 @@ async def run_evolution(
 ) -> Verdict:
     """Start or resume a run and drive it until it is judged.
 
-    A cancelled or killed run loses nothing: call this again with the same arguments to resume. An evolver that
+    A cancelled or killed run loses nothing (call this again with the same arguments to resume). An evolver that
     raises has failed: its traceback is recorded, and its submissions are judged. Other errors (disk, runner)
     leave the run resumable.
 

@@ -186,7 +186,7 @@ class Schedule:
         persistence: see `Persistence`.
         assess: batches between judged snapshots; 0 for the ends of epochs. The first and last snapshots are always judged.
         gate: True to check every commit with the contract gate.
-        canaries: train tasks that the gate runs; 0 for none, as without a gate.
+        canaries: train tasks that the gate runs (0 for none), as without a gate.
     """
 
     batch_size: int = 8
@@ -211,7 +211,7 @@ class BatchPlan:
         schedule: the schedule it was drawn for.
         seed: the seed it was drawn from.
         train: number of train tasks.
-        batches: the batches, in order.
+        batches: the batches (in order).
         canaries: train task indices that the contract gate runs.
     """
 

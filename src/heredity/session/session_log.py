@@ -50,7 +50,7 @@ class Submission:
         outcomes: one per episode, without trajectories.
         blob: digest of the encoded trajectories; None if the candidate was refused.
         seconds: wall time of the rollouts.
-        completed_at: Unix time in seconds.
+        completed_at: Unix time (s).
         usage: usage of its model calls; None if rollouts make none.
     """
 

@@ -143,7 +143,7 @@ class ViewPlan:
     Attributes:
         name: the view's name in the journal.
         split: the split its tasks are drawn from.
-        count: number of tasks, 1 or more.
+        count: number of tasks (at least 1).
         taskset: the taskset of its tasks; None for the run's taskset.
     """
 

@@ -335,7 +335,7 @@ class Revision:
     """A planner's decision at the end of a round.
 
     Attributes:
-        steps: the next steps; steps that have ended need not be repeated.
+        steps: the next steps (those that have ended need not be repeated).
         finished: whether the task is done.
         result: the answer, if finished.
         note: the reason, for the history.
@@ -401,7 +401,7 @@ class PlanningAgent:
         """Do a task: plan, dispatch, collect, plan again.
 
         Raises:
-            PlanningFailedError: if there is no answer after the last round, or no valid plan.
+            PlanningFailedError: if the last round gives no answer, or no plan is valid.
         """
         plan = Plan(str(message.body.get("task", "")))
         for number in range(1, self._rounds + 1):
@@ -470,7 +470,7 @@ def _ended(plan: Plan, step_id: str, result: Message) -> Plan:
     return plan.marked(step_id, State.DONE, str(answer))
 
 
-def shown(plan: Plan, agents: Mapping[str, str]) -> str:
+def prompt_of(plan: Plan, agents: Mapping[str, str]) -> str:
     """Return a planner's prompt: the task, the agents, the steps with their results, bounded in length."""
     listed = "\n".join(f"- {name}: {what}" for name, what in agents.items())
     room = max(200, min(_RESULT, _RESULTS // max(1, len(plan.steps))))
@@ -525,7 +525,7 @@ class ModelPlanner:
             PlanningFailedError: if the plan is still invalid.
         """
         model = RecordedModel(self._model, Numbered(context))
-        messages = [Said("system", self._prompt), Said("user", shown(plan, agents))]
+        messages = [Said("system", self._prompt), Said("user", prompt_of(plan, agents))]
         problem = ""
         for _ in range(_TRIES):
             reply = await model.reply(Request(tuple(messages)))

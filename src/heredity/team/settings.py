@@ -18,7 +18,7 @@
 
     [agents.engineer]
     description = "writes and tests programs"
-    launcher = "claude-code"        # a coding agent, in a sandbox of its own
+    launcher = "claude-code"        # a coding agent, in a separate sandbox
 
     [mcp.notes]                     # a server of the Model Context Protocol, in the sandbox
     command = ["python3", "notes.py"]
@@ -76,7 +76,7 @@ class AgentSection(Table):
         launcher: for a coding agent, its launcher ("claude-code", "codex", "mini-swe-agent"), or a folder with
             `start.sh`, written with a `/`; it then has no resources, tools or asks of the team's.
         tokens: token limit of a coding agent's step; `cost_usd`: its limit in US dollars; None for no limit.
-        network: whether a coding agent shares the host's network.
+        network: true if a coding agent shares the host's network.
         memory_mib, disk_mib: limits of a coding agent's memory and disk, in MiB; None for the defaults.
         a2a: for an outside agent (A2A), its address; it then has no model, prompt, resources, tools or asks.
         token: the environment variable with the token sent to it.
@@ -164,7 +164,7 @@ class DebateSection(Table):
     """A debate in place of a plan: agents argue in rounds, seeing all earlier arguments, and another agent judges.
 
     Attributes:
-        agents: the debaters, two or more; empty for no debate.
+        agents: the debaters (two or more); empty for no debate.
         judge: the agent that decides.
         rounds: number of rounds.
     """
@@ -348,7 +348,7 @@ class Asked(BaseModel):
         return names
 
 
-def asked_of(folder: Path) -> Asked:
+def read_task(folder: Path) -> Asked:
     """Return the task of a folder used by `heredity team run`.
 
     Raises:

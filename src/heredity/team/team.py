@@ -50,7 +50,7 @@ class TeamResult:
 
     Attributes:
         outcome: the outcome.
-        answer: the answer; empty without one.
+        answer: the answer ("" without one).
         error: the reason for a missing answer.
         rounds: number of times the plan was made or revised.
         plan: the last plan.md.

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from heredity._core.errors import RecordError
-from heredity.pages.live import watching
 from heredity.pages.live import index as module
+from heredity.pages.live import watching
 from heredity.pages.live.index import index_path, open_index
 from heredity.pages.live.rows import lines_from
 from heredity.pages.live.watching import Watched

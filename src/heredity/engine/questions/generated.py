@@ -1,6 +1,6 @@
 """Scorers of the package reasoning-gym (Stojanovski et al., 2025, arXiv:2505.24760), prevented from running code in answers.
 
-Scorers that simplify formulas run in a process of their own, since some answers take them hours. The process is
+Scorers that simplify formulas run in a separate process, since some answers take them hours. The process is
 limited by CPU time, so the verdict is the same on a busy machine.
 """
 
@@ -237,7 +237,7 @@ def points_of(scorer: Any, answer: str, entry: Mapping[str, Any]) -> float:
 
 def reference_of(entry: Mapping[str, Any]) -> str:
     """Return the reference answer of an entry, empty if the data set has none."""
-    # Where there is no single right answer, some data sets give None.
+    # Some data sets give None for questions with several right answers.
     return "" if entry["answer"] is None else str(entry["answer"])
 
 

@@ -148,7 +148,7 @@ def learning_table(
         ranked: True to compute intervals and bounds; otherwise means are shown as they are.
 
     Returns:
-        The table; None if there is no such entry.
+        The table; None if the suite lacks the entry.
     """
     own: dict[str, list[RunResults]] = {}
     for run, label in zip(runs, labels, strict=True):
@@ -262,8 +262,8 @@ def _cost(runs: Iterable[RunResults], tasksets: Sequence[TasksetScores]) -> floa
 def learning_board(tasksets: Sequence[TasksetScores]) -> list[BoardRow]:
     """Return each evolver, best mean first; those that failed or lack a taskset come last, without a mean.
 
-    Scores of worlds lie between 0 and their upper bound, so they share a scale. Dividing by the best gain, which may be close
-    to zero, would amplify noise.
+    Scores of worlds lie between 0 and their upper bound, so they share a scale. Dividing by the best gain (which may be
+    close to zero) would amplify noise.
     """
     if not tasksets:
         return []
@@ -291,7 +291,7 @@ def learning_board(tasksets: Sequence[TasksetScores]) -> list[BoardRow]:
 
 
 def _start(tasksets: Sequence[TasksetScores], evolver: str) -> float | None:
-    """Return the mean score of an evolver's start, under its own conditions; None if any is unknown."""
+    """Return the mean score of an evolver's start, under the evolver's conditions; None if any is unknown."""
     references = [taskset.reference_mean(evolver) for taskset in tasksets]
     return None if None in references else _mean([mean for mean in references if mean is not None])
 

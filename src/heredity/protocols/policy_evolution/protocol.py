@@ -272,7 +272,7 @@ async def _constant(context: RunContext) -> list[Reference]:
 
 @dataclass(frozen=True)
 class PolicyReport(ValidatedReport):
-    """The report of policy evolution: also what has been published on its tasks."""
+    """The report of policy evolution: also published results on its tasks."""
 
     def suite(self, suite: SuiteResults, runs: Sequence[RunResults]) -> list[page.Section]:
         """Return the sections of a suite's page."""

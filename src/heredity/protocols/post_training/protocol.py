@@ -587,10 +587,10 @@ class TrainingSetting:
 
 
 def _is_judged(config: Config) -> bool:
-    """Return whether a model judges the answers of one of the tasks; True if it cannot be told."""
+    """Return whether a model judges the answers of one of the tasks; True if unknown."""
     try:
         tasks = [posttraining_task(name) for name in config.run.tasksets if name.startswith(PREFIX)]
-    except HeredityError:  # The preflight names what is missing.
+    except HeredityError:  # The preflight names missing packages and files.
         return True
     return any(bool(part.inner.info.spec.get("judge")) for task in tasks for part in task.parts)
 

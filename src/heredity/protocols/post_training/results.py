@@ -323,7 +323,7 @@ class Iteration(Result):
     """One request to grade a checkpoint, or work never submitted.
 
     Attributes:
-        iteration: number of the iteration, from 1.
+        iteration: number of the iteration (1 is the first).
         timestamp: when it was settled, in ISO 8601.
         at_s: when it was requested.
         duration_s: seconds since the previous one was settled.

@@ -97,7 +97,7 @@ def _improvement(
 
 
 def _method(label: str, values: Mapping[str, object], conditions: Sequence[str]) -> str:
-    """Return a label without the conditions, which have their own column."""
+    """Return a label without the conditions, which have a column."""
     name, options, rest = label.partition(" (")
     if not options:
         return label

@@ -1,4 +1,4 @@
-"""Published results of papers beside a suite's own, labelled as published: facts for orientation that no test uses."""
+"""Published results of papers next to those of a suite, labelled as published: facts for orientation that no test uses."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class PublishedTable(BaseModel):
         about: what the figures are, in one or two sentences.
         columns: heads of the figures.
         rows: the rows.
-        tasksets: patterns of the tasksets beside whose results the table is shown.
+        tasksets: patterns of tasksets; the table is shown next to their results.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)

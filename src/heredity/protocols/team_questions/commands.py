@@ -47,7 +47,7 @@ def submission_rows(folder: Path) -> list[dict[str, str]]:
         folder: the folder of a run.
 
     Raises:
-        ConfigError: if it is no run of a team on GAIA, or a question of the user's copy was not asked or not tried.
+        ConfigError: if it is not a run of a team on GAIA, or a question of the user's copy was not asked or not tried.
         RecordError: if the run cannot be read.
     """
     from heredity._core.errors import ConfigError

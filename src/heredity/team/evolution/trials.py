@@ -382,7 +382,7 @@ class Trials:
 
 
 async def solved(team: TeamParts, staff: Staff, body: Mapping[str, Any], name: str) -> tuple[Message, int, Usage]:
-    """Let a team do a task in isolation: only its record is kept, and tools with lasting effects are no-ops.
+    """Let a team do a task in isolation (only its record is kept, and tools with lasting effects are no-ops).
 
     Args:
         team: the team.

@@ -118,8 +118,8 @@ class DocumentReader:
         """Return a document as text with its locations.
 
         Raises:
-            UnreadableDocumentError: if its format is unknown or does not match its name, or it is damaged, encrypted,
-                too large or too slow to read.
+            UnreadableDocumentError: if its format is unknown or does not match its name, or it is damaged, encrypted, or
+                too large (or slow) to read.
             MissingExtraError: if its reader is not installed.
         """
         ending = Path(name).suffix.lower()

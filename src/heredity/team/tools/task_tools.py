@@ -3,7 +3,7 @@
     async with open_task_tools(config.tools, programs) as tools:
         runner = SolvingRunner(model, programs=programs, provided=tools)
 
-They are opened once for a run. Anything that could carry information between attempts is separate for each: browser
+They are opened once (for a run). Anything that could carry information between attempts is separate for each: browser
 pages, fetched pages, servers of the Model Context Protocol with a copy of their folder. So no attempt leaves anything
 to a later one.
 """
@@ -137,7 +137,7 @@ class _Opened:
         def conversation() -> ProvidedTools:
             own = _Conversation()
             close = partial(self.door.close, own)
-            # Closed a second time if its own end was not reached, which is harmless.
+            # Closed a second time if its end was not reached, which is harmless.
             stack.push_async_callback(close)
             return ProvidedTools([counted(tool) for tool in (*fixed, *self.reaching(own))], conversation, close)
 

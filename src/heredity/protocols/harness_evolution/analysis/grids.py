@@ -226,7 +226,7 @@ class Grid:
         whole = points and (batches is None or (self.snapshots[points[-1]].batch or 0) >= batches)
         return points[-1] if whole else None
 
-    def named(self, best: Snapshot, batches: int | None) -> int | None:
+    def index_of_best(self, best: Snapshot, batches: int | None) -> int | None:
         """Return the index of the harness that was best on validation, under any name."""
         for i, snapshot in enumerate(self.snapshots):
             if snapshot.name == best.name or snapshot.rank == BEST:

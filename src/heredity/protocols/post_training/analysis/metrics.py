@@ -97,7 +97,7 @@ def length_controlled(won: ArrayLike, lengths: ArrayLike, references: ArrayLike)
         references: lengths of the reference answers, in characters.
 
     Raises:
-        ConfigError: if there are no comparisons, or the numbers of values differ.
+        ConfigError: if comparisons are missing, or the numbers of values differ.
     """
     outcomes, excess = np.asarray(won, np.float64), _excess(lengths, references)
     if not outcomes.size or outcomes.shape != excess.shape:
@@ -610,7 +610,7 @@ class _Tried(TypedDict):
 
 
 def _tried(note: str, code: Code | None) -> _Tried:
-    """Return what was tried and why, from the code's own description, or else the note of the submission."""
+    """Return the change and its reason, from the code's own description, or else the note of the submission."""
     if code is None:
         return _Tried(note=note, tried=note, because="", settings={}, excerpt=None)
     settings = dict(code.settings)

@@ -101,14 +101,14 @@ class PostTraining:
         repeats: submission number to the scores of each repeated grading; None is the base model.
         judged: digest to held-out scores, of checkpoints.
         references: held-out scores of the run's references.
-        clusters: view to the cluster of each task; views without clusters are left out.
+        clusters: view to the cluster of each task (only views with clusters).
         selected: the data of `judging.selected`.
         checkpoints: digest to the data of `checkpoint.kept`, or of `checkpoint.dropped`.
         texts: the data of the last `texts.met`.
         ended: the data of `agent.ended`.
         closed: reason of `session.closed`; `""` while it is open.
         clock_s: run clock at the agent's end, or its last recorded reading, in seconds.
-        tokens: the agent's known usage; None if unknown.
+        tokens: the agent's usage (None if unknown).
         cost_usd: the same in US dollars.
         calls: model calls, if a broker counted them.
     """

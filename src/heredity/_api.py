@@ -720,7 +720,7 @@ def _resume(folder: str | Path, *, jobs: int | None = None, progress: bool = Tru
 
 
 def load(folder: str | Path) -> Suite:
-    """Read a suite, or a single run, from its folder; it may be finished, interrupted or running. Nothing is written.
+    """Read a suite, or a single run, from its folder (finished, interrupted or running). Nothing is written.
 
     Args:
         folder: the suite's or the run's folder.

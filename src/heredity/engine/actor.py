@@ -116,7 +116,7 @@ Service = Callable[[Any], Awaitable[Any]]
 class ProvidedTool:
     """A tool that the task's environment provides, such as the shell of a container.
 
-    Models call it like any other tool; programs may request it as a service of the same name.
+    Models call it like any other tool; programs may request it (as a service of the same name).
 
     Attributes:
         spec: the tool's description for the model.

@@ -1,7 +1,7 @@
 """One confined process that runs functions of a program, as the host sees it.
 
-The process writes to one pipe and is not trusted. Every frame is checked for size, turn and content; a violation ends
-the process and becomes a result. The host keeps the time: a program's own seconds pause while the host serves it.
+The process writes to one pipe and is not trusted. Every frame is checked for size, turn and content; a violation ends the
+process (and becomes a result). The host keeps the time: a program's own seconds pause while the host serves it.
 """
 
 from __future__ import annotations

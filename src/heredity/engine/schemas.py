@@ -1,4 +1,4 @@
-"""JSON schemas of tools' arguments: whether a schema can be used, and checking arguments against it.
+"""JSON schemas of tools' arguments: checks of schemas, and of arguments against them (any draft).
 
 Schemas come from untrusted authors. References lead only inside the schema, patterns match in linear time, and a check
 whose branches multiply is not made. A keyword that makes no sense is the tool author's mistake and refuses no call.
@@ -56,7 +56,7 @@ def check_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any], *, 
     Args:
         schema: the schema of an object. References to other documents are not followed.
         arguments: JSON values.
-        where: the tool's name, for errors.
+        where: the tool's name (for errors).
 
     Raises:
         ConfigError: if an argument is missing, unknown or invalid; the message names it and the expected value, for up

@@ -153,7 +153,7 @@ class Toolbox:
 
     Attributes:
         tools: the tools.
-        programs: runs the programs; None if there are none.
+        programs: runs the programs (None without any).
         conversation: the conversation that uses them; its settings limit each call.
         provided: tools that the task provides.
 

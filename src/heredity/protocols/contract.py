@@ -103,7 +103,7 @@ class RunContext:
         cell: the run.
         suite: its suite.
         engine: runs tasks.
-        hidden_cases: the suite's secret; hidden tasks are drawn from it.
+        hidden_cases: the suite's secret (hidden tasks are drawn from it).
         judgements: the suite's judgements under this run's conditions, for the scores of its reference.
         lease: the GPUs of this run.
         model: the evolver's model; None if it uses none.

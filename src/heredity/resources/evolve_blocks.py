@@ -50,8 +50,8 @@ def fixed_text(source: str) -> tuple[str, ...]:
 def applied(source: str, edits: list[tuple[str, str]]) -> str:
     """Return a program with each `search` text, which occurs once in it, replaced by its `replace` text.
 
-    If a text does not occur literally, lines match that differ only in line ends, trailing blanks and tabs of
-    indentation, if there is one such place; the replacement takes the program's style.
+    If a text does not occur literally, lines match that differ only in line ends, trailing blanks and tabs of indentation
+    (if there is one such place); the replacement takes the program's style.
 
     Raises:
         ConfigError: if a text does not occur, or more than once, or a fixed line would change.

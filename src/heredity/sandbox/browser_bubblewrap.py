@@ -1,6 +1,6 @@
 """The sandbox of a browser: a script that a driver starts in place of the browser.
 
-Inside are separate namespaces, the system's programs, a folder for downloads, and one port that leads to the proxy.
+Inside are separate namespaces, the system's programs, a folder for downloads, and one port (it leads to the proxy).
 Pages are foreign code: the browser's sandbox around each page is kept where this machine allows nested sandboxes.
 """
 

@@ -1,6 +1,6 @@
 """GPUs by name, leased: a run holds its GPUs exclusively among all processes of this user.
 
-GPUs are read from the driver's list. A lease is an advisory lock on a file for each GPU, in a folder of this user;
+GPUs are read from the driver's list. A lease is an advisory lock on a file for each GPU (in a folder of this user);
 the kernel releases it when a process ends in any way.
 """
 
@@ -127,7 +127,7 @@ NO_GPU = Lease({})
 class GpuPool:
     """The GPUs that a suite may lease, to be used on one event loop.
 
-    A run gets all of its GPUs at once or waits, so that runs cannot deadlock. The runs of a suite are served in the
+    A run gets all of its GPUs at once or waits (runs cannot deadlock). The runs of a suite are served in the
     order in which they ask; between processes the order is undefined.
     """
 

@@ -46,7 +46,7 @@ class Bounds:
 
     Attributes:
         cpu_s: CPU seconds of all its threads.
-        wall_s: wall seconds, without those in which it was ready but had no processor.
+        wall_s: wall seconds (without those in which it was ready but had no processor).
         memory_bytes: simultaneous private memory.
         output_bytes: bytes of its standard output; 64 KiB of its standard error are kept.
         disk_bytes: bytes it may write, in memory.
@@ -67,7 +67,7 @@ class Ended:
         code: its exit code; minus the number of the signal that ended it.
         stdout: its standard output.
         stderr: its standard error; beyond 64 KiB, the start and the end.
-        cpu_s: CPU seconds, with some 10 ms for its sandbox.
+        cpu_s: CPU seconds (with some 10 ms for its sandbox).
         wall_s: wall seconds.
         peak_bytes: peak memory.
         reason: `"exited"`, or the exceeded limit: `"cpu"`, `"wall"`, `"output"`, or `"memory"` where that was
@@ -134,7 +134,7 @@ class NativeRuns:
             bounds: its limits.
             work: content of `/work`, read-only; a compiler works on a copy.
             stdin: its standard input.
-            shown: further files and folders of the host, read-only, at the same paths.
+            shown: further files and folders of the host (read-only, at the same paths).
             environment: variables in addition to PATH, HOME and LANG.
             compiling: allow it to start processes and write to `/work`.
 

@@ -341,7 +341,7 @@ async def score_reference(bench: Bench, reference: Reference) -> tuple[float, ..
     If the run ended with the reference itself, the run's judgement serves for both.
 
     Returns:
-        One score per held-out task; NaN where missing.
+        One score per held-out task (NaN where missing).
 
     Raises:
         ConfigError: if the scores it carries are not one per held-out task.

@@ -74,7 +74,7 @@ class Decisions:
         Args:
             log: the state of the session, read from the journal.
             record: writes to the journal.
-            gate: checks every commit but the first; None for no gate.
+            gate: checks every commit but the first (None for no gate).
             replay: True if the method starts again from the beginning.
         """
         self._log, self._record, self._gate = log, record, gate
@@ -180,7 +180,7 @@ class Schedule:
     epochs of batches are the epoch setting.
 
     Attributes:
-        batch_size: tasks per batch; the last batch of an epoch may have fewer.
+        batch_size: tasks per batch (the last batch of an epoch may have fewer).
         epochs: passes over the train tasks, each in a new order.
         updates: updates a method may make per batch.
         persistence: see `Persistence`.

@@ -142,8 +142,8 @@ def earlier(log: SessionLog, ids: Sequence[int]) -> AdmittedRequest:
 class RunClock:
     """Running time of a run, in seconds.
 
-    The clock ticks at regular heartbeats, which are recorded. At most two intervals count between ticks, so a stopped
-    process or a sleeping machine is not charged for its absence. A restart continues from the last recorded heartbeat,
+    The clock ticks at regular heartbeats, which are recorded. At most two intervals count between ticks (a stopped process
+    or a sleeping machine is not charged for its absence). A restart continues from the last recorded heartbeat,
     so a crash costs or gains at most one interval.
     """
 
@@ -208,7 +208,7 @@ class RecordedModel:
 
         Raises:
             ProviderError: if the model fails to answer this request, or failed to when it was recorded.
-            OutageError: if the provider is unreachable; this is not recorded, and a resumed run sends the request again.
+            OutageError: if the provider is unreachable (not recorded: a resumed run sends the request again).
             ClosedError: if the budget is spent; no request is sent.
         """
         occurrence = self._asked[request.digest]

@@ -32,7 +32,7 @@ class TeamTool:
 
     Attributes:
         tool: its description for the model, and its implementation.
-        repeatable: allow a repetition after a kill of a call without a recorded end.
+        repeatable: allow a repetition (after a kill) of a call without a recorded end.
         lasting: the call has a lasting effect in the team or outside, so trials of edits skip it.
         recalled: called with the trace (see `Traced`) of a call made before a kill and not repeated.
     """

@@ -265,7 +265,7 @@ class Context:
             kind: `"task"`, or a participants' kind.
             timeout: seconds; None for the bus's default.
             priority: 0 to 9.
-            key: a name for this request among those of the message being handled; by default its number. Requests
+            key: a name for this request among those of the message being handled (by default its number). Requests
                 made in no fixed order need one for the team to be resumed exactly.
 
         Returns:

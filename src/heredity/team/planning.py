@@ -625,7 +625,7 @@ class Debate:
     """A planner (`heredity.team.planning.Planner`) whose plan is a debate.
 
     Args:
-        agents: the debaters, two or more.
+        agents: the debaters (two or more).
         judge: the agent that decides, not a debater.
         rounds: number of rounds.
         stepwise: plan one round at a time, so that agents may be improved between rounds; failed debaters speak

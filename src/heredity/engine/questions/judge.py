@@ -1,7 +1,7 @@
 """A model as the judge: of one answer against a reference, and of two answers against each other.
 
-Judged texts stand between fences, random lines unknown to their authors, so that an answer cannot pass for
-instructions. A judge that gives no verdict is an error of the provider, never a zero.
+Judged texts stand between fences (random lines unknown to their authors), so that an answer cannot pass for instructions.
+A judge that gives no verdict is an error of the provider, never a zero.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Examination:
         extracted: the final answer as the judge read it; empty if the text has none.
         reasoning: why it is or is not the reference.
         correct: true if it is.
-        confidence: the confidence stated in the answer, 0 to 1; 1 if none is stated.
+        confidence: the confidence stated in the answer (0 to 1; 1 if none is stated).
         usage: the judge's usage.
     """
 

@@ -12,9 +12,8 @@ and
   and searches, and the position of the rest in the journal; trajectories, programs and replies stay in their blobs.
 - **Pages.** `pages/` builds them from the neutral parts of `results/page.py`, and the renderer of reports draws them,
 so
-  both look and escape alike. A list is a window onto a query: the server returns any hundred rows, and the script
-  requests
-  the rows in view. Without the script there are links to the next rows. Every page has its address.
+  both look and escape alike. A list is a window onto a query: the server returns any hundred rows (the script requests
+  those in view). Without the script there are links to the next rows. Every page has its address.
 - **A server.** `app.py` listens on 127.0.0.1 only, below a path that begins with a token; its `Gate` checks token, Host
 and
   Origin. Suites, runs and rows are looked up by name or number in a listing, so a request's path never becomes a

@@ -260,7 +260,7 @@ def _cost(runs: Iterable[RunResults], tasksets: Sequence[TasksetScores]) -> floa
 
 
 def learning_board(tasksets: Sequence[TasksetScores]) -> list[BoardRow]:
-    """Return each evolver, best mean first; those that failed or lack a taskset come last, without a mean.
+    """Return each evolver, best mean first; those that failed or lack a taskset come last (without a mean).
 
     Scores of worlds lie between 0 and their upper bound, so they share a scale. Dividing by the best gain (which may be
     close to zero) would amplify noise.

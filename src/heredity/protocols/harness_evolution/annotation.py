@@ -1,6 +1,6 @@
 """Task results of a harness-evolution run, read from its journal, and their annotation, apart from the record.
 
-A snapshot is judged once on each view, even if its candidate stands at several evaluation points: each point has separate
+A snapshot is judged once on each view (even if its candidate stands at several evaluation points): each point has separate
 rows and the cost of judging counts once (`JournalRows.spent`). Every rollout is labelled by rules or with a model as judge.
 """
 
@@ -435,7 +435,7 @@ async def annotate(
 ) -> Annotated:
     """Label the rollouts of a run and write them to its `annotations.jsonl`.
 
-    Earlier labels by the same annotator are kept, also after an interruption, as are those by other annotators. Labels by
+    Earlier labels by the same annotator are kept (also after an interruption), as are those by other annotators. Labels by
     an earlier version of the same rules are replaced.
 
     Args:

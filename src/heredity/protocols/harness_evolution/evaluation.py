@@ -110,7 +110,7 @@ class Snapshots:
         evolved: its submissions, decisions and batches.
         points: the harness before the first batch and after every one, judged or not; of an interrupted run,
             only those that are final.
-        best: digest of the best on update-validation; None while unknown.
+        best: digest of the best on update-validation (None while unknown).
         blobs: candidate digest to the digest of its blob.
     """
 
@@ -307,7 +307,7 @@ class JudgedAgain:
         Args:
             part: the run, the snapshots, the model.
             runner: runs tasks under the model.
-            views: names of views; none for all.
+            views: names of views (none for all).
             isolation: the isolation tier of candidates.
 
         Raises:

@@ -165,7 +165,7 @@ class Measured(Result):
 
     Attributes:
         measure: `"UVG"`, `"IDG"`, `"OODG"` or `"FR"`.
-        evolvers: the claim about the method: new runs on new tasks.
+        evolvers: the claim about the method (new runs on new tasks).
         candidates: the claim about these runs' final harnesses on new tasks. Both None if nothing is ranked.
         forgetting: for FR only.
         if_missing: bounds of the mean over all values of missing gains; None if none is missing or the bounds are unknown.

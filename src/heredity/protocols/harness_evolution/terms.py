@@ -130,7 +130,7 @@ class ScheduleSection(Section):
         epochs: passes over the train tasks (`budget.train_cases`).
         updates: updates a method may make per batch.
         persistence: `persistent`, or `reset` to start each batch from the initial candidate.
-        assess: batches between judged snapshots; 0 for the ends of epochs.
+        assess: batches between judged snapshots (0 for the ends of epochs).
         gate: True to check every commit with the contract gate.
         canaries: number of train tasks that the gate runs.
         plan: a saved batch plan to use instead of drawing one: a file from a suite's folder `plans`.

@@ -29,7 +29,7 @@ from heredity.session.views import ViewPlan, check_sizes
 
 
 class ReferencesSection(Section):
-    """`[references]`: baselines in addition to the random policy; they use no episodes of the budget.
+    """`[references]`: baselines in addition to the random policy (without episodes of the budget).
 
     Attributes:
         null: a program that takes the null action at every step.

@@ -1,7 +1,7 @@
 """Post-training (Agent² RL-Bench): an agent trains a model within a time limit, with unlimited gradings.
 
 The judge selects the best graded checkpoint. The graded view's best score within the budget is the paper's result. It selected
-the checkpoint and is therefore optimistic. The held-out slice, on which no submission was graded, measures the selected
+the checkpoint and is therefore optimistic. The held-out slice (on which no submission was graded) measures the selected
 checkpoint, paired by item with the base model.
 """
 
@@ -467,7 +467,7 @@ def build_trainer(context: RunContext, base: Base, reference: Reference, grading
         context: the run.
         base: the base model.
         reference: the base model's scores.
-        grading: the grader, with the run's GPUs, which the agent shares.
+        grading: the grader, with the run's GPUs (shared with the agent).
 
     Raises:
         ConfigError: if the agent or the task's data is missing or invalid.

@@ -251,7 +251,7 @@ class Noise(Result):
 
     Attributes:
         sd: standard deviation of the mean score over gradings of the same checkpoint, pooled over checkpoints.
-        difference: maximum distance of two gradings of equal checkpoints in 95 of 100 cases.
+        difference: maximum distance of two gradings of equal checkpoints (in 95% of cases).
         flips: share of items whose score changes between gradings.
         repeats: gradings beyond the first of each checkpoint.
         submissions: each checkpoint that was graded again.

@@ -89,7 +89,7 @@ class SettingGroup(Result):
     """Submissions with values of a setting from `least` to `greatest`, the same for one value.
 
     Attributes:
-        mean, low, high: of the graded scores; None if all failed.
+        mean, low, high: of the graded scores (None if all failed).
         graded, failed: scored submissions, and those that failed in grading.
         best: True if its mean is the setting's maximum; False if nothing is ranked.
     """
@@ -149,7 +149,7 @@ class Behaviour(Result):
         submissions: graded submissions.
         rollbacks: revisions that restore earlier code.
         calls: model calls.
-        cached: share of the input read from or written to a cache.
+        cached: share of the input read from or written to a cache (0 to 1).
         best_improvement: improvement of the best run.
     """
 
@@ -192,7 +192,7 @@ class GainOverRuns(Result):
     """A mean gain over runs and items.
 
     Attributes:
-        evolvers: the claim about the agent: new runs on new items.
+        evolvers: the claim about the agent (new runs on new items).
         candidates: the claim about these runs' final checkpoints on new items. Both None if nothing is ranked.
         if_missing: bounds of the mean over items without a score, of the runs that graded anything; None if there are none.
     """

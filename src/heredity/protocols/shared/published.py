@@ -27,7 +27,7 @@ class PublishedTable(BaseModel):
 
     Attributes:
         source: the paper and the number of the table.
-        about: what the figures are, in one or two sentences.
+        about: the meaning of the figures (one or two sentences).
         columns: heads of the figures.
         rows: the rows.
         tasksets: patterns of tasksets; the table is shown next to their results.

@@ -136,7 +136,7 @@ class Evolution:
     """The evolution found in a team's record.
 
     Attributes:
-        decisions: outcomes of failures and proposals, in order.
+        decisions: outcomes of failures and proposals (in order).
         attempts: number of attempts at failed steps, at other steps, and at earlier tasks.
         calls: model calls for proposals and in attempts; `usage`: their usage.
     """
@@ -163,7 +163,7 @@ class Shown:
 
     Attributes:
         agents: the agents that got steps.
-        tools: the kinds of called tools; all browser actions are one kind.
+        tools: the kinds of called tools (all browser actions are one kind).
         hops: number of completed tool calls.
         steps: number of assigned steps.
         model_calls: model calls in the task itself; `usage`: their usage.
@@ -539,7 +539,7 @@ def without_browser(settings: TeamSettings) -> TeamSettings:
 
 
 def _files(task: Task, corpus: Path, pictures: Path) -> dict[str, Path]:
-    """Return a question's files by name: those it names, and the pictures in it, which are written to a separate folder.
+    """Return a question's files by name: those it names, and the pictures in it (written to a separate folder).
 
     Raises:
         ConfigError: if a picture is of a type that models do not see.

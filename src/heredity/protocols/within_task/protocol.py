@@ -140,7 +140,7 @@ _PLACE = ("task", "round", "stage", "draw")
 
 @dataclass(frozen=True)
 class WithinEvolver:
-    """Evolves the answers to tasks; deterministic given the models and checks, so it is resumed by running it again.
+    """Evolves the answers to tasks (deterministic given the models and checks, so it is resumed by running it again).
 
     Attributes:
         rules: rules of the rounds.

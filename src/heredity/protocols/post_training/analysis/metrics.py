@@ -111,7 +111,7 @@ def length_control(
     """Return win rates at equal length of the base model and of a run's best submission; None if no answers were compared.
 
     Args:
-        record: the run, for the clusters of its tasks.
+        record: the run (for the clusters of its tasks).
         events: the journal's lines as mappings.
         best: the submission.
         load: digest of a blob to its bytes, for the trajectories of the submission.
@@ -336,7 +336,7 @@ def _share(part: int, whole: int) -> float | None:
 def scaling(record: PostTraining) -> Scaling:
     """Return the best improvement so far over time, submissions and tokens.
 
-    Improvement is the graded mean minus the base model's, at least 0: an agent can keep the base model. Each curve starts
+    Improvement is the graded mean minus the base model's (at least 0: an agent can keep the base model). Each curve starts
     at 0 and has a point at each graded submission; the one over tokens only if they are known.
     """
     base = mean(record.baseline(GRADED))

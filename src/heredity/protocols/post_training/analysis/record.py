@@ -98,7 +98,7 @@ class PostTraining:
         steps: requests to grade, in order.
         revisions: the data of each `code.revised`, in order.
         baselines: view to the data of `baseline.scored`.
-        repeats: submission number to the scores of each repeated grading; None is the base model.
+        repeats: submission number (None is the base model) to the scores of each repeated grading.
         judged: digest to held-out scores, of checkpoints.
         references: held-out scores of the run's references.
         clusters: view to the cluster of each task (only views with clusters).

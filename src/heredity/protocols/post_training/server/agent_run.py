@@ -136,7 +136,7 @@ def _reason(left_out: Sequence[str]) -> str:
 
 
 class TextWatch:
-    """Journals the hidden items found in an agent's files: first, whenever there are more, and at the end.
+    """Journals the hidden items found in an agent's files (first, whenever there are more, and at the end).
 
     The agent is not told: it would learn which items are hidden.
 

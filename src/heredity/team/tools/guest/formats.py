@@ -1,6 +1,6 @@
 """Runs in the sandbox: converts a document of any known format into labelled parts, within bounds. It imports nothing of Heredity.
 
-Content is never executed: macros and scripts do not run, links are not followed. Archives are bounded by their actual
+Content is never executed (macros and scripts do not run, links are not followed). Archives are bounded by their actual
 unpacked size, not the declared one; XML with entity declarations is refused.
 """
 

@@ -336,7 +336,7 @@ class Suite:
         Args:
             a: label of an entry of the leaderboard.
             b: label of another.
-            taskset: compare on this one; by default on all of the suite.
+            taskset: compare on this one (by default on all of the suite).
 
         Raises:
             UnknownNameError: if an entry or the taskset is not in the suite.
@@ -645,7 +645,7 @@ def _run(
         approve: called with the estimate of calls and cost before anything starts; any exception stops the suite.
 
     Raises:
-        ConfigError: if the configuration is wrong or something that it needs is missing; nothing was started.
+        ConfigError: if the configuration is wrong or lacks something (nothing was started).
         IsolationError: if this machine cannot isolate programs.
         RecordError: if the folder cannot be written, or another process works on it.
 

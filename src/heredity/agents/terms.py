@@ -59,7 +59,7 @@ class RunTerms:
         max_episodes: maximum number of episodes of one submission.
         limits: limits of one rollout.
         allowed_imports: packages that a policy may import in addition to the standard library.
-        denied_imports: packages named as forbidden, for clarity; all others that are not allowed are missing too.
+        denied_imports: packages named as forbidden, for clarity (all others that are not allowed are missing too).
         tools: whether it has tools of this process.
     """
 

@@ -155,7 +155,7 @@ class Workspace:
 
         Args:
             feedback: the session's answer.
-            trajectories: one per outcome; those of the outcomes if None or empty.
+            trajectories: one per outcome (those of the outcomes if None or empty).
             receipt: the ledger's data. If None it is computed from the submissions published before, which is right
                 when submissions are answered in the order of their admission.
 

@@ -41,7 +41,7 @@ class Conversation:
     Attributes:
         model: the model to call.
         settings: settings of the rollout.
-        seed: passed to the model; None omits it.
+        seed: passed to the model (None omits it).
         turns: all turns, in order.
         rounds: the final words of every round so far.
         notes: further notes, tracebacks among them.

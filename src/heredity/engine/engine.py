@@ -162,7 +162,7 @@ class Engine:
         Args:
             kind: a kind that the engine was created for.
             execution: name of the execution model; by default the configured one.
-            placement: where rollouts run, an instance of the kind's placement class; None for the kind's default.
+            placement: where rollouts run (an instance of the kind's placement class); None for the kind's default.
             judging: true for hidden tasks, whose runners do not share cached replies with the others.
 
         Raises:

@@ -46,7 +46,7 @@ async def run_program(parts: Parts, problem: Problem, toolbox: Toolbox, earlier:
 
     Raises:
         NoAnswerError: if it fails, takes too long, or returns no text.
-        ProviderError: if a model call failed, even if the program handled the error.
+        ProviderError: if a model call failed (even if the program handled the error).
         BudgetError: likewise, if the budget does not allow a call.
         ConfigError: likewise, if the model does not support such requests.
         HostError: if the sandbox fails.

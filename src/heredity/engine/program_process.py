@@ -158,7 +158,7 @@ class ProgramLimits:
         memory_bytes: memory of its process in addition to the interpreter's.
         scratch_bytes: size of its writable folder.
         output_bytes: bytes kept of stdout and of stderr per call.
-        result_bytes: maximum size of the result, as JSON.
+        result_bytes: maximum size of the result (as JSON).
         wall_s: wall seconds of one call, including the services it waits for.
         init_s: wall seconds for importing its module, and for constructing an object that is kept.
         requests: maximum service requests per call.

@@ -190,10 +190,10 @@ class SandboxedPrograms:
     every process. Processes start with the first call.
 
     Args:
-        workers: maximum concurrent programs; by default one per core. Programs that wait for a service or for their
+        workers: maximum concurrent programs (by default one per core). Programs that wait for a service or for their
             next call do not count.
         limits: limits of each call.
-        unsafe: run with the layers of isolation available here instead of refusing when one is missing.
+        unsafe: run with the layers of isolation available here (instead of refusing when one is missing).
 
     Attributes:
         isolation: the layers in force.

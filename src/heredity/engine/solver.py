@@ -139,7 +139,7 @@ class Solver:
 
         Raises:
             ConfigError: if programs or feedback are needed and missing, or a tool has the name of a provided one.
-            ProviderError: if a model call fails through no fault of the candidate.
+            ProviderError: if a model call fails (through no fault of the candidate).
             BudgetError: if the budget does not allow a model call.
             HostError: if the sandbox fails.
             IsolationError: if a program cannot be confined.

@@ -46,7 +46,7 @@ async def run_tool(
         seconds: timeout, in wall seconds.
 
     Returns:
-        The result; failures of the tool are results too. A tool that is only a SKILL.md returns its text.
+        The result (failures of the tool are results too). A tool that is only a SKILL.md returns its text.
 
     Raises:
         UnknownNameError: if the tool or the version does not exist.

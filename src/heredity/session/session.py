@@ -426,7 +426,7 @@ class Session:
             records: receives everything the session records.
             runner: runs the tasks.
             taskset: the taskset of the tasks.
-            tasks: the train tasks; an evolver refers to them by position.
+            tasks: the train tasks (an evolver refers to them by position).
             rules: budget, seed, limits.
             publisher: makes the hook that receives feedback; the hook may query the session's submissions.
             clock: the run's clock; by default one that continues from the journal.

@@ -317,7 +317,7 @@ class Context:
         Args:
             name: names it among the effects of handling this message.
             effect: runs it, and returns a JSON value.
-            repeatable: allow a repetition if the team was killed before it was recorded as done.
+            repeatable: allow a repetition (if the team was killed before it was recorded as done).
 
         Raises:
             EffectInDoubtError: if it is not repeatable, and was started without a record of its end.

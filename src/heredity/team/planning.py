@@ -370,7 +370,7 @@ class PlanningAgent:
 
     Args:
         planner: makes and revises the plan.
-        agents: returns names and descriptions of the available agents, called before each round: agents may join.
+        agents: returns names and descriptions of the available agents (called before each round: agents may join).
         keep: receives each version of the plan, for plan.md.
         review: receives the plan before each round, returns it as edited by a person; None for no review.
         between: called after each round with the plan, before it is revised: where a team improves itself.

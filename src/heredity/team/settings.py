@@ -183,7 +183,7 @@ class EvolutionSection(Table):
         model: the proposing model; by default `gateway.optimisation`, else `team.model`.
         targets: parts that may change; with `"agent"` also the agents' tools and whom they may ask.
         attempts: limit on a task's attempts, re-attempts of steps and canaries together.
-        tries: limit on proposals for one failure.
+        tries: limit on proposals (for one failure).
         guards: number of successful steps re-attempted along with a failed one.
         store: the file of versions; the history is stored next to it.
         canaries: the file of solved earlier tasks.

@@ -178,7 +178,7 @@ def score(question: Question, answer: str) -> Verification:
     """Score an answer with the data set's own scorer, in this process.
 
     Some scorers would evaluate an answer as Python; an answer that is not a plain value or expression is wrong and
-    never reaches them. An answer that makes a scorer fail is wrong, provided the scorer accepts the reference.
+    never reaches them. An answer that makes a scorer fail is wrong (provided the scorer accepts the reference).
 
     Raises:
         HostError: if the scorer itself fails, or the installed version generates another question for the seed.

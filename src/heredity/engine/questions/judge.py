@@ -74,7 +74,7 @@ class Examination:
     """A verdict on one answer as in Humanity's Last Exam.
 
     Attributes:
-        extracted: the final answer as the judge read it; empty if the text has none.
+        extracted: the final answer as the judge read it (empty if the text has none).
         reasoning: why it is or is not the reference.
         correct: true if it is.
         confidence: the confidence stated in the answer (0 to 1; 1 if none is stated).
@@ -124,7 +124,7 @@ async def grade(
         reference: the right answer.
         rubric: criteria for a score from 0 to 1.
         seed: seed of the fence, together with all the texts; keep it secret from those who answer.
-        sampling: sampling settings of the judge; the model's defaults if not given.
+        sampling: sampling settings of the judge (the model's defaults if not given).
 
     Raises:
         ProviderError: if the judge refuses, or twice gives no readable verdict.

@@ -508,17 +508,17 @@ async def verify(spec: Mapping[str, Any], text: str, *, judge: Model | None = No
 
     Args:
         spec: the task's spec, as `Question.to_spec` returns it.
-        text: the solver's final words; may be empty or of any length.
+        text: the solver's final words (may be empty or of any length).
         judge: the model that judges, for questions that need one.
         seed: seed of the fences in a judge's prompt.
 
     Returns:
-        The score, 0 to 1, higher is better; NaN where the reference is unpublished. An unreadable answer is wrong, with
+        The score (0 to 1, higher is better; NaN where the reference is unpublished). An unreadable answer is wrong, with
         the reason.
 
     Raises:
         ConfigError: if the spec is not a question, or a judge is needed and missing.
-        ProviderError: if the judge gives no verdict; the answer then has no score.
+        ProviderError: if the judge gives no verdict (the answer then has no score).
         HostError: if a scorer of reasoning-gym itself fails.
         MissingExtraError: if reasoning-gym is needed and not installed.
     """

@@ -145,7 +145,7 @@ def learning_table(
         runs: the runs of the suite.
         labels: the evolver of each.
         name: returns the name of an entry.
-        ranked: True to compute intervals and bounds; otherwise means are shown as they are.
+        ranked: True to compute intervals and bounds (otherwise means are shown as they are).
 
     Returns:
         The table; None if the suite lacks the entry.
@@ -339,7 +339,7 @@ def skin_comparisons(
     """Compare each entry on a taskset and on its counterpart with an inverse skin.
 
     Args:
-        tasksets: the scores of every entry; both skins have the same levels in the same order.
+        tasksets: the scores of every entry; both skins have the same levels (in the same order).
         name: returns the name of an entry.
         ranked: True to test differences; otherwise they are shown as they are.
 

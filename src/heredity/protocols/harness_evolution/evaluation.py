@@ -1,7 +1,7 @@
 """Evaluation: judges snapshots of finished harness-evolution runs again, without training or changing the runs.
 
-The result is a folder like a suite's, with a run folder for each run, execution model and repeat. Each has a journal that
-records which run was judged and how, and resumes when the same evaluation is requested again. The tasks are the run's: its
+The result is a folder like a suite's, with a run folder for each run, execution model and repeat. Each has a journal (it
+records which run was judged and how), and resumes when the same evaluation is requested again. The tasks are the run's: its
 hidden cases are drawn again and must match the commitment that the run made when it started.
 """
 
@@ -334,7 +334,7 @@ class JudgedAgain:
         Args:
             folder: the run folder for the results.
             suite_id: name of the whole evaluation.
-            candidates: the snapshots, in the order of the part's points.
+            candidates: the snapshots (in the order of the part's points).
             notify: receives a line after every view.
 
         Raises:
@@ -674,14 +674,14 @@ async def evaluate(folder: Path, sources: Sequence[Path], wanted: Wanted, notify
     """Judge snapshots of runs again, or resume an interrupted evaluation.
 
     Args:
-        folder: the output folder; not a folder of the runs.
+        folder: the output folder (not a folder of the runs).
         sources: runs of harness evolution, or suites of them.
         wanted: the request.
         notify: receives a line after every view of a snapshot.
 
     Raises:
-        ConfigError: if a snapshot, view or model does not exist, a taskset has another version, or the folder holds something
-            else; nothing has been run then.
+        ConfigError: if a snapshot, view or model does not exist, a taskset has another version, or the folder holds
+            something else (nothing has been run then).
         RecordError: if records cannot be read or written; `DamagedRecordError` if they are damaged.
         HostError: if the runner fails; repeat the call to resume.
     """

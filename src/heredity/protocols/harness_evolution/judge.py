@@ -289,7 +289,7 @@ async def judge(terms: HarnessTerms, bench: Bench, evolved: Evolved, reference: 
         terms: the judging terms of the run.
         bench: the judge's inputs.
         evolved: the closed session.
-        reference: unused: a run is compared with its first snapshot.
+        reference: unused (a run is compared with its first snapshot).
 
     Raises:
         HostError: if the runner fails, or all rollouts on update-validation, or on held-out of the first or the last

@@ -124,7 +124,8 @@ class TrainingSection(ConfigSection):
         device: grading device: `cpu`, or `gpu`: the run's first GPU, unless a submission names another one.
         memory_bytes: memory of the process that grades a checkpoint; by default 4 GiB, or 8 bytes for each parameter and
             2 GiB.
-        load_seconds: time limit of loading a checkpoint; by default 120, or 30 for each GiB of its weights as 32-bit floats.
+        load_seconds: time limit of loading a checkpoint (by default 120, or 30 for each GiB of its weights as 32-bit
+            floats).
         reply_seconds: time limit of one batch of answers; by default 900, on the CPU 900 for each 10^9 parameters.
         gpus: number of GPUs from `engine.gpus` reserved for each run; its agent sees only these.
     """
@@ -261,7 +262,7 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
     """Judge a closed session and finish the run's journal; recorded results are reused.
 
     Args:
-        bench: the judge's inputs; the graded view has the session's tasks.
+        bench: the judge's inputs (the graded view has the session's tasks).
         evolved: the closed session.
         reference: the base model.
         repeats: number of further gradings of the best checkpoint, to measure the noise of grading.

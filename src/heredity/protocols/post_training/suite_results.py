@@ -27,7 +27,7 @@ class Outcome(Result):
         runs: ended runs, including those that graded nothing.
         improvement: graded gain of each run's best checkpoint over the base model.
         if_missing: bounds of its mean over ended runs that graded nothing; None if there are none.
-        sd: its standard deviation over runs; None for fewer than two.
+        sd: its standard deviation over runs (None for fewer than two).
         improved: runs with a positive improvement.
         executed: runs with a trained checkpoint that was submitted and graded.
     """
@@ -66,7 +66,7 @@ class Workspace(Result):
         graded: scored submissions.
         code_files: distinct Python files over the run.
         checkpoints: submitted checkpoints, kept or not.
-        zero_rate: share of zero scores; a failed grading counts as 0.
+        zero_rate: share of zero scores (a failed grading counts as 0).
         best_at: position of the best among graded ones, from 1.
         routes: routes of its graded submissions, in order of first occurrence.
     """
@@ -245,7 +245,7 @@ class Entry(Result):
         evolver: the agent, told apart by its options and mode.
         baseline: mean graded score of the base model.
         improvement, best_improvement: mean and greatest graded improvement of the runs that graded anything.
-        ungraded: runs in which nothing was graded, which say nothing about the agent's training.
+        ungraded: runs in which nothing was graded (they say nothing about the agent's training).
         graded, heldout: gains on both views.
         noise: mean spread of repeated gradings.
         routes, failures: number of runs with each.

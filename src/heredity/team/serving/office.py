@@ -325,7 +325,7 @@ class Office:
 
         Raises:
             ConfigError: if the task is empty or too long, or the agent does not exist.
-            RejectedError: if too many tasks wait, or the name is taken.
+            RejectedError: if too many tasks wait (or the name is taken).
             RecordError: if it cannot be written.
         """
         if not task.strip() or len(task) > MOST_TASK:

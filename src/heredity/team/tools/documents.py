@@ -1,7 +1,7 @@
 """Documents as text with citable locations: plain formats are decoded here, all others are read in the sandbox.
 
 PDF by page, XLSX by sheet and cell, PPTX by slide, DOCX, HTML and text by paragraph, CSV and the like by line;
-pictures by their size and embedded texts, for models that cannot see. PDF and XLSX need the extra `documents`.
+pictures by their size and embedded texts (for models that cannot see). PDF and XLSX need the extra `documents`.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ async def open_task_tools(
 
     Args:
         given: the tools and their settings.
-        programs: the sandbox, which reads documents and pages and runs code.
+        programs: the sandbox (it reads documents and pages and runs code).
         unsafe: start servers with the isolation available here.
 
     Yields:
@@ -80,7 +80,7 @@ def task_documents(programs: Programs, folder: Path | None = None) -> TaskTools:
 
     Args:
         programs: the sandbox, which reads documents other than plain text.
-        folder: base of relative file paths; by default the folder of this process.
+        folder: base of relative file paths (by default the folder of this process).
 
     Raises:
         ConfigError: when a task's tools are requested, if one of its files does not exist, or two have one name.

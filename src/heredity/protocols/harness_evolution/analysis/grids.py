@@ -176,7 +176,7 @@ class Grid:
         domains: names of all domains; `domain` has one index per task, likewise `sources` and `source`.
         clusters: the cluster of each task; None for an unclustered task.
         snapshots: the snapshots judged on it, in order.
-        score: NaN where missing, or where a replayed task had not been trained yet.
+        score: NaN where missing (or where a replayed task had not been trained yet).
         solved: verified success; False where the score is NaN.
         errored: an execution error is recorded; False where the score is NaN.
         untrained: a replayed task had not been trained yet.

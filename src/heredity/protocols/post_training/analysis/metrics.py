@@ -92,7 +92,7 @@ def length_controlled(won: ArrayLike, lengths: ArrayLike, references: ArrayLike)
     with a slight ridge, and evaluated at a difference of 0.
 
     Args:
-        won: 1 for a win, 0.5 for a tie, 0 for a loss; callers leave out missing comparisons.
+        won: 1 for a win, 0.5 for a tie, 0 for a loss (callers leave out missing comparisons).
         lengths: lengths of the answers, in characters.
         references: lengths of the reference answers, in characters.
 

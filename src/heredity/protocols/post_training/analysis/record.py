@@ -51,10 +51,10 @@ class Step:
         candidate: digest of the submitted checkpoint; `""` if refused.
         tasks: indices of its tasks.
         note: the agent's note.
-        asked_s: run clock at admission or refusal, in seconds.
+        asked_s: run clock at admission or refusal (s).
         done_s: run clock at settlement, in seconds.
         at: Unix time at settlement; None if not in the journal.
-        revision: number of the code revision in force; None before the first.
+        revision: number of the code revision in force (None before the first).
         tokens: the agent's usage so far, from its event stream; None if unreported.
         status: `"ok"`, the category of its failure, or `"running"`.
         problem: the error in words; `""` without one.

@@ -104,9 +104,9 @@ def _plan_text() -> bytes:
 
 
 def _team_task(folder: Path) -> object:
-    from heredity.team.settings import asked_of
+    from heredity.team.settings import read_task
 
-    return asked_of(folder)
+    return read_task(folder)
 
 
 def _served_task(folder: Path) -> object:

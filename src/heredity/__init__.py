@@ -4,7 +4,7 @@
 
     suite = heredity.run("demo")                       # an installed suite, a TOML file, or a mapping of sections
     suite.leaderboard                                  # who won, by how much, with intervals
-    suite.runs[0].best.files                           # what a run ended with: path to content
+    suite.runs[0].best.files                           # files of the best candidate: path to content
     best = heredity.evolve("program.py", scorer="scorer.py", evaluations=200)
     suite = heredity.load("runs/demo-20260101-120000") # finished, interrupted or still running
 
@@ -16,10 +16,10 @@ To run and read
     Suite, Leaderboard, Standing, Run, Best, Evolution, Comparison, RunResults, SuiteResults, Config
 
 To write tasks and their kinds
-    Task, Taskset, TasksetInfo, generator              what is attempted
-    Kind, KindNeeds, Opening, Candidates               how tasks of a kind are attempted
+    Task, Taskset, TasksetInfo, generator              tasks and their sources
+    Kind, KindNeeds, Opening, Candidates               runs of a kind of tasks
     Runner, Job, Limits, Trajectory, Failure, FailureSource, Status
-    Candidate, SourceTree, AGENT                       what attempts them
+    Candidate, SourceTree, AGENT                       candidates for them
     world                                              rules of worlds: Dynamics, Action, Outcome, Levels and others
 
 To write methods and models
@@ -28,7 +28,7 @@ To write methods and models
 
 To write protocols and their reports
     Protocol, ProtocolNeeds, Setup, RunContext, SuiteContext, Cell, ConfigSection, Count, ViewPlan, build_evolver
-    judging                                            what a judge works with: Bench, Evolved, Reference, Verdict, score and others
+    judging                                            parts of a judge: Bench, Evolved, Reference, Verdict, score and others
     CommonMetrics, RunEvidence, Result, JUDGING_SELECTED
     PlainReport, Words, page                           reports; `page` has their parts: Section, Text, Facts, Table and others
 

@@ -1,4 +1,4 @@
-"""The functions of `heredity` that run, continue and read suites, and what they return.
+"""The functions of `heredity` that run, continue and read suites, and their results.
 
 The command line calls the same functions. Each has an async twin, named `*_async` so that the two stand side by side in a list of
 names and a search for one meets the other.
@@ -69,7 +69,7 @@ _MOST_TEXT = 1 << 20
 
 
 class Files(Mapping[str, bytes]):
-    """Files by path, each read when it is asked for: those of a checkpoint may take gigabytes."""
+    """Files by path, each read at its first use: those of a checkpoint may take gigabytes."""
 
     def __init__(self, sources: Mapping[str, bytes | Path]) -> None:
         self._sources = sources
@@ -96,7 +96,7 @@ class Best:
 
     Attributes:
         folder: where its files are once the run's results are written.
-        files: its files, path to content; a file is read when it is asked for.
+        files: its files, path to content; a file is read at its first use.
     """
 
     folder: Path
@@ -251,16 +251,16 @@ class Leaderboard(Sequence[Standing]):
         return len(self._rows)
 
     def __repr__(self) -> str:
-        return columns(self._HEADS, self._shown()) if self._rows else "<Leaderboard: no run is judged yet>"
+        return columns(self._HEADS, self._cells()) if self._rows else "<Leaderboard: no run is judged yet>"
 
     def _repr_html_(self) -> str:
         def row(tag: str, cells: Sequence[str]) -> str:
             return f"<tr>{''.join(f'<{tag}>{html.escape(clean(cell))}</{tag}>' for cell in cells)}</tr>"
 
-        body = "".join(row("td", cells) for cells in self._shown())
+        body = "".join(row("td", cells) for cells in self._cells())
         return f"<table><thead>{row('th', self._HEADS)}</thead><tbody>{body}</tbody></table>"
 
-    def _shown(self) -> list[tuple[str, ...]]:
+    def _cells(self) -> list[tuple[str, ...]]:
         return [
             (
                 row.evolver,
@@ -336,7 +336,7 @@ class Suite:
         Args:
             a: label of an entry of the leaderboard.
             b: label of another.
-            taskset: compare on this one; by default on all of the suite.
+            taskset: compare on this one (by default on all of the suite).
 
         Raises:
             UnknownNameError: if an entry or the taskset is not in the suite.
@@ -460,8 +460,8 @@ class Work(Generic[T]):
         folder: the suite's folder.
         config: its configuration.
         progress: whether progress is shown on stderr.
-        conclude: makes what is returned of the result.
-        forget: whether the folder is new, and goes if nothing can begin.
+        conclude: makes the returned value (a suite, say) from the result.
+        forget: the folder is new (and removed if nothing can begin).
         within: opens the context that it runs in, which may put errors into other words.
         only: ids of the runs to run; None for all.
     """
@@ -493,7 +493,7 @@ class Work(Generic[T]):
             raise RecordError(f"{error}; then: {resume}") from error
 
     def wait(self) -> T:
-        """Run the suite in an event loop of its own; Ctrl-C ends it in order.
+        """Run the suite in a new event loop; Ctrl-C ends it in order.
 
         Raises:
             KeyboardInterrupt: if it was interrupted; its cause is an `InterruptedRunError`.
@@ -561,7 +561,7 @@ def _configured(
     return resolve(suite, overrides, changes)
 
 
-def _given(
+def _keys_set(
     suite: str | Path | Mapping[str, Any] | Config,
     overrides: Mapping[str, Any] | Sequence[str],
     changes: Mapping[str, Any],
@@ -597,7 +597,7 @@ def dry_run(
     config, root = _configured(suite, overrides, changes), Path(folder).expanduser()
     made, missing = estimate(config, root), list[str]()
     try:
-        require(config, new_suite_folder(root, config), given=_given(suite, overrides, changes))
+        require(config, new_suite_folder(root, config), given=_keys_set(suite, overrides, changes))
     except PreflightError as error:
         missing = [*error.lines]
     return made, missing
@@ -633,19 +633,19 @@ def _run(
         suite: name of an installed suite, path of a TOML file, a mapping of sections, or a configuration.
         overrides: such as `{"budget.episodes": 64}`, or `["budget.episodes=64"]`.
         agent: coding agent instead of the suite's evolvers: a name such as `"claude-code"`, a folder, or a command.
-        folder: where suites are kept; each gets a folder of its own, named after it and the time.
+        folder: where suites are kept; each gets a new folder (named after it and the time).
         out: this suite's own folder; continued if it is there already.
-        cases: judge on the hidden cases of the suite in this folder, to compare the two.
+        cases: judge on the hidden cases of the suite in this folder (to compare the two).
         until: run two entries seed after seed until told apart, such as `"gepa vs random decided"`.
         most_seeds: with `until`: run no more seeds (default 32).
         jobs: runs at the same time.
         unsafe: run with the isolation that works here, rather than refuse.
         progress: show progress on stderr.
         canary: run only the run that is estimated to cost most; `heredity.resume` runs the others.
-        approve: called with the estimate of calls and cost before anything starts; what it raises stops the suite.
+        approve: called with the estimate of calls and cost before anything starts; any exception stops the suite.
 
     Raises:
-        ConfigError: if the configuration is wrong or something that it needs is missing; nothing was started.
+        ConfigError: if the configuration is wrong or lacks something (nothing was started).
         IsolationError: if this machine cannot isolate programs.
         RecordError: if the folder cannot be written, or another process works on it.
 
@@ -674,18 +674,23 @@ def _run(
         raise ConfigError('--most-seeds goes with --until; add --until "A vs B decided", or set run.seeds')
     path = Path(out).expanduser() if out is not None else new_suite_folder(Path(folder).expanduser(), config)
     fresh = not path.exists()
-    checked(config, path, progress=progress, given=_given(suite, overrides, changes))
-    # Earlier suites lie beside this one.
+    checked(config, path, progress=progress, given=_keys_set(suite, overrides, changes))
+    # Earlier suites lie next to this one.
     made = estimate(config, path.parent) if canary or approve is not None else None
     if made is not None and approve is not None:
         approve(made)
     if cases is not None:
         adopt_cases(path, Path(cases))
+    config = _open(path, config, until, fresh=fresh)
+    return Work(path, config, progress, Suite, fresh, only=[made.first] if canary and made is not None else None)
+
+
+def _open(path: Path, config: Config, until: str, *, fresh: bool) -> Config:
+    """Write a suite's folder and return its configuration; a new folder that cannot be begun is removed."""
     try:
         if until:
             begin(path, config, until)
-        only = [made.first] if canary and made is not None else None
-        return Work(path, open_suite(path, config), progress, Suite, fresh, only=only)
+        return open_suite(path, config)
     except ConfigError:
         if fresh:
             forget_unbegun(path)
@@ -693,7 +698,7 @@ def _run(
 
 
 def _resume(folder: str | Path, *, jobs: int | None = None, progress: bool = True) -> Work[Suite]:
-    """Continue an interrupted suite; nothing is run or charged twice.
+    """Continue an interrupted suite (nothing is run or charged twice).
 
     Args:
         folder: the suite's folder.
@@ -701,7 +706,7 @@ def _resume(folder: str | Path, *, jobs: int | None = None, progress: bool = Tru
         progress: show progress on stderr.
 
     Raises:
-        ConfigError: if no suite has begun there.
+        ConfigError: if the folder holds no suite.
         RecordError: if its records are damaged, or another process works on it.
 
     Example:
@@ -715,7 +720,7 @@ def _resume(folder: str | Path, *, jobs: int | None = None, progress: bool = Tru
 
 
 def load(folder: str | Path) -> Suite:
-    """Read a suite, or a single run, from its folder; it may be finished, interrupted or running. Nothing is written.
+    """Read a suite, or a single run, from its folder (finished, interrupted or running). Nothing is written.
 
     Args:
         folder: the suite's or the run's folder.

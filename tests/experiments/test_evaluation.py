@@ -97,8 +97,8 @@ def test_names_and_digests_stand_for_the_same_snapshots(suite: Path) -> None:
     snapshots = read_snapshots(run_of(suite))
     last = snapshots.points[-1]
     for name in ("A_T", "E_2", "best", last.candidate, last.candidate[:8]):
-        assert snapshots.named([name]) == [last]
-    assert [p.batch for p in snapshots.named(["A_T", "A_0", "E_0"])] == [0, 2]
+        assert snapshots.select([name]) == [last]
+    assert [p.batch for p in snapshots.select(["A_T", "A_0", "E_0"])] == [0, 2]
 
 
 def test_a_snapshot_between_those_that_were_judged_can_be_judged_later(tmp_path: Path) -> None:
@@ -173,9 +173,9 @@ def test_an_interrupted_run_has_the_snapshots_that_are_frozen_for_good(own: Path
     assert [p.batch for p in snapshots.points] == [0, 1]
     assert snapshots.best is None
     with pytest.raises(ConfigError, match="no snapshot 'A_T'; it has"):
-        snapshots.named(["A_T"])
+        snapshots.select(["A_T"])
     with pytest.raises(ConfigError, match="update-validation is not judged yet"):
-        snapshots.named(["best"])
+        snapshots.select(["best"])
     before = contents(run)
     judged(tmp_path / "e", run, views=("replay",))
     assert contents(run) == before

@@ -43,11 +43,11 @@ def test_gpus_are_counted_by_their_place_on_the_bus(machine: GpuMachine) -> None
 
 
 def test_a_gpu_is_named_by_number_or_uuid(machine: GpuMachine) -> None:
-    assert {name: gpu.index for name, gpu in machine.named(["GPU-aa", "0"]).items()} == {"GPU-aa": 2, "0": 0}
+    assert {name: gpu.index for name, gpu in machine.select(["GPU-aa", "0"]).items()} == {"GPU-aa": 2, "0": 0}
     with pytest.raises(ConfigError, match=r"names '7', which does not exist; there are: 0, 1 \(GPU-bb\), 2 \(GPU-aa\)"):
-        machine.named(["0", "7"])
+        machine.select(["0", "7"])
     with pytest.raises(ConfigError, match="one GPU twice: 1, GPU-bb"):
-        machine.named(["1", "GPU-bb"])
+        machine.select(["1", "GPU-bb"])
 
 
 def test_where_there_is_none_that_is_said(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ async def test_a_folder_of_locks_that_is_somebody_elses_is_refused(machine: GpuM
 
 
 def test_programs_that_see_everything_are_told_which_are_theirs(machine: GpuMachine) -> None:
-    lease = Lease(machine.named(["2", "0"]))
+    lease = Lease(machine.select(["2", "0"]))
     assert lease.environment(confined=False) == {"CUDA_DEVICE_ORDER": "PCI_BUS_ID", "CUDA_VISIBLE_DEVICES": "2,0"}
     assert lease.environment(confined=True) == {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
     assert [path.name for path in lease.files] == ["nvidia0", "nvidiactl", "nvidia-uvm", "nvidia2"]

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from heredity.cli.main import app
 from heredity.models import Reply
 from heredity.models.contract import Usage
-from heredity.protocols.team_questions.judge import shown
+from heredity.protocols.team_questions.judge import read_record
 from heredity.protocols.team_questions.protocol import gains
 from heredity.protocols.team_questions.report import PUBLISHED, evolution_section, gain_section
 from heredity.protocols.team_questions.results import CheckRow, CourseRow, EvolutionPart, QuestionRow, TeamRun
@@ -277,7 +277,7 @@ def test_what_evolution_did_is_not_counted_as_the_work_on_the_question(tmp_path:
     journal = Journal.open(tmp_path / "journal.jsonl")
     journal.append_many(lines)
     journal.close()
-    record = shown(tmp_path)
+    record = read_record(tmp_path)
     assert (record.tools, record.hops, record.agents, record.steps) == (("read",), 1, ("reader",), 1)
     assert (record.model_calls, record.usage.tokens) == (1, 11)
     assert (record.evolution.calls, record.evolution.usage.tokens, record.evolution.attempts) == (6, 66, 2)

@@ -30,7 +30,7 @@ from heredity.models.contract import Usage
 from heredity.protocols.within_task.programs import TaskAccount, accounts_of, change, contrasts
 from heredity.protocols.within_task.protocol import Spent, choose, covering, wanted
 from heredity.protocols.within_task.report import NO_TRUTH, ORACLE, feedback_label
-from heredity.protocols.within_task.rounds import Given, Metered, Rules, Seen, TaskRounds, Told, seen_of
+from heredity.protocols.within_task.rounds import Given, Metered, Rules, Seen, TaskRounds, Told, feedback_on
 from heredity.records.journal import Line
 from heredity.resources import Candidate, SourceTree
 from heredity.results.run import Verdict
@@ -251,12 +251,12 @@ def test_public_tests_tell_nothing_of_hidden_ones() -> None:
         "info/public": [""],
         "info/judgement": [{"passed": 30, "examples": 2, "verdict": "WA"}],
     }
-    seen = seen_of(Outcome(0, 0.4, 1, trajectory=replace(failed, columns=columns)), "public")
+    seen = feedback_on(Outcome(0, 0.4, 1, trajectory=replace(failed, columns=columns)), "public")
     assert seen == Seen(1.0, "All public tests are passed.")
     columns |= {"info/public": ["WA: case 1"], "info/judgement": [{"passed": 1, "examples": 2, "verdict": "WA"}]}
-    assert seen_of(Outcome(0, 0.0, 1, trajectory=replace(failed, columns=columns)), "public").score == 0.5
+    assert feedback_on(Outcome(0, 0.0, 1, trajectory=replace(failed, columns=columns)), "public").score == 0.5
     with pytest.raises(ConfigError, match="no public tests"):
-        seen_of(Outcome(0, 0.0, 1, trajectory=failed), "public")
+        feedback_on(Outcome(0, 0.0, 1, trajectory=failed), "public")
 
 
 def test_the_coder_has_programs_for_the_problems_of_its_suite() -> None:

@@ -27,9 +27,9 @@ class Receipt:
     """The ledger's data on one submission.
 
     Attributes:
-        first_episode: number of its first episode, counted over the run from 0.
+        first_episode: number of its first episode (0 is the run's first).
         remaining: episodes left after its charge.
-        completed_at: Unix time of the answer, in seconds.
+        completed_at: Unix time of the answer (s).
         seconds: wall seconds from admission to answer.
     """
 

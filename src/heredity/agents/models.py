@@ -36,7 +36,7 @@ async def models_for_agent(
         run: the run that makes the calls.
         record: journals one call's usage.
         limits: the agent's limits.
-        online: whether its provider may search, fetch and run for it; false for an agent without network.
+        online: true if its provider may search, fetch and run for it (false for an agent without network).
 
     Raises:
         RecordError: when the block ends, if a call could not be recorded.

@@ -1,7 +1,7 @@
 """One run's evolution by an outside agent: lays out its workspace, serves its session and its tools, starts and ends the agent.
 
-An agent's sandbox has no network access. The tools are its only way to the web, to documents and to servers, and
-follow the configuration's rules. Their calls are recorded, as is every start of the agent.
+An agent's sandbox has no network access. The tools (its only way to the web, to documents and to servers) follow the
+configuration's rules. Their calls are recorded, as is every start of the agent.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ async def run_starts(
     Args:
         session: receives the agent's submissions.
         journal: the run's journal.
-        agent: the agent; its time limit holds for all starts together.
+        agent: the agent (its time limit holds for all starts together).
         start: runs it once.
 
     Raises:

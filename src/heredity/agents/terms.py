@@ -24,8 +24,8 @@ _PLACE = re.compile(r"(?<![\w…./])/(?:[^\s/'\"]+/)+([^\s/'\":;,)]*)")
 def for_agent(message: str, workspace: Path) -> str:
     """Return a message in a form safe for an agent.
 
-    Its workspace gets the name it knows; other paths are cut to their last part; control and bidirectional characters
-    are escaped.
+    The workspace gets the name that the agent knows (`/workspace`), other paths are cut to their last part, and control
+    and bidirectional characters are escaped.
 
     Args:
         message: the error message.
@@ -59,7 +59,7 @@ class RunTerms:
         max_episodes: maximum number of episodes of one submission.
         limits: limits of one rollout.
         allowed_imports: packages that a policy may import in addition to the standard library.
-        denied_imports: packages named as forbidden, for clarity; all others that are not allowed are missing too.
+        denied_imports: packages named as forbidden, for clarity (all others that are not allowed are missing too).
         tools: whether it has tools of this process.
     """
 

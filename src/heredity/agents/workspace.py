@@ -51,8 +51,8 @@ class Ledger(Protocol):
 class Workspace:
     """The folder an outside agent works in.
 
-    Feedback is written under a temporary name and renamed, so that an agent never sees half of it; publishing a
-    submission again gives the same folder. The agent owns its workspace, so the host never writes through a link there.
+    Feedback is written under a temporary name and renamed (an agent never sees half of it). Publishing a submission again
+    gives the same folder. The agent owns its workspace, so the host never writes through a link there.
     """
 
     def __init__(self, root: Path, terms: RunTerms, briefing: Briefing) -> None:
@@ -77,7 +77,7 @@ class Workspace:
         """Lay out the workspace. The host's files are rewritten; the agent's program is left as it is.
 
         Args:
-            initial: the program to start from; the briefing's starter if None.
+            initial: the program to start from (None for the briefing's starter).
 
         Raises:
             ConfigError: if something other than a folder is in the way.
@@ -155,7 +155,7 @@ class Workspace:
 
         Args:
             feedback: the session's answer.
-            trajectories: one per outcome; those of the outcomes if None or empty.
+            trajectories: one per outcome (those of the outcomes if None or empty).
             receipt: the ledger's data. If None it is computed from the submissions published before, which is right
                 when submissions are answered in the order of their admission.
 

@@ -308,9 +308,9 @@ def _work(folder: Path, *, approve: bool, live: bool, json_output: bool, unsafe:
     from heredity.results.text import clean
     from heredity.team.assembly import work
     from heredity.team.bus import NOBODYS
-    from heredity.team.settings import asked_of
+    from heredity.team.settings import read_task
 
-    asked = asked_of(folder)
+    asked = read_task(folder)
     watch = _Progress(quiet=json_output)
 
     async def review(plan: Plan) -> Plan:

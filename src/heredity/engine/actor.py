@@ -64,7 +64,7 @@ class Solving:
         rounds: number of answers; above 1 the solver refines its solution inside the rollout (Solution-Evo).
         feedback: feedback between rounds. With `"verdict"` the solver sees ground truth: such a run is labelled oracle.
         temperature: passed to the model; None omits it.
-        max_tokens: maximum tokens per reply; None omits it.
+        max_tokens: maximum tokens per reply (None omits it).
         seconds: wall seconds for the whole rollout.
         program_seconds: wall seconds per round for a program that drives the conversation, excluding time spent waiting
             for services.
@@ -116,7 +116,7 @@ Service = Callable[[Any], Awaitable[Any]]
 class ProvidedTool:
     """A tool that the task's environment provides, such as the shell of a container.
 
-    Models call it like any other tool; programs may request it as a service of the same name.
+    Models call it like any other tool; programs may request it (as a service of the same name).
 
     Attributes:
         spec: the tool's description for the model.
@@ -132,8 +132,8 @@ class ProvidedTools(tuple[ProvidedTool, ...]):
     """The tools that a task's environment provides for one conversation of an attempt.
 
     Attributes:
-        again: returns the tools for another conversation of the same attempt, such as a step of a team. Open state,
-            such as the pages of a browser, is per conversation.
+        again: returns the tools for another conversation of the same attempt, such as a step of a team. Open state (the
+            pages of a browser, say) is per conversation.
         close: releases this conversation's state; on the first conversation of an attempt, the state of the whole
             attempt.
     """

@@ -41,7 +41,7 @@ class Conversation:
     Attributes:
         model: the model to call.
         settings: settings of the rollout.
-        seed: passed to the model; None omits it.
+        seed: passed to the model (None omits it).
         turns: all turns, in order.
         rounds: the final words of every round so far.
         notes: further notes, tracebacks among them.
@@ -95,7 +95,7 @@ class Conversation:
         return reply
 
     def check_answer(self, text: str) -> None:
-        """Check that an answer is not a last reply that is none, whoever drives the conversation.
+        """Check that an answer is not an unusable last reply (also of a program's conversation).
 
         Raises:
             NoAnswerError: if the last reply refuses, is empty or was cut at the token limit, and the answer is its text.

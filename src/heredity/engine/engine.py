@@ -45,7 +45,7 @@ class EngineSettings:
         concurrent: maximum concurrent rollouts per runner.
         workers: settings of worker processes.
         containers: backend for container tasks; a name in `heredity.sandbox.containers.contract.BACKENDS`.
-        tools: opens the tools given to candidates in addition to their own, with the sandbox for programs; None for
+        tools: opens the tools given to candidates in addition to those they bring, with the sandbox for programs; None for
             no tools.
     """
 
@@ -59,7 +59,7 @@ class EngineSettings:
 
 @dataclass(frozen=True, slots=True)
 class Views:
-    """The runners of one execution model, by kind; hidden tasks have runners of their own. Implements `Runner`."""
+    """The runners of one execution model, by kind; hidden tasks have separate runners. Implements `Runner`."""
 
     train: Mapping[str, Runner]
     hidden: Mapping[str, Runner]
@@ -103,7 +103,7 @@ class Engine:
         if settings.tools is not None:
             check_tools(self._kinds.values())
         self._gateway = Gateway(settings.gateway)
-        # Judging has its own cache: replies from the evolution must not be reused.
+        # Judging has a separate cache: replies from the evolution must not be reused.
         self._judging = Gateway(settings.gateway, namespace="judging") if settings.gateway.cache else self._gateway
         self._programs: SandboxedPrograms | None = None
         self._backend: Backend | None = None
@@ -162,7 +162,7 @@ class Engine:
         Args:
             kind: a kind that the engine was created for.
             execution: name of the execution model; by default the configured one.
-            placement: where rollouts run, an instance of the kind's placement class; None for the kind's default.
+            placement: where rollouts run (an instance of the kind's placement class); None for the kind's default.
             judging: true for hidden tasks, whose runners do not share cached replies with the others.
 
         Raises:
@@ -204,7 +204,7 @@ class Engine:
         if any(need.confined or need.programs for need in needs):
             self.isolation = isolations.resolve(unsafe=workers.unsafe).tier
         if any(need.programs for need in needs):
-            # Rollouts have their own timeout, so programs that drive a conversation need none.
+            # Rollouts have a timeout, so programs that drive a conversation need none.
             limits = ProgramLimits(wall_s=max(ProgramLimits().wall_s, settings.solving.seconds + _SLACK_S))
             programs = SandboxedPrograms(workers.count, limits, unsafe=workers.unsafe)
             self._programs = await self._stack.enter_async_context(programs)

@@ -1,7 +1,7 @@
 """Kinds of tasks: one object per kind describes how its tasks are attempted; packages offer kinds as entry points.
 
 A taskset names its kind (`TasksetInfo.kind`). Only the kind's own folder depends on which kind it is: the engine
-opens a runner from the kind's `Kind` with the resources it needs, and all other code calls what the kind declares.
+opens a runner from the kind's `Kind` with the resources it needs, and all other code calls only these functions.
 
     def _open(opening: Opening) -> Runner:
         return DebateRunner(opening.model, opening.settings, opening.concurrent)
@@ -50,13 +50,13 @@ class Needs:
         model: tells if a language model attempts the tasks. With `"none"` one runner serves any configured model.
         purpose: completes the error about a missing model, such as `"questions are answered"`.
         offline: a model that works without a network, for trying the kind out.
-        judge: a language model may judge attempts, if one is configured.
+        judge: a language model may judge attempts (if one is configured).
         programs: the sandbox for programs.
         containers: a backend of containers.
         confined: the runner confines candidates' processes itself.
         commands: the runner starts commands in bubblewrap sandboxes itself.
         tools: candidates get the tools that a configuration names (`solver.tools`).
-        placement: class of the objects that say where rollouts run; None if there is no choice.
+        placement: class of the objects that say where rollouts run; None if they always run in one place.
         calls: assumed model calls of one attempt, the fewest and the most, for estimates of cost.
         reads: keys of `[limits]`, `[solver]` and `[engine]` that its runner reads, such as `"limits.episode_s"` or
             `"solver.*"`; None if not known.
@@ -117,7 +117,7 @@ class Opening:
         concurrent: maximum concurrent rollouts.
         model: attempts tasks.
         judge: judges attempts.
-        programs: the sandbox for programs; closed, like the backend, by the caller.
+        programs: the sandbox for programs (closed, like the backend, by the caller).
         backend: creates containers.
         provided: returns the tools that a configuration names; None if it names none.
         workers: settings of worker processes.
@@ -178,12 +178,12 @@ class Kind:
         open: returns a runner, which starts its processes with its first job and ends them in `close`.
         needs: resources to open it with.
         candidates: how candidates are read and checked.
-        usage: returns the model usage of a rollout; None for kinds without model calls, whose costs are not recorded.
+        usage: returns the model usage of a rollout (None for kinds without model calls, whose costs are not recorded).
         restarts: the reason a resource shared by rollouts died in one of them and was restarted.
         shown: public data of a task in addition to its id.
         unrepeatable: given the folder of a run without a language model, returns why its candidates' scores cannot be
-            reproduced; empty if they can.
-        checks: the kind's checks for `heredity doctor`; the argument allows them to install what a user may install.
+            reproduced (empty if they can).
+        checks: the kind's checks for `heredity doctor`; the argument allows them to install packages as the user.
         schema: JSON schema of its task files; empty if it has none.
     """
 

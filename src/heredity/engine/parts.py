@@ -31,7 +31,7 @@ class Parts:
 
     Attributes:
         prompts: texts by prompt name.
-        memories: texts by memory name; empty ones are left out.
+        memories: texts by memory name (without empty ones).
         tools: its tools, by name.
         program: the program that drives the conversation; None leaves it to the model.
         style: one of `STYLES`.

@@ -65,9 +65,9 @@ class Sight:
 
     Attributes:
         text: the observation as text, `""` if it is a picture.
-        picture: the observation as PNG; empty if it is text.
+        picture: the observation as PNG (empty if it is text).
         message: the result of the last action.
-        paid: the reward of the last action, in the world's own unit.
+        paid: the reward of the last action (in the world's unit).
         t: steps taken so far; `steps`: maximum number of steps.
     """
 
@@ -186,7 +186,7 @@ def plain_player() -> Candidate:
 
 @dataclass
 class ReactPlayer:
-    """A language model called once per step. Its context is bounded, however long the episode.
+    """A language model called once per step. Its context is bounded for any length of the episode.
 
     Args:
         parts: its prompts and memories.

@@ -1,7 +1,6 @@
 """Solver programs: a candidate's `agent.py` that drives the conversation itself, in the sandbox (Agent-Evo).
 
-The program defines `solve(problem, host)` and returns its answer as text. It requests from this process what it
-cannot do in the sandbox:
+The program defines `solve(problem, host)` and returns its answer as text. It requests services from this process:
 
     from heredity_guest import ask
     reply = ask("model", {"messages": [{"role": "user", "content": "…"}], "tools": host["tools"]})
@@ -47,7 +46,7 @@ async def run_program(parts: Parts, problem: Problem, toolbox: Toolbox, earlier:
 
     Raises:
         NoAnswerError: if it fails, takes too long, or returns no text.
-        ProviderError: if a model call failed, even if the program handled the error.
+        ProviderError: if a model call failed (even if the program handled the error).
         BudgetError: likewise, if the budget does not allow a call.
         ConfigError: likewise, if the model does not support such requests.
         HostError: if the sandbox fails.

@@ -1,7 +1,7 @@
 """One confined process that runs functions of a program, as the host sees it.
 
-The process writes to one pipe and is not trusted. Every frame is checked for size, turn and content; a violation ends
-the process and becomes a result. The host keeps the time: a program's own seconds pause while the host serves it.
+The process writes to one pipe and is not trusted. Every frame is checked for size, turn and content; a violation ends the
+process (and becomes a result). The host keeps the time: a program's own seconds pause while the host serves it.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ class ProgramLimits:
         memory_bytes: memory of its process in addition to the interpreter's.
         scratch_bytes: size of its writable folder.
         output_bytes: bytes kept of stdout and of stderr per call.
-        result_bytes: maximum size of the result, as JSON.
+        result_bytes: maximum size of the result (as JSON).
         wall_s: wall seconds of one call, including the services it waits for.
         init_s: wall seconds for importing its module, and for constructing an object that is kept.
         requests: maximum service requests per call.

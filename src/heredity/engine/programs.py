@@ -185,15 +185,15 @@ _FUNCTION = re.compile(f"{_PATH}:{_PATH}")
 class SandboxedPrograms:
     """Runs functions of untrusted source trees; bound to the event loop that first uses it.
 
-    Programs import their own modules, the standard library and the allow-listed packages; their folder is readable, the
-    working directory is a private scratch folder. `random` and numpy's global generator start from the same state in
+    Programs import modules of their tree, the standard library and the allow-listed packages; their folder is readable.
+    The working directory is a (private) scratch folder. `random` and numpy's global generator start from the same state in
     every process. Processes start with the first call.
 
     Args:
-        workers: maximum concurrent programs; by default one per core. Programs that wait for a service or for their
+        workers: maximum concurrent programs (by default one per core). Programs that wait for a service or for their
             next call do not count.
         limits: limits of each call.
-        unsafe: run with the layers of isolation available here instead of refusing when one is missing.
+        unsafe: run with the layers of isolation available here (instead of refusing when one is missing).
 
     Attributes:
         isolation: the layers in force.
@@ -266,7 +266,7 @@ class SandboxedPrograms:
                 importing.
             services: services that the program may request in any of its calls (see `call`).
             processor: count CPU time, which is independent of machine load, instead of wall time. Calls that only
-                wait then end by wall time with the error `"unanswered"`, which is no verdict on the program.
+                wait then end by wall time with the error `"unanswered"`, which says nothing about the program.
 
         Raises:
             ConfigError: if `make` is malformed, or an argument is not a JSON value.

@@ -35,7 +35,7 @@ class SolvingRunner:
 
     Args:
         model: the model that solvers converse with; also the critic between rounds.
-        judge: the model that checks answers where no rule can.
+        judge: the model that checks answers (where no rule can).
         programs: the sandbox for candidates that have programs; closed by the caller.
         settings: settings of each rollout.
         concurrent: maximum concurrent rollouts.
@@ -66,8 +66,8 @@ class SolvingRunner:
     def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
         """Attempt jobs, yielding (position, trajectory) as each one ends; closing the generator drops the rest.
 
-        A rollout may take `Solving.seconds` or `Limits.episode_s`, whichever is less. Neither waiting for a slot nor
-        checking the answer is counted.
+        A rollout may take the lower of `Solving.seconds` and `Limits.episode_s`. Waiting for a slot and checking the
+        answer do not count (nor are they limited).
 
         Raises:
             BudgetError: if the budget does not allow a model call; rollouts in progress are dropped.
@@ -91,7 +91,7 @@ class SolvingRunner:
         return as_completed(attempt(position, job) for position, job in enumerate(jobs))
 
     async def close(self) -> None:
-        """No-op; the runner has no processes of its own."""
+        """No-op; the runner starts no processes."""
 
     def problem(self, task: Task) -> Problem:
         """Return the public part of a task."""

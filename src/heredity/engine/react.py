@@ -54,7 +54,7 @@ def has_action(text: str) -> bool:
 def parse_action(text: str) -> Action | str:
     """Parse the first action of a reply; otherwise return an error text for the model.
 
-    Accepted are a JSON object or a Python dictionary in the tag, fenced or not, the tag left open, a bare name, an
+    Accepted are a JSON object or a Python dictionary in the tag (fenced or not), the tag left open, a bare name, an
     object without a tag, and parameters under any usual key or next to the name. Text after the first action is
     ignored: the model answers observations that it only imagined.
     """

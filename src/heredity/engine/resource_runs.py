@@ -1,6 +1,6 @@
 """Runs of resources: tools in the sandbox, policies in environments, and what needs no sandbox, as one operator.
 
-An environment is run by a policy, and a policy by an environment: both give one episode. An environment resource names a
+An environment is run by a policy (and a policy by an environment): both give one episode. An environment resource names a
 registered environment, `{"id": "CartPole-v1"}` or `{"taskset": "gymnasium/CartPole-v1"}`. Files and modules of the host are
 refused, because environments run outside the sandbox.
 """
@@ -43,7 +43,7 @@ class ResourceRuns:
 
     Args:
         programs: the sandbox for tools.
-        unsafe: confine policies with the isolation available on this machine instead of refusing.
+        unsafe: confine policies with the isolation available here (instead of refusing).
         seconds: timeout of a tool, in wall seconds.
     """
 

@@ -48,8 +48,8 @@ class Record(Protocol):
 async def attributed(record: Record, rollout: Awaitable[Trajectory], seconds: float | None = None) -> Trajectory:
     """Return the trajectory of a rollout, or the record of the failure that ended it.
 
-    A failing provider, host or environment leaves the rollout missing; a timeout is the candidate's failure. Other
-    errors, such as an exhausted budget, end more than the rollout and propagate.
+    A failing provider, host or environment leaves the rollout missing; a timeout is the candidate's failure. Other errors
+    (an exhausted budget, say) end more than the rollout and propagate.
 
     Args:
         record: of the rollout.

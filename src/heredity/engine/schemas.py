@@ -1,4 +1,4 @@
-"""JSON schemas of tools' arguments: whether a schema can be used, and checking arguments against it.
+"""JSON schemas of tools' arguments: checks of schemas, and of arguments against them (any draft).
 
 Schemas come from untrusted authors. References lead only inside the schema, patterns match in linear time, and a check
 whose branches multiply is not made. A keyword that makes no sense is the tool author's mistake and refuses no call.
@@ -56,7 +56,7 @@ def check_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any], *, 
     Args:
         schema: the schema of an object. References to other documents are not followed.
         arguments: JSON values.
-        where: the tool's name, for errors.
+        where: the tool's name (for errors).
 
     Raises:
         ConfigError: if an argument is missing, unknown or invalid; the message names it and the expected value, for up
@@ -72,7 +72,7 @@ def check_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any], *, 
             return
         errors = list(validator.iter_errors(arguments))
     except (TypeError, ValueError, RecursionError):
-        # A schema or values that are no JSON; the tool sees for itself.
+        # The schema or the values are not JSON; the tool checks them.
         return
     if errors:
         faults = list(dict.fromkeys(_words(error, sound, arguments, where) for error in errors))
@@ -90,7 +90,7 @@ def _compiled(schema: Any) -> Validator:
 
 @lru_cache(maxsize=256)
 def _sound(text: str) -> tuple[Any, Validator | None]:
-    """Return a schema without the parts that are no schema, and its validator; None if nothing can be checked."""
+    """Return a schema without its invalid parts, and its validator; None if nothing can be checked."""
     schema = json.loads(text)
     for holder, _ in list(_outward(schema)):
         del holder["$ref"]
@@ -123,13 +123,13 @@ def _subschemas(schema: Any) -> Iterator[dict[str, Any]]:
         yield own
         for key, inner in own.items():
             if key not in _DATA:
-                yield from _named_subschemas(inner) if key in _BY_NAME else _subschemas(inner)
+                yield from _subschemas_by_name(inner) if key in _BY_NAME else _subschemas(inner)
     elif isinstance(schema, list):
         for inner in cast("list[Any]", schema):
             yield from _subschemas(inner)
 
 
-def _named_subschemas(value: Any) -> Iterator[dict[str, Any]]:
+def _subschemas_by_name(value: Any) -> Iterator[dict[str, Any]]:
     for inner in cast("dict[str, Any]", value).values() if isinstance(value, dict) else ():
         yield from _subschemas(inner)
 
@@ -223,9 +223,9 @@ def _extent(value: Any) -> tuple[int, int]:
 
 
 def _words(error: ValidationError, schema: Any, arguments: Any, where: str) -> str:
-    """Return an error as a sentence that names the argument, what it must be, and what it is."""
+    """Return an error as a sentence that names the argument, the expected value, and the given one."""
     path = list(error.instance_path)
-    own = _named(path, where)
+    own = _argument_name(path, where)
     keyword, wanted = error.kind.name, error.kind.value
     value = arguments
     for step in path:
@@ -238,9 +238,9 @@ def _words(error: ValidationError, schema: Any, arguments: Any, where: str) -> s
         return f"{own} does not take {', '.join(map(str, wanted))}{takes}"
     if keyword in ("anyOf", "oneOf"):
         branches = cast("list[Any]", _holder(schema, error.schema_path).get(keyword) or [])
-        return f"{own} must fit one of {_shown(branches)}, not {_shown(value)}"
+        return f"{own} must fit one of {_as_text(branches)}, not {_as_text(value)}"
     if keyword in _LIMITS:
-        measure = len(value) if _LIMITS[keyword][1] else _shown(value)
+        measure = len(value) if _LIMITS[keyword][1] else _as_text(value)
         return (
             f"{own} must {_LIMITS[keyword][0].format(wanted)}, {'and has' if _LIMITS[keyword][1] else 'not'} {measure}"
         )
@@ -270,7 +270,7 @@ _LIMITS: Mapping[str, tuple[str, bool]] = {
 }
 
 
-def _named(path: list[str | int], where: str) -> str:
+def _argument_name(path: list[str | int], where: str) -> str:
     """Return the name of an argument: `x of rows[1] of t`."""
     names: list[str] = []
     for step in path:
@@ -293,11 +293,11 @@ def _holder(schema: Any, path: list[str | int]) -> dict[str, Any]:
 
 
 def _in_order(types: list[str], schema: Any, error: ValidationError) -> list[str]:
-    """Return types in the order of the schema; the validator sorts them its own way."""
+    """Return types in the order of the schema; the validator sorts them differently."""
     given = _holder(schema, error.schema_path).get("type")
     return cast("list[str]", given) if isinstance(given, list) else types
 
 
-def _shown(value: Any) -> str:
+def _as_text(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 300 else f"{text[:300]} … ({len(text)} characters)"

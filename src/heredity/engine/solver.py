@@ -49,7 +49,7 @@ async def revision(
 
     Args:
         parts: may override the prompts, with `prompt/critic` and `prompt/revise`.
-        conversation: makes the request for a critique, a separate one.
+        conversation: makes the (separate) request for a critique.
         question: the question as sent.
         text: the answer.
         feedback: returns the feedback of public tests or of the verdict.
@@ -132,14 +132,14 @@ class Solver:
         Args:
             problem: the problem.
             conversation: a new conversation.
-            programs: runs tools and programs; None if the candidate has none.
+            programs: runs tools and programs (None if the candidate has none).
             feedback: returns feedback on answers between rounds, where the settings say `"public"` or `"verdict"`.
                 Its time is not counted as the solver's.
             provided: tools that the task provides.
 
         Raises:
             ConfigError: if programs or feedback are needed and missing, or a tool has the name of a provided one.
-            ProviderError: if a model call fails through no fault of the candidate.
+            ProviderError: if a model call fails (through no fault of the candidate).
             BudgetError: if the budget does not allow a model call.
             HostError: if the sandbox fails.
             IsolationError: if a program cannot be confined.
@@ -233,7 +233,7 @@ class Written(Solver):
         feedback: Feedback | None = None,
         provided: Sequence[ProvidedTool] = (),
     ) -> Answer:
-        """Give the fixed answer, once, whatever the number of rounds; never raises."""
+        """Give the fixed answer, once, for any number of rounds; never raises."""
         text = self.parts.prompts["answer"]
         conversation.conclude(text)
         conversation.rounds.append(text)

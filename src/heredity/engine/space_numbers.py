@@ -118,7 +118,7 @@ def _leaves(space: Space, at: str) -> Iterator[Leaf]:
 
 
 def _goal_error(parts: Mapping[str | int, Space], at: str) -> Iterator[Leaf]:
-    """Goal-conditioned tasks publish the current and the desired state: the difference is a feature of its own."""
+    """Goal-conditioned tasks publish the current and the desired state: the difference is a further feature."""
     achieved, desired = parts.get("achieved_goal"), parts.get("desired_goal")
     if achieved and desired and achieved["type"] == desired["type"] == "Box" and _shape(achieved) == _shape(desired):
         size = math.prod(_shape(desired))
@@ -268,7 +268,7 @@ def starter_program(public: Mapping[str, Any]) -> SourceTree:
     """Return the program that acts uniformly at random.
 
     Its generator is seeded from `env_meta["policy_seed"]` (0 if absent) and the episode's index. Unbounded numbers are
-    drawn from a standard normal distribution. An action space that has no numbers is sampled by its own `sample`.
+    drawn from a standard normal distribution. An action space that has no numbers is sampled by `sample`.
 
     Args:
         public: the taskset's public information, with `action_space`.

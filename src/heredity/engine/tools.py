@@ -46,7 +46,7 @@ async def run_tool(
         seconds: timeout, in wall seconds.
 
     Returns:
-        The result; failures of the tool are results too. A tool that is only a SKILL.md returns its text.
+        The result (failures of the tool are results too). A tool that is only a SKILL.md returns its text.
 
     Raises:
         UnknownNameError: if the tool or the version does not exist.
@@ -73,7 +73,7 @@ async def call_tool(
 
 
 def read_skill(files: SourceTree, path: str) -> ToolResult:
-    """Return the text of a skill's file; one that is missing or is no text is a result with an error that says so."""
+    """Return the text of a skill's file; one that is missing or not text gives an error as its result."""
     if path not in files:
         return ToolResult(error="missing", message=str(UnknownNameError("file of the skill", path, files)))
     text = files.texts().get(path)
@@ -97,7 +97,7 @@ class Tool:
     Attributes:
         name: its name.
         description: its purpose and when to use it.
-        parameters: JSON schema of its arguments, of type object.
+        parameters: JSON schema of its arguments (of type "object").
         tree: the program; None for a text alone.
         skill: the files of a skill, which agents read; None for a program.
     """
@@ -153,7 +153,7 @@ class Toolbox:
 
     Attributes:
         tools: the tools.
-        programs: runs the programs; None if there are none.
+        programs: runs the programs (None without any).
         conversation: the conversation that uses them; its settings limit each call.
         provided: tools that the task provides.
 

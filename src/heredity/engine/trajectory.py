@@ -28,7 +28,7 @@ class Failure:
         category: a `heredity.results.status.Status`, or one of the kind's own.
         message: one line.
         traceback: the author's own frames, with file and line.
-        step_index: the step at which it happened; None before the first.
+        step_index: the step at which it happened (None before the first).
         error: the provider's or the host's failure, until the rollout is recorded.
     """
 
@@ -61,8 +61,7 @@ class Trajectory:
         length: steps taken.
         terminated: true if the environment ended the episode, not a truncation or a failure.
         columns: `obs` (length + 1 entries, the last one following the final step), `action`, `reward`, `terminated`,
-            `truncated`, and `info/<key>` for each key. Observations and actions that are dictionaries or tuples have
-            one
+            `truncated`, and `info/<key>` for each key. Observations and actions that are dictionaries or tuples have one
             column for each leaf instead: `obs/image`, `obs/direction`, `action/0`.
         stdout: the policy's output (bounded).
         stderr: likewise.

@@ -57,6 +57,6 @@ def exit_text(status: int) -> str:
     if status == frames.LIVED_ON:
         return "it closed its pipe to the host"
     if status < 0:
-        names = {s.value: s.name for s in signal.Signals}  # real-time signals have no name of their own
+        names = {s.value: s.name for s in signal.Signals}  # real-time signals have no names
         return f"signal {names.get(-status, -status)}"
     return "it ended itself" if status == 0 else f"exit status {status}"

@@ -26,7 +26,7 @@ from heredity.methods.operators.evidence import shortened
 from heredity.methods.operators.tuning import Tunable, has_constants, program_file
 from heredity.methods.registry import MethodOptions, parse_options
 from heredity.models.replies import fenced_in, object_in, unfenced, without_thoughts
-from heredity.resources.evolve_blocks import applied, distance, is_open, kept, open_lines, size_of
+from heredity.resources.evolve_blocks import applied, distance, is_open, open_lines, restore_fixed, size_of
 
 T = TypeVar("T")
 
@@ -361,7 +361,7 @@ def _version(source: str, reply: Mapping[str, Any]) -> tuple[str, str]:
     whole, edits, why = reply.get("program"), reply.get("edits"), shortened(str(reply.get("why", "")), 120)
     if isinstance(whole, str) and whole.strip():
         whole = f"{unfenced(whole)}\n" if whole.lstrip().startswith(("```", "~~~")) else whole
-        changed = kept(source, whole if whole.endswith("\n") else whole + "\n")
+        changed = restore_fixed(source, whole if whole.endswith("\n") else whole + "\n")
     elif isinstance(edits, list) and edits:
         pairs = [_pair(edit) for edit in cast("list[Any]", edits)]
         changed = applied(source, pairs)

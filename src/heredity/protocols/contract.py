@@ -57,10 +57,10 @@ class Needs:
         tasksets: names of additional tasksets.
         models: names of additional execution models.
         gpus: GPUs reserved for each run.
-        episodes: train episodes a run may spend; 0 if something else limits it. Used for progress only.
+        episodes: train episodes a run may spend (0 if something else limits it). Used for progress only.
         attempts: attempts of candidates at tasks, judging included: the fewest and the most, for estimates of cost.
         proposals: calls of `gateway.optimisation` likewise; None if they follow from the method's options.
-        asks: names of models that are called besides those of `[gateway]`, such as those of a team's agents.
+        asks: names of models called in addition to those of `[gateway]`, such as those of a team's agents.
         roles: whether the protocol calls the model of a role. A missing role depends on the kind of task and the evolver.
     """
 
@@ -103,7 +103,7 @@ class RunContext:
         cell: the run.
         suite: its suite.
         engine: runs tasks.
-        hidden_cases: the suite's secret; hidden tasks are drawn from it.
+        hidden_cases: the suite's secret (hidden tasks are drawn from it).
         judgements: the suite's judgements under this run's conditions, for the scores of its reference.
         lease: the GPUs of this run.
         model: the evolver's model; None if it uses none.
@@ -136,7 +136,7 @@ class Evolver:
         evolve: spends the budget.
         replay: True if it is deterministic and resumed by running it again.
         description: name, kind and options, for the record.
-        publisher: makes the hook that receives feedback; None if only the evolver reads it.
+        publisher: makes the hook that receives feedback (None if only the evolver reads it).
         failure: finds its failure in the journal of the closed session, for an evolver that does not raise.
     """
 
@@ -155,10 +155,10 @@ class Setup:
         evolver: the evolver, with its inputs.
         judge: judges the run.
         views: the hidden tasks to judge on; none may be empty.
-        reference: its baseline; None leaves it to the judge.
+        reference: its baseline (None leaves it to the judge).
         runner: runs its tasks; by default the engine with the execution model.
         judgements: judgements of that runner; by default the context's.
-        batches: the batches of train tasks; None lets the evolver choose tasks.
+        batches: the batches of train tasks (None lets the evolver choose tasks).
         disjoint: if True, views must not share tasks with each other or with training.
         record: further fields of `run.started`, with keys of the protocol.
         within: the view whose tasks the session runs instead of train tasks; empty for none.
@@ -205,7 +205,7 @@ class Protocol:
         summary: a one-line description.
         setting: sets up runs and their judges.
         sections: its configuration sections by name, including general sections that it extends with keys.
-        baselines: methods added to every suite with the same budget, because simple methods are competitive.
+        baselines: methods added to every suite with the same budget (simple methods are competitive).
         metrics: its typed part of the results, and the score properties that the shared analysis needs.
         report: its sections of report pages.
         events: its journal events beyond those of all runs: kind to data type.

@@ -47,7 +47,7 @@ def manifest_of(part: SourceTree, where: str = "a part") -> Manifest:
 
 
 def with_description(part: SourceTree, manifest: Manifest, where: str) -> Manifest:
-    """Return a manifest with the description of the part's SKILL.md, if it has none of its own.
+    """Return a manifest with the description of the part's SKILL.md, if it has none.
 
     Raises:
         ConfigError: if the SKILL.md cannot be read.

@@ -121,7 +121,7 @@ def check(type_: str, name: str, tree: SourceTree, manifest: Manifest) -> Any:
         ConfigError: see `build`.
     """
     label = f"{type_}/{name}"
-    # The scripts of a skill are read and run by agents, in whatever version they are written.
+    # The scripts of a skill are read and run by agents, in any Python version.
     for path in tree if type_ != "tool" or CODE in tree else ():
         if path.endswith(".py"):
             _check_syntax(label, path, tree)

@@ -110,7 +110,7 @@ class Contract:
     """A SKILL.md.
 
     Attributes:
-        name: the name of the resource; for a tool also its folder's name.
+        name: the name of the resource (for a tool also its folder's name).
         description: its purpose and when to use it.
         extra: the other keys of the front matter.
         text: the text after the front matter.
@@ -146,7 +146,7 @@ def read_contract(text: str, *, where: str) -> Contract:
 
     Args:
         text: the file's text.
-        where: its name in messages.
+        where: its name (in messages).
 
     Raises:
         ConfigError: if it has no front matter, or this is not YAML, too large, too deep, or with aliases, tags or

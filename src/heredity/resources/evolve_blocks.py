@@ -50,8 +50,8 @@ def fixed_text(source: str) -> tuple[str, ...]:
 def applied(source: str, edits: list[tuple[str, str]]) -> str:
     """Return a program with each `search` text, which occurs once in it, replaced by its `replace` text.
 
-    If a text does not occur literally, lines match that differ only in line ends, trailing blanks and tabs of
-    indentation, if there is one such place; the replacement takes the program's style.
+    If a text does not occur literally, lines match that differ only in line ends, trailing blanks and tabs of indentation
+    (if there is one such place); the replacement takes the program's style.
 
     Raises:
         ConfigError: if a text does not occur, or more than once, or a fixed line would change.
@@ -62,10 +62,10 @@ def applied(source: str, edits: list[tuple[str, str]]) -> str:
         if count > 1 or not search:
             raise _not_once(count, search)
         changed = changed.replace(search, replace) if count else _replaced(changed, search, replace)
-    return kept(source, changed)
+    return restore_fixed(source, changed)
 
 
-def kept(source: str, changed: str) -> str:
+def restore_fixed(source: str, changed: str) -> str:
     """Return a version of a program with the fixed lines restored exactly.
 
     Line ends become those of `source`, and so do line ends and trailing blanks of fixed lines.

@@ -1,8 +1,8 @@
 """The registry: every operator of Autogenesis' table 7, the same for all six types, over one store; and folders of resources.
 
-Changes build the new version first: one that cannot be built is refused, and the head stays where it was.
+Changes build the new version first (one that cannot be built is refused, and the head stays where it was).
 
-Folders are `TYPE/NAME/…`, or collections of Agent Skills, `NAME/SKILL.md` with whatever lies next to it. Every file is kept
+Folders are `TYPE/NAME/…`, or collections of Agent Skills, `NAME/SKILL.md` with the files next to it. Every file is kept
 byte for byte, its permissions in the manifest's metadata, under `modes`. Links are refused, caches (`__pycache__`, `*.pyc`,
 `.git`, `.ipynb_checkpoints`) are left out.
 """
@@ -432,7 +432,7 @@ class Registry:
             type_: the resource's type.
             name: its name.
             files: its files.
-            manifest: its manifest; a JSON object changes only the keys it has.
+            manifest: its manifest (a JSON object changes only the keys it has).
             branch: the branch to move.
             base: the base version; by default the branch's head.
             part: `"patch"`, `"minor"` or `"major"`: the part of the highest number so far to increase.
@@ -589,7 +589,7 @@ class Registry:
     def load_from_json(self, path: AnyPath) -> int:
         """Add the versions of a `save_to_json` file, all or nothing, and return the number of new ones.
 
-        Versions keep their numbers and digests. Heads of existing resources do not move.
+        Versions keep their numbers (and digests). Heads of existing resources do not move.
 
         Raises:
             DamagedRecordError: if something in it does not match its digest.
@@ -617,7 +617,7 @@ class Registry:
     def load_contract(self, path: AnyPath) -> Version:
         """Read `NAME/SKILL.md` into the resource it describes: a tool, unless its metadata name another type.
 
-        Where other files lie beside it, it is the folder of a skill, which is read whole. A missing tool is registered; an
+        Where other files lie next to it, it is the folder of a skill, which is read whole. A missing tool is registered; an
         unchanged one gets no new version.
 
         Raises:

@@ -356,7 +356,7 @@ class Store:
         Args:
             draft: the version.
             branch: the branch to move; None to move none.
-            new: require that the resource does not exist yet, instead of that it does.
+            new: require that the resource does not exist yet (instead of that it does).
             action: the action for the log.
 
         Raises:
@@ -406,7 +406,7 @@ class Store:
             return _version(*row)
 
     def list(self, type_: str | None = None, name: str | None = None, *, hidden: bool = False) -> list[Version]:
-        """Return the heads of all resources by type and name, or, given a name, every version of it from the first.
+        """Return the heads of all resources by type and name, or (given a name) every version of it from the first.
 
         Raises:
             UnknownNameError: if the type or the resource does not exist.
@@ -437,7 +437,7 @@ class Store:
         Args:
             type_: the resource's type.
             name: its name.
-            number: the version; None leaves the head where it is.
+            number: the version (None leaves the head where it is).
             branch: created if missing.
             hidden: whether `list` and `get` leave out the resource from now on; its history stays.
 
@@ -504,11 +504,11 @@ class Store:
         return _version(*row).label if row else digest[:12]
 
     def adopt(self, entries: Iterable[tuple[Version, SourceTree]], heads: Iterable[tuple[str, Version, bool]]) -> int:
-        """Add unchanged versions, in one transaction, and return the number of new ones.
+        """Add unchanged versions (in one transaction) and return the number of new ones.
 
         Args:
             entries: versions and their files; pinned ones come before those that pin them.
-            heads: branch, version, and whether it is hidden; heads of existing resources stay.
+            heads: branch, version, and whether it is hidden (heads of existing resources stay).
 
         Raises:
             ConfigError: if another version has the same number here; nothing is added then.

@@ -48,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--resume", action="store_true")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     options = parser.parse_args(arguments)
-    # The library logs with a traceback what is reported below in a line.
+    # The library logs a traceback; below, one line reports it.
     logging.disable()
     if options.packages:
         sys.path.insert(0, options.packages)
@@ -72,7 +72,7 @@ def inside(path: str, workspace: Path) -> Path:
 
 
 def choice(options: list[Any]) -> str | None:
-    """Return the option that grants a permission, for good if offered; None if none does."""
+    """Return the option that grants a permission, permanently if offered; None if none does."""
     for kind in ("allow_always", "allow_once"):
         for option in options:
             if option.kind == kind:

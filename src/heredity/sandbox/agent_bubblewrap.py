@@ -2,7 +2,7 @@
 
 Inside, the agent has separate namespaces (user, process, network, IPC, host name, cgroup), no capabilities, its
 workspace with the host's files in it read-only, the system's programs and an allow-listed view of the interpreter. It
-reaches its session through one Unix socket, and optionally a broker of language models through another. Nothing else
+reaches its session through one Unix socket, and a broker of language models through another (optional). Nothing else
 is visible: no simulator, no `heredity`, no run folder, no hidden case.
 """
 

@@ -1,6 +1,6 @@
 """The sandbox of a browser: a script that a driver starts in place of the browser.
 
-Inside are separate namespaces, the system's programs, a folder for downloads, and one port that leads to the proxy.
+Inside are separate namespaces, the system's programs, a folder for downloads, and one port (it leads to the proxy).
 Pages are foreign code: the browser's sandbox around each page is kept where this machine allows nested sandboxes.
 """
 
@@ -33,7 +33,7 @@ _INSIDE = "/opt/heredity"
 _SOCKET = "/run/heredity/proxy.sock"
 _FILTER = 9
 _TMP_BYTES = 512 << 20
-_MOST_PROCESSES = 4096  # including threads, of which a page has some twenty
+_MOST_PROCESSES = 4096  # including threads; a page has some twenty
 _FILE_BYTES = 512 << 20
 _POLICY_FOLDERS = ("/etc/chromium", "/etc/chromium-browser", "/etc/opt/chrome")
 _POLICY = {

@@ -139,11 +139,11 @@ class Root:
 
 
 def try_command(program: Sequence[str], *, nests: bool = False) -> subprocess.CompletedProcess[str]:
-    """Run a command that sees the whole host, read-only, to find out whether namespaces work here.
+    """Run a command that sees the whole host (read-only) to find out whether namespaces work here.
 
     Args:
         program: the program and its arguments.
-        nests: allow further user namespaces.
+        nests: allow further user namespaces (in the command).
 
     Raises:
         IsolationError: if bubblewrap is not installed.
@@ -211,7 +211,7 @@ def seccomp_program(allowed: tuple[str, ...] = (), *, forks: bool = True) -> byt
 
     Args:
         allowed: calls to allow in addition.
-        forks: allow further processes; threads are always allowed.
+        forks: allow further processes (threads are always allowed).
 
     Raises:
         IsolationError: if the system calls of this machine are unknown.

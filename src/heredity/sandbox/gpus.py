@@ -1,6 +1,6 @@
 """GPUs by name, leased: a run holds its GPUs exclusively among all processes of this user.
 
-GPUs are read from the driver's list. A lease is an advisory lock on a file for each GPU, in a folder of this user;
+GPUs are read from the driver's list. A lease is an advisory lock on a file for each GPU (in a folder of this user);
 the kernel releases it when a process ends in any way.
 """
 
@@ -72,7 +72,7 @@ class GpuMachine:
             gpus.append(Gpu(len(gpus), "" if "?" in uuid else uuid, folder.name, files))
         return gpus
 
-    def named(self, names: Sequence[str]) -> dict[str, Gpu]:
+    def select(self, names: Sequence[str]) -> dict[str, Gpu]:
         """Return GPUs by their configured names.
 
         Args:
@@ -127,7 +127,7 @@ NO_GPU = Lease({})
 class GpuPool:
     """The GPUs that a suite may lease, to be used on one event loop.
 
-    A run gets all of its GPUs at once or waits, so that runs cannot deadlock. The runs of a suite are served in the
+    A run gets all of its GPUs at once or waits (runs cannot deadlock). The runs of a suite are served in the
     order in which they ask; between processes the order is undefined.
     """
 
@@ -138,7 +138,7 @@ class GpuPool:
             ConfigError: if one does not exist.
         """
         self._machine = machine or GpuMachine()
-        self._gpus = self._machine.named(names) if names else {}
+        self._gpus = self._machine.select(names) if names else {}
         self._turn = asyncio.Lock()
 
     @asynccontextmanager

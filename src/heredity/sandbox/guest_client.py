@@ -3,12 +3,13 @@
 
 Standard library only; imports nothing of Heredity.
 
-    heredity submit [--episodes "0-3,7"] [--json]      submit the program on train cases (inclusive ranges) submit
-    program --episodes "0:2,4:8"                the same; half-open ranges heredity finish [ID ...]
-    end the run heredity info                                      state of the run as JSON heredity task
-    the task in Markdown heredity tools                                     tools that may be asked for, with their
-    arguments heredity tool NAME ['{"argument": "value"}']       ask one and print its result; - reads the arguments
-    from stdin
+    heredity submit [--episodes "0-3,7"] [--json]    submit the program on train cases (inclusive ranges)
+    submit program --episodes "0:2,4:8"              the same; half-open ranges
+    heredity finish [ID ...]                         end the run
+    heredity info                                    state of the run as JSON
+    heredity task                                    the task in Markdown
+    heredity tools                                   available tools, with their arguments
+    heredity tool NAME ['{"argument": "value"}']     ask one and print its result; - reads the arguments from stdin
 
 It connects to the Unix socket HEREDITY_SOCKET, or else to the address HEREDITY_URL or EVOPOLICYGYM_SUBMIT_URL. Exit
 codes: 0 done; 1 the program failed as a whole; 2 wrong command line; 3 refused, nothing charged; 4 the run is closed;
@@ -83,7 +84,7 @@ def _parser() -> argparse.ArgumentParser:
         finish,
         commands.add_parser("info", help="state of the run"),
         commands.add_parser("task", help="the task"),
-        commands.add_parser("tools", help="tools that may be asked for"),
+        commands.add_parser("tools", help="available tools"),
         tool,
     ):
         command.add_argument("--json", action="store_true", help="print the whole answer")

@@ -1,6 +1,6 @@
 """Allow-list of hosts and ports for a team, which also keeps names from leading to the local network.
 
-A name is resolved once, and the resulting address is checked and connected to, so that a name that changes in between
+A name is resolved once, and the resulting address is checked (and connected to), so that a name that changes in between
 gains nothing.
 """
 

@@ -1,7 +1,7 @@
 """Inference engines for checkpoints, and the sandbox of their workers and of the gateway's local models.
 
-Inside are no network, tasks, references or run folder. A worker gets its checkpoint as one open folder. Where a GPU
-is used, its device files and information about the machine's processors are visible too.
+The sandbox has no network, tasks, references or run folder. A worker gets its checkpoint as one open folder. With a GPU,
+its device files (and information about the machine's processors) are visible too.
 """
 
 from __future__ import annotations

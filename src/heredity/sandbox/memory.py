@@ -57,7 +57,7 @@ def machine_memory() -> int:
 def family(root: int) -> dict[int, Process]:
     """Return a process, its descendants, and the other processes of its session, by process id.
 
-    Orphans become children of the first process of their namespace, so that none of a sandbox is missed. Without a
+    Orphans become children of the first process of their namespace (so none of a sandbox is missed). Without a
     sandbox, an orphan in a new session is not found, and is not ended either.
     """
     # In order, so that the parent is read before the child: one that ends meanwhile has passed its children on by then.

@@ -46,7 +46,7 @@ class Bounds:
 
     Attributes:
         cpu_s: CPU seconds of all its threads.
-        wall_s: wall seconds, without those in which it was ready but had no processor.
+        wall_s: wall seconds (without those in which it was ready but had no processor).
         memory_bytes: simultaneous private memory.
         output_bytes: bytes of its standard output; 64 KiB of its standard error are kept.
         disk_bytes: bytes it may write, in memory.
@@ -67,7 +67,7 @@ class Ended:
         code: its exit code; minus the number of the signal that ended it.
         stdout: its standard output.
         stderr: its standard error; beyond 64 KiB, the start and the end.
-        cpu_s: CPU seconds, with some 10 ms for its sandbox.
+        cpu_s: CPU seconds (with some 10 ms for its sandbox).
         wall_s: wall seconds.
         peak_bytes: peak memory.
         reason: `"exited"`, or the exceeded limit: `"cpu"`, `"wall"`, `"output"`, or `"memory"` where that was
@@ -134,7 +134,7 @@ class NativeRuns:
             bounds: its limits.
             work: content of `/work`, read-only; a compiler works on a copy.
             stdin: its standard input.
-            shown: further files and folders of the host, read-only, at the same paths.
+            shown: further files and folders of the host (read-only, at the same paths).
             environment: variables in addition to PATH, HOME and LANG.
             compiling: allow it to start processes and write to `/work`.
 
@@ -244,9 +244,9 @@ class _Reaper:
         used: dict[str, Any] | None = None
         while used is None and reason == "exited":  # A process that closed its output may still be running.
             try:
-                used = self._answer(max(clock.left(), 0.001))
+                used = self._answer(max(clock.remaining(), 0.001))
             except TimeoutError:
-                reason = "exited" if clock.left() > 0 else "wall"
+                reason = "exited" if clock.remaining() > 0 else "wall"
         if used is None:
             _kill(group)
             used = self._answer(_MOST_ENDING_S)
@@ -298,7 +298,7 @@ def _root(rules: int, bounds: Bounds, work: Path | None, shown: Sequence[Path], 
 def _exchanged(streams: Sequence[IO[bytes]], stdin: bytes, bounds: Bounds, clock: RunClock) -> tuple[bytes, bytes, str]:
     """Write and read until both outputs are closed or a limit is passed; return both and the limit."""
     feed, out_stream, err_stream = streams
-    out, err, rest = bytearray(), _Said(), memoryview(stdin)
+    out, err, rest = bytearray(), _Excerpt(), memoryview(stdin)
     with contextlib.ExitStack() as stack, selectors.DefaultSelector() as selector:
         for stream in streams:
             stack.enter_context(contextlib.closing(stream))
@@ -307,9 +307,9 @@ def _exchanged(streams: Sequence[IO[bytes]], stdin: bytes, bounds: Bounds, clock
         selector.register(out_stream, selectors.EVENT_READ, out)
         selector.register(err_stream, selectors.EVENT_READ, err)
         while any(key.data is not None for key in selector.get_map().values()):
-            left = clock.left()
+            left = clock.remaining()
             if left <= 0:
-                return bytes(out), err.kept(), "wall"
+                return bytes(out), err.content(), "wall"
             for key, _ in selector.select(left):
                 if key.data is None:
                     rest = _fed(feed.fileno(), rest)
@@ -321,13 +321,13 @@ def _exchanged(streams: Sequence[IO[bytes]], stdin: bytes, bounds: Bounds, clock
                 if not block:
                     selector.unregister(key.fileobj)
                 elif key.data is out and len(out) + len(block) > bounds.output_bytes:
-                    return bytes(out), err.kept(), "output"
+                    return bytes(out), err.content(), "output"
                 else:
                     key.data.extend(block)
-    return bytes(out), err.kept(), "exited"
+    return bytes(out), err.content(), "exited"
 
 
-class _Said:
+class _Excerpt:
     """The start and the end of a run's output, because errors come last."""
 
     def __init__(self) -> None:
@@ -339,7 +339,7 @@ class _Said:
         self._head += block[:room]
         self._tail = (self._tail + block[room:])[-_CHUNK // 2 :]
 
-    def kept(self) -> bytes:
+    def content(self) -> bytes:
         cut = self._length - len(self._head) - len(self._tail)
         between = f"\n… {cut} bytes are left out …\n".encode() if cut else b""
         return bytes(self._head) + between + bytes(self._tail)

@@ -84,7 +84,7 @@ async def started(command: PipedCommand, *, unsafe: bool = False) -> AsyncGenera
 
     Args:
         command: the command.
-        unsafe: run without a sandbox where there is none.
+        unsafe: run without a sandbox (where there is none).
 
     Raises:
         IsolationError: if this machine cannot confine it, and `unsafe` is False.

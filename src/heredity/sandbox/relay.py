@@ -170,7 +170,7 @@ class _Connection:
 
     Attributes:
         waiting: data still to be written to each end.
-        ended: the ends that are closed for reading.
+        ended: the ends that are closed (for reading).
         spoken: whether any data was ever sent.
         used: time of the last data.
         open: whether it is open.

@@ -114,7 +114,7 @@ class RunClock:
     def __init__(self, root: int, seconds: float) -> None:
         self._root, self._end = root, time.monotonic() + seconds
 
-    def left(self) -> float:
+    def remaining(self) -> float:
         """Return the remaining seconds; 0 or less at the end."""
         left = self._end - time.monotonic()
         return left if left > 0 else left + queued_of(self._root)

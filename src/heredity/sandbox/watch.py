@@ -202,7 +202,7 @@ class Watch:
         Args:
             bounds: its limits.
             workspace: the folder it writes to.
-            host_files: names in it written by the host, which do not count.
+            host_files: names in it written by the host (they do not count).
             root: the started process; all of its descendants belong to the agent.
             first: the first process of its sandbox, if it has one.
         """

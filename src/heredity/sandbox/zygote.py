@@ -197,14 +197,14 @@ class Sandbox:
         try:
             answer = process.call(request, seconds)
         except _FailedError:
-            self._put_back(process)
+            self._release(process)
             raise
         except _EndedError as error:
             raise self._why(process) from error
         except BaseException:
             self._end(process)
             raise
-        self._put_back(process)
+        self._release(process)
         return answer
 
     def close(self) -> None:
@@ -238,7 +238,7 @@ class Sandbox:
             raise
         return process
 
-    def _put_back(self, process: _Process) -> None:
+    def _release(self, process: _Process) -> None:
         if process.calls >= CALLS:
             self._end(process)
             return
@@ -536,7 +536,7 @@ class ZygoteProcess:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         for end in (ours, theirs):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
-        # Isolated except for the environment, all of which is passed here: a text's hash must not depend on the zygote.
+        # Isolated except for the environment, which is passed here: a text's hash must not depend on the zygote.
         flags = ["-P", "-s", "-S", "-B"]
         command = [sys.executable, *flags, f"{self._settings['guest']}/zygote.py", str(theirs.fileno())]
         environment = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1", "LANG": "C.UTF-8"}

@@ -36,7 +36,7 @@ class OpenBatch:
         """Restore the state from the log.
 
         Args:
-            plan: the batches; None if the run has no schedule.
+            plan: the batches (None if the run has no schedule).
             log: the state of the session, read from the journal.
             record: writes to the journal.
             replay: True if the method starts again from the beginning.
@@ -61,7 +61,7 @@ class OpenBatch:
         """True if the next batch was already started in an earlier process."""
         return self._position < len(self._log.batches)
 
-    def left(self) -> Sequence[Batch]:
+    def remaining(self) -> Sequence[Batch]:
         """Return the remaining batches."""
         return self.plan.batches[self._position :]
 
@@ -147,7 +147,7 @@ class CheckedTrial:
     Attributes:
         candidate: the candidate to evaluate.
         blob: the encoded candidate.
-        tasks: train task indices, one per episode, repeats written out.
+        tasks: train task indices (one per episode, repeats written out).
         parents: digests of the candidates it was made from.
         note: a one-line note for readers.
     """
@@ -231,7 +231,7 @@ def admission_lines(
         checked: the trials.
         key: the request's key.
         request: its digest and its submission numbers.
-        left: episodes left before it; None without a limit.
+        left: episodes left before it (None without a limit).
         at_s: reading of the run's clock, in seconds.
     """
     lines: list[Line] = []

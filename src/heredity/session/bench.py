@@ -174,7 +174,7 @@ class Judgements:
         key = digest_bytes(self.store.hidden_cases.salt + canonical_json(about))
         return await self.store.once(key, make)
 
-    def named(self, folder: Path) -> str:
+    def name_of(self, folder: Path) -> str:
         """Return the name of a suite's folder in judgements: a relative path, so the suite can be moved."""
         return os.path.relpath(folder, self.store.path.parent)
 
@@ -341,7 +341,7 @@ async def score_reference(bench: Bench, reference: Reference) -> tuple[float, ..
     If the run ended with the reference itself, the run's judgement serves for both.
 
     Returns:
-        One score per held-out task; NaN where missing.
+        One score per held-out task (NaN where missing).
 
     Raises:
         ConfigError: if the scores it carries are not one per held-out task.

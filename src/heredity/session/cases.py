@@ -48,7 +48,7 @@ class HiddenCases:
     """The secret of a suite, drawn once so that all its runs are judged on the same cases.
 
     Attributes:
-        entropy: 256 random bits; every case is drawn from them.
+        entropy: 256 random bits (every case is drawn from them).
         salt: 256 random bits; the salts of the commitments are derived from them.
     """
 
@@ -62,7 +62,7 @@ class HiddenCases:
 
     @classmethod
     def create(cls, folder: Path) -> HiddenCases:
-        """Draw a suite's secret and store it, readable by its owner only; return the existing one if there is one.
+        """Draw a suite's secret and store it (readable by its owner only), or return the existing one.
 
         If several processes create it at once, one wins and all return its secret.
 

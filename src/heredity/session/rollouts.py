@@ -67,7 +67,7 @@ class Evaluator:
         Args:
             rollouts: runs and retries jobs.
             taskset: the taskset of the tasks.
-            tasks: the train tasks; the index of each is its position.
+            tasks: the train tasks (the index of each is its position).
             seed: the run's seed.
 
         Raises:
@@ -184,7 +184,7 @@ class Rollouts:
     async def tasks(
         self, taskset: TasksetInfo, tasks: Sequence[Task], candidate: Candidate, seed: int
     ) -> list[Trajectory]:
-        """Run one candidate on tasks, in order; return nothing if the kind of the tasks refuses the candidate.
+        """Run one candidate on tasks (in order); return nothing if the kind of the tasks refuses the candidate.
 
         Args:
             taskset: the taskset of the tasks.

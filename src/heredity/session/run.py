@@ -79,11 +79,11 @@ class RunPlan:
         packages: versions of every package that can change a score.
         plugins: code of other packages that was loaded by name (see `heredity._core.plugins.Origin`).
         execution: name of the execution model, for the record; empty without one.
-        conditions: the settings that scores depend on, by dotted configuration key; they tell apart runs of one evolver.
+        conditions: the settings that scores depend on, by dotted configuration key (they distinguish runs of one evolver).
         routes: route names and the models behind them, for the record.
         coverage: the share of scores that selection and verdicts require.
         record: further fields of `run.started`, with keys of the protocol.
-        failure: finds the failure of an evolver that does not raise; None if it always raises.
+        failure: finds the failure of an evolver that does not raise (None if it always raises).
         within: the view whose tasks the session runs, for evolution within a task without training; empty to run train tasks.
     """
 
@@ -156,7 +156,7 @@ async def run_evolution(
 ) -> Verdict:
     """Start or resume a run and drive it until it is judged.
 
-    A cancelled or killed run loses nothing: call this again with the same arguments to resume. An evolver that
+    A cancelled or killed run loses nothing (call this again with the same arguments to resume). An evolver that
     raises has failed: its traceback is recorded, and its submissions are judged. Other errors (disk, runner)
     leave the run resumable.
 

@@ -74,7 +74,7 @@ class Decisions:
         Args:
             log: the state of the session, read from the journal.
             record: writes to the journal.
-            gate: checks every commit but the first; None for no gate.
+            gate: checks every commit but the first (None for no gate).
             replay: True if the method starts again from the beginning.
         """
         self._log, self._record, self._gate = log, record, gate
@@ -180,13 +180,13 @@ class Schedule:
     epochs of batches are the epoch setting.
 
     Attributes:
-        batch_size: tasks per batch; the last batch of an epoch may have fewer.
+        batch_size: tasks per batch (the last batch of an epoch may have fewer).
         epochs: passes over the train tasks, each in a new order.
         updates: updates a method may make per batch.
         persistence: see `Persistence`.
         assess: batches between judged snapshots; 0 for the ends of epochs. The first and last snapshots are always judged.
         gate: True to check every commit with the contract gate.
-        canaries: train tasks that the gate runs; 0 for none, as without a gate.
+        canaries: train tasks that the gate runs (0 for none), as without a gate.
     """
 
     batch_size: int = 8
@@ -211,7 +211,7 @@ class BatchPlan:
         schedule: the schedule it was drawn for.
         seed: the seed it was drawn from.
         train: number of train tasks.
-        batches: the batches, in order.
+        batches: the batches (in order).
         canaries: train task indices that the contract gate runs.
     """
 

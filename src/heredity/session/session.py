@@ -119,7 +119,7 @@ class AdmittedRequest:
         """Check a request under the same key; return True the first time it is repeated after a restart.
 
         Raises:
-            ReplayDivergedError: if a replaying method's request differs from the one before the restart.
+            ReplayDivergedError: if a replaying method's request differs (from the one before the restart).
             RejectedError: if it is a different request.
         """
         if self.digest != digest:
@@ -142,8 +142,8 @@ def earlier(log: SessionLog, ids: Sequence[int]) -> AdmittedRequest:
 class RunClock:
     """Running time of a run, in seconds.
 
-    The clock ticks at regular heartbeats, which are recorded. At most two intervals count between ticks, so a stopped
-    process or a sleeping machine is not charged for its absence. A restart continues from the last recorded heartbeat,
+    The clock ticks at regular heartbeats, which are recorded. At most two intervals count between ticks (a stopped process
+    or a sleeping machine is not charged for its absence). A restart continues from the last recorded heartbeat,
     so a crash costs or gains at most one interval.
     """
 
@@ -184,7 +184,7 @@ class Pay(Protocol):
 class RecordedModel:
     """A method's model: recorded, replayed, and charged to the run's budget.
 
-    Equal requests are told apart by their occurrence number, so the order of different requests does not matter.
+    The occurrence number distinguishes equal requests, so the order of different requests does not matter.
     """
 
     def __init__(self, model: Model, records: Committer, admit: Callable[[], None], pay: Pay) -> None:
@@ -208,7 +208,7 @@ class RecordedModel:
 
         Raises:
             ProviderError: if the model fails to answer this request, or failed to when it was recorded.
-            OutageError: if the provider is unreachable; this is not recorded, and a resumed run sends the request again.
+            OutageError: if the provider is unreachable (not recorded: a resumed run sends the request again).
             ClosedError: if the budget is spent; no request is sent.
         """
         occurrence = self._asked[request.digest]
@@ -353,11 +353,11 @@ class Accounts:
         self._shown = BudgetLedger(budget) if replay else self._true
         self._paid = set[int]() if replay else {s.submit_id for s in log.submissions.values() if s.status is not None}
 
-    def left(self, clock_s: float) -> Budget:
+    def remaining(self, clock_s: float) -> Budget:
         """Return the remaining budget."""
         return self._true.remaining(clock_s)
 
-    def seen(self, clock_s: float) -> Budget:
+    def visible(self, clock_s: float) -> Budget:
         """Return the remaining budget as the evolver sees it."""
         return self._shown.remaining(clock_s)
 
@@ -426,7 +426,7 @@ class Session:
             records: receives everything the session records.
             runner: runs the tasks.
             taskset: the taskset of the tasks.
-            tasks: the train tasks; an evolver refers to them by position.
+            tasks: the train tasks (an evolver refers to them by position).
             rules: budget, seed, limits.
             publisher: makes the hook that receives feedback; the hook may query the session's submissions.
             clock: the run's clock; by default one that continues from the journal.
@@ -486,7 +486,7 @@ class Session:
 
     def remaining(self) -> Budget:
         """Return the remaining budget as the evolver sees it."""
-        return self._accounts.seen(self.clock.now())
+        return self._accounts.visible(self.clock.now())
 
     async def commit(self, decision: Decision, candidate: Candidate | None = None) -> Decision:
         """Journal a decision and return the recorded one (see `SessionContract.commit`).
@@ -505,14 +505,14 @@ class Session:
         return await self._decisions.make(decision, candidate)
 
     async def batches(self) -> AsyncIterator[Batch]:
-        """Yield the batches of the schedule; starting one freezes the committed candidate.
+        """Yield the batches of the schedule (starting one freezes the committed candidate).
 
         Raises:
             ConfigError: if the run has no schedule.
             RejectedError: if the next batch is started while submissions are in flight.
             ClosedError: if the session is closed, or its budget is spent.
         """
-        for batch in self._batches.left():
+        for batch in self._batches.remaining():
             if not self._batches.repeating:
                 self._check_open("started")
                 self._check_unspent()
@@ -623,7 +623,7 @@ class Session:
     def _admit(self, checked: Sequence[CheckedTrial], key: str, digest: str) -> AdmittedRequest:
         self._check_unbroken()
         self._check_open("submitted")
-        left = self._accounts.left(self.clock.now())
+        left = self._accounts.remaining(self.clock.now())
         if left.exhausted:
             raise ClosedError("the session is closed: its budget is spent")
         charge = sum(len(trial.tasks) for trial in checked)
@@ -732,6 +732,6 @@ class Session:
             raise HostError(f"the session stopped: {self.broken}; fix the cause and resume the run") from self.broken
 
     def _notice_end(self) -> None:
-        exhausted = self._accounts.left(self.clock.now()).exhausted
+        exhausted = self._accounts.remaining(self.clock.now()).exhausted
         if self.closed is not None or self.broken is not None or (exhausted and not self._running()):
             self._ended.set()

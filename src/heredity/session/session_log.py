@@ -36,13 +36,13 @@ class Submission:
 
     Attributes:
         submit_id: number in the run, from 1.
-        key: the request's key; one request may hold several submissions.
+        key: the request's key (one request may hold several submissions).
         request: digest of the request.
         position: index of its trial in the request, and the number of trials.
         candidate: digest of the candidate.
         tasks: train task indices, one per episode.
         first_episode: episodes charged to the run before this submission.
-        remaining: episodes left after the charge; None without a limit.
+        remaining: episodes left after the charge (None without a limit).
         admitted_at: Unix time in seconds.
         at_s: the run's clock at admission, in seconds.
         status: `"ok"` or the program failure that ended all episodes; None while in flight.
@@ -50,7 +50,7 @@ class Submission:
         outcomes: one per episode, without trajectories.
         blob: digest of the encoded trajectories; None if the candidate was refused.
         seconds: wall time of the rollouts.
-        completed_at: Unix time in seconds.
+        completed_at: Unix time (s).
         usage: usage of its model calls; None if rollouts make none.
     """
 
@@ -96,10 +96,10 @@ class SessionLog:
         candidates: digest to the blob that holds the candidate.
         lineage: digest to the parents and note last recorded for it.
         rejections: key, category and message of rejected requests.
-        closed: the reason, once the session is closed.
+        closed: the reason (once the session is closed).
         clock_s: last reading of the run's clock, in seconds.
         episodes: number of episodes charged.
-        decisions: commits and refusals, in order.
+        decisions: commits and refusals (in order).
         probed: digest to the result of the contract gate's probe.
         batches: the data of each started batch, in order, with the number of decisions made before it.
     """
@@ -227,7 +227,7 @@ def score_from_json(score: float | None, status: str) -> float:
 def cut_torn_request(journal: Journal) -> int:
     """Remove a partially written request from the journal and return the number of removed events.
 
-    A request is charged as a whole or not at all. Its lines are written and synced together before any rollout starts,
+    A request is charged as a whole (or not at all). Its lines are written and synced together before any rollout starts,
     so if some are absent, no rollout has started and they are the last lines of the journal.
 
     Raises:

@@ -143,7 +143,7 @@ class ViewPlan:
     Attributes:
         name: the view's name in the journal.
         split: the split its tasks are drawn from.
-        count: number of tasks, 1 or more.
+        count: number of tasks (at least 1).
         taskset: the taskset of its tasks; None for the run's taskset.
     """
 
@@ -181,10 +181,10 @@ class ViewScores:
         lengths: steps of each rollout.
         statuses: `"ok"`, a failure category, or `"missing"`.
         seconds: total wall time of the rollouts.
-        usage: usage of their model calls; None if rollouts make none.
+        usage: usage of their model calls (None if rollouts make none).
         why: why the first missing rollout is missing; empty if none is or no reason is recorded.
         restarts: reasons for restarting a model's process.
-        comparisons: the judge's comparison of each answer, None without one; empty where answers are not compared.
+        comparisons: the judge's comparison of each answer (None without one); empty where answers are not compared.
         recalled: True if another run of the suite made these rollouts; seconds and usage are counted there.
     """
 

@@ -32,7 +32,7 @@ class TeamTool:
 
     Attributes:
         tool: its description for the model, and its implementation.
-        repeatable: allow a repetition after a kill of a call without a recorded end.
+        repeatable: allow a repetition (after a kill) of a call without a recorded end.
         lasting: the call has a lasting effect in the team or outside, so trials of edits skip it.
         recalled: called with the trace (see `Traced`) of a call made before a kill and not repeated.
     """
@@ -75,7 +75,7 @@ class SubAgent:
         solver: its parts, as a solver; `Solver(read_parts(candidate))`.
         model: the language model that drives it.
         tools: makes the team's tools for a message being handled.
-        programs: runs the candidate's own tools; None if it has none.
+        programs: runs the candidate's tools (None without any).
         settings: turns, seconds, lengths.
         pictures: pictures shown with each step (media type, bytes).
         release: closes resources opened by a message's tools, once it is handled.
@@ -93,14 +93,14 @@ class SubAgent:
         """Do a step; return its answer and usage.
 
         Raises:
-            AgentFailedError: if there is no answer: out of turns, refused, empty.
+            AgentFailedError: if it gives no answer: out of turns, refused, empty.
             ProviderError: if the model does not answer.
         """
         once = Numbered(context)
         conversation = Conversation(RecordedModel(self.model, once), self.settings)
         provided = [_recorded_tool(tool, once) for tool in self.tools(context)]
         programs = self.programs and _RecordedPrograms(self.programs, once)
-        problem = Problem(asked(message.body), images=self.pictures)
+        problem = Problem(question_of(message.body), images=self.pictures)
         try:
             answer = await self.solver.attempt(problem, conversation, programs, provided=provided)
         finally:
@@ -112,7 +112,7 @@ class SubAgent:
         return {"answer": answer.text, "calls": answer.calls, "tool_calls": answer.tool_calls, "usage": usage}
 
 
-def asked(body: Mapping[str, Any]) -> str:
+def question_of(body: Mapping[str, Any]) -> str:
     """Return an agent's question from a task's body: the step, its purpose, and the results of earlier steps."""
     parts = [str(body.get("task", ""))]
     if goal := str(body.get("goal", "")):
@@ -149,7 +149,7 @@ class Numbered:
 
     Args:
         context: the message's context.
-        prefix: prefix of their names, to distinguish them from others of the same message.
+        prefix: prefix of their names (unlike that of others of the same message).
     """
 
     def __init__(self, context: Context, prefix: str = "") -> None:
@@ -162,9 +162,9 @@ class Numbered:
         self._counts[kind] = number = self._counts.get(kind, 0) + 1
         return self._context.once(f"{self._prefix}{kind}{number}", effect, repeatable=repeatable)
 
-    async def kept(self, digest: str) -> bytes:
+    async def load(self, digest: str) -> bytes:
         """Return data stored next to the record."""
-        return await self._context.kept(digest)
+        return await self._context.load(digest)
 
 
 class RecordedModel:
@@ -221,7 +221,7 @@ def _recorded_tool(tool: TeamTool, once: Numbered) -> ProvidedTool:
         if isinstance(value, str) or made:
             return made[0] if made else value
         tool.recalled(value)
-        shown = [(str(value["shown"]), await once.kept(value["picture"]))] if value.get("shown") else []
+        shown = [(str(value["shown"]), await once.load(value["picture"]))] if value.get("shown") else []
         return Illustrated(str(value["text"]), shown)
 
     return ProvidedTool(tool.tool.spec, run)

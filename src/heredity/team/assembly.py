@@ -59,7 +59,7 @@ class Makeup:
 
     Attributes:
         candidate: the parts that may evolve: prompts, tools, memories, the design.
-        rest: fixed parts by agent: its other prompts, its program, its way of calling tools.
+        rest: fixed parts by agent (other prompts, its program, its way of calling tools).
         offered: names of the tools that the team provides to its agents.
     """
 
@@ -121,7 +121,7 @@ def present(settings: TeamSettings) -> tuple[TeamSettings, dict[str, str]]:
     """Return a team without its optional agents that cannot work here, and what each of these lacks.
 
     Raises:
-        ConfigError: if another agent lacks something, such as an extra or a key of a search; the message names all of them.
+        ConfigError: if another agent lacks something (an extra, a key of a search); the message names all of them.
     """
     lacking = {name: "; ".join(_lacks(agent, settings)) for name, agent in settings.agents.items()}
     lacking = {name: lacks for name, lacks in lacking.items() if lacks}
@@ -300,7 +300,7 @@ class Equipment:
             review: see `open_team`.
             watch: see `open_team`.
             planner: replaces the team's planner.
-            answer: the right answer, where known: a solved task becomes a canary of the team's evolution.
+            answer: the right answer, where known (a solved task becomes a canary of the team's evolution).
 
         Raises:
             ConfigError: if a part of the team cannot be built, or the optimizer cannot be used.
@@ -345,7 +345,7 @@ class Equipment:
         return replace(self, memory=SharedMemory(read_memory(self.settings.team.memory)))
 
     async def for_task(self, files: Mapping[str, Path]) -> Equipment:
-        """Return a copy for a task with files: tasks do not see each other's files.
+        """Return a copy for a task with files (tasks do not see each other's files).
 
         Args:
             files: the task's files, by name; agents search and read them along with the corpus, and see the pictures
@@ -398,7 +398,7 @@ class Equipment:
         asked = [asking(other, agents[other].description, context) for other in agent.asks]
         named = [offered[called] for called in agent.tools or () if called in offered]
         servers = [called for called in agent.tools or () if called.partition(".")[0] in self.servers.by_name]
-        foreign = [tool for called in servers for tool in self.servers.named(called)]
+        foreign = [tool for called in servers for tool in self.servers.tools_of(called)]
         reaching = [tool for called in agent.tools or () for tool in self.web.tools(called, context, sees=sees)]
         return [*named, *reaching, *foreign, *self.servers.of_agent(name), *asked, *self.memory.tools(context)]
 
@@ -456,7 +456,7 @@ async def work(
         folder: the task's folder.
         task: the task.
         files: the task's files, by name.
-        opened: called with the team and its gateway before the task starts.
+        opened: called with the team and its gateway (before the task starts).
         unsafe: as for `equipped`, including exceptions.
         door: as for `equipped`.
         **how: as for `Equipment.team`, including exceptions.

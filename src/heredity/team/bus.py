@@ -4,8 +4,8 @@
         bus.register(Participant("adder", add))
         answer = await bus.outside.request("adder", {"numbers": [1, 2]})  # a message with an outcome
 
-Whatever a participant does - raises, hangs, leaves, floods - becomes a result for its caller and affects no other
-participant. Only failures outside the team, such as a full disk or a provider that does not answer, are raised. Every
+Any failure of a participant (it raises, hangs, leaves, floods) becomes a result for its caller and affects no other
+participant. Only failures outside the team (a full disk, a provider that does not answer) are raised. Every
 message is durable before it is delivered. A bus opened on the record of an earlier one answers a repeated request
 from that record, and redelivers messages without an answer.
 """

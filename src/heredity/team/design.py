@@ -42,7 +42,7 @@ class EvolutionDesign(BaseModel):
         options: the method's options.
         targets: parts that may change: `"prompt"`, `"tool"`, `"memory"`; with `"agent"` also the agents' tools and
             whom they may ask.
-        attempts: limit on a task's attempts, re-attempts of steps and canaries together; 0 for no evolution.
+        attempts: limit on a task's attempts (re-attempts of steps and canaries together); 0 for no evolution.
         tries: limit on proposals for one failure.
         guards: successful steps of the same agent, re-attempted along with the failed one: they must still succeed.
     """
@@ -126,7 +126,7 @@ class TeamParts:
 
 
 def read_team(candidate: Candidate, offered: Collection[str]) -> TeamParts:
-    """Read a team. Nothing is executed.
+    """Read a team (nothing is executed).
 
     Args:
         candidate: the source of the team.

@@ -1,7 +1,7 @@
 """Shared memory of a team: notes of its agents for each other, searched by words.
 
-Entries of the session are for this task. General ones are for later tasks too, and become the next version of the
-team's memory resource. A note is a message on the bus, so the memory is as durable as everything else.
+Entries of the session are for this task. General ones are for later tasks too (and become the next version of the team's
+memory resource). A note is a message on the bus, so the memory is as durable as everything else.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@
     [agents.translator]
     a2a = "https://agents.example.org/translator"
 
-The launchers start a coding agent. Its workspace holds the task's files and the results of earlier steps, and it calls its model
-through a broker, so that its calls are in the team's accounts. The step's result is `answer.md`, or else its last
+The launchers start a coding agent. Its workspace holds the task's files and the results of earlier steps, and it calls its
+model through a broker (its calls are in the team's accounts). The step's result is `answer.md`, or else its last
 message, and the files in `results/`. A step that was interrupted with the team restarts in the same workspace, and
 the prompt says so.
 """
@@ -48,7 +48,7 @@ from heredity.models.contract import NOTHING_USED
 from heredity.records.agent_starts import exit_words
 from heredity.resources import SourceTree
 from heredity.sandbox.agent_bubblewrap import INSIDE
-from heredity.team.agent import AgentFailedError, asked, shortened
+from heredity.team.agent import AgentFailedError, question_of, shortened
 from heredity.team.bus import NOBODYS
 from heredity.team.participant import Context, Message
 from heredity.team.settings import AgentSection, TeamSettings
@@ -124,7 +124,7 @@ class CodingAgent:
     Attributes:
         name: its name in the team.
         section: its launcher and limits.
-        model: its model; None for none.
+        model: its model (None for none).
         folder: the parent of its workspaces, one for each step.
         shared: settings shared with other coding agents.
     """
@@ -165,7 +165,7 @@ class CodingAgent:
         )
         workspace = attempt_folder / "workspace"
         await asyncio.to_thread(self._lay_out, workspace, message)
-        prompt = "\n\n".join(filter(None, (self.section.prompt, asked(message.body), self._around(workspace))))
+        prompt = "\n\n".join(filter(None, (self.section.prompt, question_of(message.body), self._around(workspace))))
         prompt += f"\n\n{_AGAIN}" if start > 1 else ""
         await self._note_start(context, start, attempt_folder.name)
         counted = _Counted(self.model, self.section, context, start, earlier) if self.model else None
@@ -404,7 +404,7 @@ class ForeignAgent:
     Attributes:
         name: its name in the team.
         url: base URL; its card is at `/.well-known/agent-card.json` below it.
-        token: the token sent to it; it goes to the host of `url` alone, whatever the card says.
+        token: the token sent to it; it goes to the host of `url` alone, even if the card names another.
     """
 
     name: str
@@ -431,7 +431,7 @@ class ForeignAgent:
         async with self._client() as (client, _):
 
             async def send() -> Any:
-                return await self._send(client, asked(message.body))
+                return await self._send(client, question_of(message.body))
 
             async def wait() -> Any:
                 return await self._wait(client, sent["task"], context)
@@ -478,7 +478,7 @@ class ForeignAgent:
                 pause = min(_LAST_S, pause * 1.5)
         except asyncio.CancelledError:
             # A team that stops continues waiting when it resumes.
-            if context.given_up:
+            if context.is_over:
                 with suppress(Exception):
                     async with asyncio.timeout(1):
                         await client.cancel_task(CancelTaskRequest(id=task_id))

@@ -46,7 +46,7 @@ class Kind(StrEnum):
 
 
 class Outcome(StrEnum):
-    """Outcome of a request; every request ends in exactly one, whatever its recipient does."""
+    """Outcome of a request; every request ends in exactly one, even if its recipient fails."""
 
     OK = "ok"
     FAILED = "failed"
@@ -70,7 +70,7 @@ class Message:
         parent: the message being handled when this one was sent; for results, statuses and cancels, the request; `""`
             at the top.
         session, task: the session and task it belongs to, for readers of many records.
-        priority: 0 to 9; among messages of one sender, higher ones are delivered first.
+        priority: 0 to 9 (among messages of one sender, higher ones are delivered first).
         timeout: seconds a request may take from its (re-)issue; None for the bus's default.
         outcome: for results, the request's outcome; None otherwise.
         error: for failed results, the reason, for people.
@@ -187,7 +187,7 @@ class Participant:
         description: its abilities, for planners.
         accepts: kinds of messages it accepts.
         concurrency: number of messages it handles at once.
-        capacity: number of messages of one sender that may wait for it; then the sender is held back.
+        capacity: number of messages of one sender that may wait for it (then the sender is held back).
     """
 
     name: str
@@ -265,7 +265,7 @@ class Context:
             kind: `"task"`, or a participants' kind.
             timeout: seconds; None for the bus's default.
             priority: 0 to 9.
-            key: a name for this request among those of the message being handled; by default its number. Requests
+            key: a name for this request among those of the message being handled (by default its number). Requests
                 made in no fixed order need one for the team to be resumed exactly.
 
         Returns:
@@ -317,7 +317,7 @@ class Context:
         Args:
             name: names it among the effects of handling this message.
             effect: runs it, and returns a JSON value.
-            repeatable: allow a repetition if the team was killed before it was recorded as done.
+            repeatable: allow a repetition (if the team was killed before it was recorded as done).
 
         Raises:
             EffectInDoubtError: if it is not repeatable, and was started without a record of its end.
@@ -349,7 +349,7 @@ class Context:
         blobs = self._bus.record.blobs
         return await asyncio.to_thread(blobs.put, data) if blobs else ""
 
-    async def kept(self, digest: str) -> bytes:
+    async def load(self, digest: str) -> bytes:
         """Return stored bytes; empty without a folder.
 
         Raises:
@@ -368,7 +368,7 @@ class Context:
         return self._bus.record.effect(f"{self._own_id}#{name}")[0]
 
     @property
-    def given_up(self) -> bool:
+    def is_over(self) -> bool:
         """True once the message being handled, or one it is part of, has ended on record: cancelled, or out of time.
 
         A handler cancelled without this belongs to a team that stops and will resume.

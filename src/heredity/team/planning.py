@@ -336,7 +336,7 @@ class Revision:
     """A planner's decision at the end of a round.
 
     Attributes:
-        steps: the next steps; steps that have ended need not be repeated.
+        steps: the next steps (those that have ended need not be repeated).
         finished: whether the task is done.
         result: the answer, if finished.
         note: the reason, for the history.
@@ -371,7 +371,7 @@ class PlanningAgent:
 
     Args:
         planner: makes and revises the plan.
-        agents: returns names and descriptions of the available agents, called before each round: agents may join.
+        agents: returns names and descriptions of the available agents (called before each round: agents may join).
         keep: receives each version of the plan, for plan.md.
         review: receives the plan before each round, returns it as edited by a person; None for no review.
         between: called after each round with the plan, before it is revised: where a team improves itself.
@@ -402,7 +402,7 @@ class PlanningAgent:
         """Do a task: plan, dispatch, collect, plan again.
 
         Raises:
-            PlanningFailedError: if there is no answer after the last round, or no valid plan.
+            PlanningFailedError: if the last round gives no answer, or no plan is valid.
         """
         plan = Plan(str(message.body.get("task", "")))
         for number in range(1, self._rounds + 1):
@@ -471,7 +471,7 @@ def _ended(plan: Plan, step_id: str, result: Message) -> Plan:
     return plan.marked(step_id, State.DONE, str(answer))
 
 
-def shown(plan: Plan, agents: Mapping[str, str]) -> str:
+def prompt_of(plan: Plan, agents: Mapping[str, str]) -> str:
     """Return a planner's prompt: the task, the agents, the steps with their results, bounded in length."""
     listed = "\n".join(f"- {name}: {what}" for name, what in agents.items())
     room = max(200, min(_RESULT, _RESULTS // max(1, len(plan.steps))))
@@ -526,7 +526,7 @@ class ModelPlanner:
             PlanningFailedError: if the plan is still invalid.
         """
         model = RecordedModel(self._model, Numbered(context))
-        messages = [Said("system", self._prompt), Said("user", shown(plan, agents))]
+        messages = [Said("system", self._prompt), Said("user", prompt_of(plan, agents))]
         problem, takes_format = "", "format" in options_of(self._model)
         for attempt in range(_TRIES):
             # Only once: a server may not keep to a schema, and a long text may have to stand beside the object.
@@ -628,7 +628,7 @@ class Debate:
     """A planner (`heredity.team.planning.Planner`) whose plan is a debate.
 
     Args:
-        agents: the debaters, two or more.
+        agents: the debaters (two or more).
         judge: the agent that decides, not a debater.
         rounds: number of rounds.
         stepwise: plan one round at a time, so that agents may be improved between rounds; failed debaters speak

@@ -18,7 +18,7 @@
 
     [agents.engineer]
     description = "writes and tests programs"
-    launcher = "claude-code"        # a coding agent, in a sandbox of its own
+    launcher = "claude-code"        # a coding agent, in a separate sandbox
 
     [mcp.notes]                     # a server of the Model Context Protocol, in the sandbox
     command = ["python3", "notes.py"]
@@ -171,7 +171,7 @@ class DebateSection(Table):
     """A debate in place of a plan: agents argue in rounds, seeing all earlier arguments, and another agent judges.
 
     Attributes:
-        agents: the debaters, two or more; empty for no debate.
+        agents: the debaters (two or more); empty for no debate.
         judge: the agent that decides.
         rounds: number of rounds.
     """
@@ -191,7 +191,7 @@ class EvolutionSection(Table):
         model: the proposing model; by default `gateway.optimisation`, else `team.model`.
         targets: parts that may change; with `"agent"` also the agents' tools and whom they may ask.
         attempts: limit on a task's attempts, re-attempts of steps and canaries together.
-        tries: limit on proposals for one failure.
+        tries: limit on proposals (for one failure).
         guards: number of successful steps re-attempted along with a failed one.
         store: the file of versions; the history is stored next to it.
         canaries: the file of solved earlier tasks.
@@ -356,7 +356,7 @@ class Asked(BaseModel):
         return names
 
 
-def asked_of(folder: Path) -> Asked:
+def read_task(folder: Path) -> Asked:
     """Return the task of a folder used by `heredity team run`.
 
     Raises:

@@ -4,7 +4,7 @@ A candidate whose part `agent/team` lists the team's agents (`heredity.team.desi
 carrying out steps.
 
 So prompts, tools and memories of a team are edited, compared, committed and rolled back like those of a single
-solver. One attempt is one task of the team: its conversations share the attempt's time budget, and every model call
+solver. One attempt is one task of the team (its conversations share the attempt's time budget), and every model call
 belongs to the attempt.
 """
 

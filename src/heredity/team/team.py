@@ -50,7 +50,7 @@ class TeamResult:
 
     Attributes:
         outcome: the outcome.
-        answer: the answer; empty without one.
+        answer: the answer ("" without one).
         error: the reason for a missing answer.
         rounds: number of times the plan was made or revised.
         plan: the last plan.md.
@@ -129,9 +129,9 @@ async def open_team(
         rounds: limit on rounds of planning.
         step_seconds: time limit of each step.
         review: shows the plan of each round to a person and returns it as edited.
-        between: called after each round, where a team improves itself.
+        between: called after each round (where a team improves itself).
         watch: called with each version of the plan.
-        memory: the memory used by the members' tools, with its earlier entries; by default an empty one. The record's
+        memory: the memory used by the members' tools, with its earlier entries (by default an empty one). The record's
             notes are added.
 
     Raises:

@@ -74,7 +74,7 @@ class View:
 
     Attributes:
         spans: of each step, by the id of its message.
-        busy: unanswered requests to agents, by the id of the message: agent and task.
+        busy: unanswered requests to agents (agent and task), by the id of the message.
         used: tokens and cost of the model calls; `calls`: their number.
         started: Unix time of the first message; None before it.
     """
@@ -143,9 +143,9 @@ class View:
             span = self.spans.get(message.parent)
             if span is not None:
                 self.spans[message.parent] = replace(span, end=at, outcome=str(message.outcome))
-                self._results[span.step] = said_in(message)[:_RESULT]
+                self._results[span.step] = text_of(message)[:_RESULT]
         depth = message.id.rstrip("!?").count(".")
-        self._say(at, depth, sender, to, message.kind, str(message.outcome or ""), said_in(message))
+        self._say(at, depth, sender, to, message.kind, str(message.outcome or ""), text_of(message))
 
     def _take_effect(self, at: float, effect_id: str, value: Any) -> None:
         owner, _, name = effect_id.rpartition("#")
@@ -197,7 +197,7 @@ def plan_json(plan: Plan) -> dict[str, Any]:
     return {"steps": steps, "rounds": [asdict(past_round) for past_round in plan.rounds], "text": plan.to_markdown()}
 
 
-def said_in(message: Message) -> str:
+def text_of(message: Message) -> str:
     """Return a message's text: its error, its answer, its task, or its body."""
     body = message.body
     text: Any = (

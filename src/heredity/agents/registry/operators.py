@@ -130,7 +130,7 @@ async def perform(
         given: as in `operate`.
 
     Raises:
-        ToolFailedError: if what was run failed.
+        ToolFailedError: if the tool or policy failed.
         HeredityError: as `operate` and `ResourceRuns.run`.
     """
     if operator != "run":

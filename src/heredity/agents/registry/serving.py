@@ -336,7 +336,7 @@ async def run_on_stdio(server: Any) -> None:
 
 @contextlib.asynccontextmanager
 async def _stdin_lines() -> AsyncGenerator[Any]:
-    """Yield the lines of stdin if it is a pipe; None, for the package's thread, if it is a terminal or a file.
+    """Yield the lines of stdin if it is a pipe; None (for the package's thread) if it is a terminal or a file.
 
     A reading thread cannot be cancelled, and the server would not end before its client sends something.
     """

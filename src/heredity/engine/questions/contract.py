@@ -145,7 +145,7 @@ class Verification:
     Attributes:
         score: 0 (wrong) to 1 (right).
         correct: true if it counts as right.
-        extracted: the answer extracted from the text, cut if long; empty if none was found.
+        extracted: the answer extracted from the text (cut if long, empty if none was found).
         reason: one line on why.
         usage: the judge's usage; empty where a rule decides.
         details: further JSON data for the record.

@@ -48,7 +48,7 @@ def final_text(text: str) -> str:
 
 
 def first_turn(text: str) -> str:
-    """Return a text up to the next question: base models go on with one after answering their own."""
+    """Return a text up to the next question: base models continue with one after the answer."""
     markers = islice(_MARKER.finditer(text), _MARKERS_READ)
     first = next((match for match in markers if _content(text, match, to_the_end=False)), None)
     for match in islice(_NEXT_QUESTION.finditer(text), _MARKERS_READ):

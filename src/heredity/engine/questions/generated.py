@@ -1,6 +1,6 @@
 """Scorers of the package reasoning-gym (Stojanovski et al., 2025, arXiv:2505.24760), prevented from running code in answers.
 
-Scorers that simplify formulas run in a process of their own, since some answers take them hours. The process is
+Scorers that simplify formulas run in a separate process, since some answers take them hours. The process is
 limited by CPU time, so the verdict is the same on a busy machine.
 """
 
@@ -178,7 +178,7 @@ def score(question: Question, answer: str) -> Verification:
     """Score an answer with the data set's own scorer, in this process.
 
     Some scorers would evaluate an answer as Python; an answer that is not a plain value or expression is wrong and
-    never reaches them. An answer that makes a scorer fail is wrong, provided the scorer accepts the reference.
+    never reaches them. An answer that makes a scorer fail is wrong (provided the scorer accepts the reference).
 
     Raises:
         HostError: if the scorer itself fails, or the installed version generates another question for the seed.
@@ -237,7 +237,7 @@ def points_of(scorer: Any, answer: str, entry: Mapping[str, Any]) -> float:
 
 def reference_of(entry: Mapping[str, Any]) -> str:
     """Return the reference answer of an entry, empty if the data set has none."""
-    # Where there is no single right answer, some data sets give None.
+    # Some data sets give None for questions with several right answers.
     return "" if entry["answer"] is None else str(entry["answer"])
 
 

@@ -1,7 +1,7 @@
 """A model as the judge: of one answer against a reference, and of two answers against each other.
 
-Judged texts stand between fences, random lines unknown to their authors, so that an answer cannot pass for
-instructions. A judge that gives no verdict is an error of the provider, never a zero.
+Judged texts stand between fences (random lines unknown to their authors), so that an answer cannot pass for instructions.
+A judge that gives no verdict is an error of the provider, never a zero.
 """
 
 from __future__ import annotations
@@ -74,10 +74,10 @@ class Examination:
     """A verdict on one answer as in Humanity's Last Exam.
 
     Attributes:
-        extracted: the final answer as the judge read it; empty if the text has none.
+        extracted: the final answer as the judge read it (empty if the text has none).
         reasoning: why it is or is not the reference.
         correct: true if it is.
-        confidence: the confidence stated in the answer, 0 to 1; 1 if none is stated.
+        confidence: the confidence stated in the answer (0 to 1; 1 if none is stated).
         usage: the judge's usage.
     """
 
@@ -124,7 +124,7 @@ async def grade(
         reference: the right answer.
         rubric: criteria for a score from 0 to 1.
         seed: seed of the fence, together with all the texts; keep it secret from those who answer.
-        sampling: sampling settings of the judge; the model's defaults if not given.
+        sampling: sampling settings of the judge (the model's defaults if not given).
 
     Raises:
         ProviderError: if the judge refuses, or twice gives no readable verdict.

@@ -198,7 +198,7 @@ def shared_out(questions: Sequence[Question], shares: Mapping[str, float]) -> di
 #     [project.entry-points."heredity.sites"]
 #     local-web = "my_package.site:SITE"
 #
-# The questions of a site are the taskset `questions/NAME`. A question's metadata says what it needs: `files` are
+# The questions of a site are the taskset `questions/NAME`. A question's metadata lists its requirements: `files` are
 # documents given with it, as paths below the folder that `write` fills; `shows` is the evidence that the record of a
 # solver that found the answer must contain.
 

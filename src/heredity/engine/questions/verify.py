@@ -9,7 +9,7 @@
 | `gaia` | the marked answer, else the last line; compared by the benchmark's rule | |
 | `judge` | the whole text, for a model that knows the reference | `rubric` (ours), `pass_at` (0.5) |
 | `hle` | the whole text, for a model that compares the final answer with the reference and reads the stated confidence | |
-| `unpublished` | as `gaia`; it is not scored, since nobody here knows the reference | |
+| `unpublished` | as `gaia`; it is not scored, since the reference is unpublished | |
 | `reasoning-gym` | `<answer>…</answer>`, for the scorer of the package | `dataset`, `config`, `seed` |
 """
 
@@ -136,7 +136,7 @@ class Number:
 
     Attributes:
         value: None if it is too large to compute.
-        percent: true if a percent sign follows.
+        percent: true if "%" follows.
         written: the number as written.
         start: start offset.
         end: end offset.
@@ -441,7 +441,7 @@ def _meant(tokens: str, *, stated: bool, explained: bool) -> tuple[set[str], boo
 
 
 def _listed(tokens: str, choices: tuple[str, ...]) -> set[str]:
-    """Return the letters directly followed by the words of their own options, as where a text repeats the question."""
+    """Return the letters directly followed by the words of their options, as where a text repeats the question."""
     return {
         letter
         for letter, choice in zip(LETTERS, choices, strict=False)
@@ -508,17 +508,17 @@ async def verify(spec: Mapping[str, Any], text: str, *, judge: Model | None = No
 
     Args:
         spec: the task's spec, as `Question.to_spec` returns it.
-        text: the solver's final words; may be empty or of any length.
+        text: the solver's final words (may be empty or of any length).
         judge: the model that judges, for questions that need one.
         seed: seed of the fences in a judge's prompt.
 
     Returns:
-        The score, 0 to 1, higher is better; NaN where the reference is unpublished. An unreadable answer is wrong, with
+        The score (0 to 1, higher is better; NaN where the reference is unpublished). An unreadable answer is wrong, with
         the reason.
 
     Raises:
         ConfigError: if the spec is not a question, or a judge is needed and missing.
-        ProviderError: if the judge gives no verdict; the answer then has no score.
+        ProviderError: if the judge gives no verdict (the answer then has no score).
         HostError: if a scorer of reasoning-gym itself fails.
         MissingExtraError: if reasoning-gym is needed and not installed.
     """

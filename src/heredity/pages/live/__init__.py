@@ -4,17 +4,15 @@
 
 - **A read model.** `index/` keeps a SQLite file next to a suite (or a run that stands alone), derived from journals
 and
-  spans. Updates continue from byte offsets, so nothing is read twice and no journal is held in memory as a whole.
-  Several
+  spans. Updates continue from byte offsets (nothing is read twice, and no journal is held in memory as a whole). Several
   processes may update it, since each step is one transaction that starts at the stored offset. Each line is checked
-  against the chain of its journal; a journal that was cut or replaced is read again. Rows hold the data of lists,
-  graphs
-  and searches, and the position of the rest in the journal; trajectories, programs and replies stay in their blobs.
+  against the chain of its journal; a journal that was cut (or replaced) is read again. Rows hold the data of lists,
+  graphs and searches, and the position of the rest in the journal; trajectories, programs and replies stay in their
+  blobs.
 - **Pages.** `pages/` builds them from the neutral parts of `results/page.py`, and the renderer of reports draws them,
 so
-  both look and escape alike. A list is a window onto a query: the server returns any hundred rows, and the script
-  requests
-  the rows in view. Without the script there are links to the next rows. Every page has its address.
+  both look and escape alike. A list is a window onto a query: the server returns any hundred rows (the script requests
+  those in view). Without the script there are links to the next rows. Every page has its address.
 - **A server.** `app.py` listens on 127.0.0.1 only, below a path that begins with a token; its `Gate` checks token, Host
 and
   Origin. Suites, runs and rows are looked up by name or number in a listing, so a request's path never becomes a

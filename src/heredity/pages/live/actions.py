@@ -88,7 +88,7 @@ class Actions:
         """Send SIGTERM to the process that works on a suite, and return its number; nothing of the run is lost.
 
         Raises:
-            ConfigError: if there is no such process, or it belongs to another user.
+            ConfigError: if the process does not exist or belongs to another user.
         """
         process = holder(suite)
         if process is None:

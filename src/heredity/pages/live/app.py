@@ -43,8 +43,7 @@ class Gate:
     """Gate that passes requests with the right token, host and origin.
 
     The token is removed from the path, and is the application's root path. Without the check of the host, a web page
-    could
-    reach the server under another host name (DNS rebinding).
+    could reach the server under another host name (DNS rebinding).
 
     Args:
         app: the application behind it.

@@ -81,7 +81,7 @@ def connect(path: Path, *, write: bool) -> sqlite3.Connection:
     """Open an index, or create it for writing; a file that is not an index is replaced.
 
     Raises:
-        OSError: if the file belongs to another user, is a link or not a plain file, or cannot be created.
+        OSError: if the file cannot be created, or is not a plain file of this user (a link, say).
         sqlite3.Error: if it cannot be read.
     """
     if not write:
@@ -223,7 +223,7 @@ class Index:
         }
 
     def update(self, stop: Callable[[], bool] = lambda: False) -> bool:
-        """Add new lines of journals and spans, and report whether there were any.
+        """Add new lines of journals and spans, and return True if there were any (else False).
 
         A damaged index is rebuilt.
 

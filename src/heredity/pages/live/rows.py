@@ -1,8 +1,7 @@
 """Rows that events of a journal add to the tables of an index.
 
 Journals may be untrusted, so values of an unexpected type are left out. Events of single protocols are not known here:
-any
-event with `view`, `candidate` and `scores` is a score of a candidate on a view.
+any event with `view`, `candidate` and `scores` is a score of a candidate on a view.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ class Watched:
     Attributes:
         index: the index.
         version: number of changes so far.
-        made_s: duration of the first update if pages had to wait for it; else 0.
+        made_s: duration of the first update (0 if pages did not wait for it).
         alive: whether a process works on the folder.
         problem: why it cannot be updated; "" if it can.
     """
@@ -99,7 +99,7 @@ class Watcher:
         """Return the watched index of a suite.
 
         Raises:
-            UnknownNameError: if there is no suite of this name.
+            UnknownNameError: if the suite does not exist.
         """
         index = self._served.index(name)
         if name not in self._watched:

@@ -145,10 +145,10 @@ def learning_table(
         runs: the runs of the suite.
         labels: the evolver of each.
         name: returns the name of an entry.
-        ranked: True to compute intervals and bounds; otherwise means are shown as they are.
+        ranked: True to compute intervals and bounds (otherwise means are shown as they are).
 
     Returns:
-        The table; None if there is no such entry.
+        The table; None if the suite lacks the entry.
     """
     own: dict[str, list[RunResults]] = {}
     for run, label in zip(runs, labels, strict=True):
@@ -260,10 +260,10 @@ def _cost(runs: Iterable[RunResults], tasksets: Sequence[TasksetScores]) -> floa
 
 
 def learning_board(tasksets: Sequence[TasksetScores]) -> list[BoardRow]:
-    """Return each evolver, best mean first; those that failed or lack a taskset come last, without a mean.
+    """Return each evolver, best mean first; those that failed or lack a taskset come last (without a mean).
 
-    Scores of worlds lie between 0 and their upper bound, so they share a scale. Dividing by the best gain, which may be close
-    to zero, would amplify noise.
+    Scores of worlds lie between 0 and their upper bound, so they share a scale. Dividing by the best gain (which may be
+    close to zero) would amplify noise.
     """
     if not tasksets:
         return []
@@ -291,7 +291,7 @@ def learning_board(tasksets: Sequence[TasksetScores]) -> list[BoardRow]:
 
 
 def _start(tasksets: Sequence[TasksetScores], evolver: str) -> float | None:
-    """Return the mean score of an evolver's start, under its own conditions; None if any is unknown."""
+    """Return the mean score of an evolver's start, under the evolver's conditions; None if any is unknown."""
     references = [taskset.reference_mean(evolver) for taskset in tasksets]
     return None if None in references else _mean([mean for mean in references if mean is not None])
 
@@ -339,7 +339,7 @@ def skin_comparisons(
     """Compare each entry on a taskset and on its counterpart with an inverse skin.
 
     Args:
-        tasksets: the scores of every entry; both skins have the same levels in the same order.
+        tasksets: the scores of every entry; both skins have the same levels (in the same order).
         name: returns the name of an entry.
         ranked: True to test differences; otherwise they are shown as they are.
 

@@ -126,7 +126,7 @@ class BoardRow(Result):
     Attributes:
         tasksets: number of tasksets with a score; evolvers without a score on all have no `mean` and `gain`.
         mean: over tasksets of the held-out means; `gain`: its difference to the start.
-        evolvers: the gain's claim about the evolver: new runs on new levels.
+        evolvers: the gain's claim about the evolver (new runs on new levels).
         candidates: its claim about these runs' final agents on new levels.
         tied: True if its agents are indistinguishable from those of the first.
     """
@@ -190,7 +190,7 @@ class LearningSuite(Result):
     """The part of agent learning in a suite's results.
 
     Attributes:
-        board: best mean first; empty if nothing is ranked.
+        board: best mean first (empty if nothing is ranked).
         learning: None with fewer than two methods, or if nothing is ranked.
         table: None if no entry has a score on all tasksets.
     """
@@ -402,7 +402,7 @@ def _space(
         "these methods could reach. A controller may change its choice while it learns."
     )
 
-    def named(evolver: str, note: str) -> Cell:
+    def name_cell(evolver: str, note: str) -> Cell:
         return Cell(Named(evolver, colours.get(evolver), swatch=True), (note,))
 
     fixed, upper_bound = space.best_fixed, space.upper_bound
@@ -411,11 +411,11 @@ def _space(
             (Cell(_BOUND, ("the best method of each, picked afterwards",)), Number(upper_bound.mean, 3), None, None),
             "chosen",
         ),
-        Row((named(fixed.method, "best fixed method"), Number(fixed.mean, 3), Number(fixed.gap, 3), "0%")),
+        Row((name_cell(fixed.method, "best fixed method"), Number(fixed.mean, 3), Number(fixed.gap, 3), "0%")),
         *(
             Row(
                 (
-                    named(row.evolver, "controller"),
+                    name_cell(row.evolver, "controller"),
                     *(Number(row.mean, 3), Number(row.gap, 3)),
                     _covered(row, fixed),
                 )

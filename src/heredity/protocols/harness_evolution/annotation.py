@@ -1,7 +1,7 @@
 """Task results of a harness-evolution run, read from its journal, and their annotation, apart from the record.
 
-A snapshot is judged once on each view, even if its candidate stands at several evaluation points: each point has rows of its
-own, and the cost of judging counts once (`JournalRows.spent`). Every rollout is labelled by rules or with a model as judge.
+A snapshot is judged once on each view (even if its candidate stands at several evaluation points): each point has separate
+rows and the cost of judging counts once (`JournalRows.spent`). Every rollout is labelled by rules or with a model as judge.
 """
 
 from __future__ import annotations
@@ -98,11 +98,10 @@ class JournalRows:
     def rows(self, model: str | None = None) -> TaskRows:
         """Return the rows that metrics are computed from.
 
-        Train rows are the outcomes of submissions, by the open batch: `global_update_index` numbers the
-        evaluated harnesses from 0, and `update_repeat_index` the rollouts of one harness at a task of a batch.
-        Canary rows are those of the contract gate. Each batch has one update row, with the usage of the method's model calls.
-        Judged rows belong to evaluation points; replay rows only cover tasks trained by then (for `A_0`,
-        all tasks ever trained).
+        Train rows are the outcomes of submissions, by the open batch: `global_update_index` numbers the evaluated
+        harnesses from 0, and `update_repeat_index` the rollouts of one harness at a task of a batch. Canary rows are
+        those of the contract gate. Each batch has one update row, with the usage of the method's model calls. Judged rows
+        belong to evaluation points; replay rows only cover tasks trained by then (for `A_0`, all tasks ever trained).
 
         Args:
             model: return only the judged rows of this execution model; None for the run's.
@@ -120,7 +119,7 @@ class JournalRows:
     def spent(self) -> TaskRows:
         """Return the rows that the run alone would pay for: each judgement of a candidate once, whole, also under other models.
 
-        A judgement that runs of a suite share is included in full in each, whichever of them made it first.
+        A judgement that runs of a suite share is included in full in each.
         """
         table = _Table()
         self._write_submissions(table)
@@ -436,7 +435,7 @@ async def annotate(
 ) -> Annotated:
     """Label the rollouts of a run and write them to its `annotations.jsonl`.
 
-    Earlier labels by the same annotator are kept, also after an interruption, as are those by other annotators. Labels by
+    Earlier labels by the same annotator are kept (also after an interruption), as are those by other annotators. Labels by
     an earlier version of the same rules are replaced.
 
     Args:

@@ -1,7 +1,7 @@
 """Evaluation: judges snapshots of finished harness-evolution runs again, without training or changing the runs.
 
-The result is a folder like a suite's, with a run folder for each run, execution model and repeat. Each has a journal that
-records which run was judged and how, and resumes when the same evaluation is requested again. The tasks are the run's: its
+The result is a folder like a suite's, with a run folder for each run, execution model and repeat. Each has a journal (it
+records which run was judged and how), and resumes when the same evaluation is requested again. The tasks are the run's: its
 hidden cases are drawn again and must match the commitment that the run made when it started.
 """
 
@@ -32,7 +32,7 @@ from heredity.experiments.sealed import sealed_folder
 from heredity.methods import Batch
 from heredity.models.settings import stand_in
 from heredity.protocols.harness_evolution.analysis.paired import (
-    asked_of,
+    common_tasks,
     gains_table,
     over_runs,
     paired_gains,
@@ -110,7 +110,7 @@ class Snapshots:
         evolved: its submissions, decisions and batches.
         points: the harness before the first batch and after every one, judged or not; of an interrupted run,
             only those that are final.
-        best: digest of the best on update-validation; None while unknown.
+        best: digest of the best on update-validation (None while unknown).
         blobs: candidate digest to the digest of its blob.
     """
 
@@ -129,7 +129,7 @@ class Snapshots:
         """The folder of its suite."""
         return self.folder.parent.parent
 
-    def named(self, names: Sequence[str]) -> list[Point]:
+    def select(self, names: Sequence[str]) -> list[Point]:
         """Return the named snapshots, in the order of training, each once.
 
         Args:
@@ -307,7 +307,7 @@ class JudgedAgain:
         Args:
             part: the run, the snapshots, the model.
             runner: runs tasks under the model.
-            views: names of views; none for all.
+            views: names of views (none for all).
             isolation: the isolation tier of candidates.
 
         Raises:
@@ -334,7 +334,7 @@ class JudgedAgain:
         Args:
             folder: the run folder for the results.
             suite_id: name of the whole evaluation.
-            candidates: the snapshots, in the order of the part's points.
+            candidates: the snapshots (in the order of the part's points).
             notify: receives a line after every view.
 
         Raises:
@@ -400,9 +400,25 @@ class JudgedAgain:
             await records.commit([RUN_RESUMED.line({"attempt": attempt, "reason": "judging was interrupted"})])
 
     def _first_lines(self, suite_id: str, candidates: Sequence[Blob]) -> list[Line]:
-        part, source, before = self.part, self.part.source, self.part.source.started
-        info, opening = taskset(part.config.run.tasksets[0]).info, self._cases.opening
-        started: RunStarted = {
+        part = self.part
+        planned = self._planned()
+        blobs = {point.candidate: blob for point, blob in zip(part.points, candidates, strict=True)}
+        note = f"a snapshot of {part.source.started['run_id']}"
+        made: list[CandidateMade] = [
+            {"digest": digest, "blob": blob.digest, "parents": [], "note": note} for digest, blob in blobs.items()
+        ]
+        frozen: SnapshotsFrozen = {"points": planned["snapshots"], "trained": self._trained}
+        return [
+            RUN_STARTED.line(self._started(suite_id)),
+            EVALUATION_PLANNED.line(planned),
+            SCHEDULE_PLANNED.line(part.source.planned),
+            *map(CANDIDATE.line, made),
+            SNAPSHOTS_FROZEN.line(frozen),
+        ]
+
+    def _started(self, suite_id: str) -> RunStarted:
+        part, before = self.part, self.part.source.started
+        return {
             "taskset": before["taskset"],
             "taskset_version": before["taskset_version"],
             "family": before["family"],
@@ -417,36 +433,27 @@ class JudgedAgain:
             "views": {name: len(view.tasks) for name, view in self.views.items()},
             "isolation": self._isolation,
             "packages": package_versions(),
-            "commitment": opening.commitment,
+            "commitment": self._cases.opening.commitment,
             "conditions": {**part.config.conditions(), "gateway.execution": part.model},
             "config_digest": config_digest(part.config.model_dump(exclude_none=True)),
             "execution": part.model,
         }
-        planned: EvaluationPlanned = {
+
+    def _planned(self) -> EvaluationPlanned:
+        part, before = self.part, self.part.source.started
+        info = taskset(part.config.run.tasksets[0]).info
+        return {
             "run": before["run_id"],
             "suite": before["suite_id"],
             "config_digest": before["config_digest"],
-            "evolved_under": source.config.gateway.execution,
+            "evolved_under": part.source.config.gateway.execution,
             "model": part.model,
             "snapshots": [point.to_json() for point in part.points],
             "views": {name: (view.taskset or info).name for name, view in self.views.items()},
             "repeat": part.repeat,
             "settings": config_digest(part.config.model_dump(exclude_none=True)),
-            "commitment": opening.commitment,
+            "commitment": self._cases.opening.commitment,
         }
-        made = {point.candidate: blob for point, blob in zip(part.points, candidates, strict=True)}
-        note = f"a snapshot of {before['run_id']}"
-        named: list[CandidateMade] = [
-            {"digest": d, "blob": blob.digest, "parents": [], "note": note} for d, blob in made.items()
-        ]
-        frozen: SnapshotsFrozen = {"points": planned["snapshots"], "trained": self._trained}
-        return [
-            RUN_STARTED.line(started),
-            EVALUATION_PLANNED.line(planned),
-            SCHEDULE_PLANNED.line(source.planned),
-            *map(CANDIDATE.line, named),
-            SNAPSHOTS_FROZEN.line(frozen),
-        ]
 
     async def _conclude(self, bench: Bench) -> None:
         """Record the verdict in the form of all protocols, if the last snapshot was judged in distribution."""
@@ -555,7 +562,7 @@ def _compare(runs: Repeats, least: float) -> Both | None:
     drawn = {(t.kind, task): own for repeats in runs for t in repeats for task, own in task_clusters(t).items()}
     tasks = dict.fromkeys(task for repeats in runs for task in _gains(repeats))
     clusters = [[drawn.get(task) for task in tasks]] if strata else []
-    asked = [{(t.kind, task) for t in repeats for task in asked_of(t, "final")} for repeats in runs]
+    asked = [{(t.kind, task) for t in repeats for task in common_tasks(t, "final")} for repeats in runs]
     return compare(
         strata,
         bounds=GAP if share(*columns) else None,
@@ -611,11 +618,11 @@ class Wanted:
     """A request to judge snapshots.
 
     Attributes:
-        snapshots: their names (see `Snapshots.named`); none for the first, the best and the last.
+        snapshots: their names (see `Snapshots.select`); none for the first, the best and the last.
         views: names of views, `"ood"` for all out-of-distribution views; none for all views of the run.
         models: execution models; none for the run's.
         ood: tasksets whose held-out tasks replace the run's out-of-distribution views.
-        repeats: number of repeats; the model gets a new seed each time.
+        repeats: number of repeats (each with a new seed for the model).
         settings: overrides such as `"solver.max_turns=30"`, of `SETTABLE`.
     """
 
@@ -667,20 +674,20 @@ async def evaluate(folder: Path, sources: Sequence[Path], wanted: Wanted, notify
     """Judge snapshots of runs again, or resume an interrupted evaluation.
 
     Args:
-        folder: the output folder; not a folder of the runs.
+        folder: the output folder (not a folder of the runs).
         sources: runs of harness evolution, or suites of them.
         wanted: the request.
         notify: receives a line after every view of a snapshot.
 
     Raises:
-        ConfigError: if a snapshot, view or model does not exist, a taskset has another version, or the folder holds something
-            else; nothing has been run then.
+        ConfigError: if a snapshot, view or model does not exist, a taskset has another version, or the folder holds
+            something else (nothing has been run then).
         RecordError: if records cannot be read or written; `DamagedRecordError` if they are damaged.
         HostError: if the runner fails; repeat the call to resume.
     """
     runs = evolved_runs(sources)
     parts = _parts(runs, wanted)
-    candidates = {run.folder: run.load(run.named(wanted.snapshots)) for run in runs}
+    candidates = {run.folder: run.load(run.select(wanted.snapshots)) for run in runs}
     _check_apart(folder, runs)
     async with AsyncExitStack() as stack:
         engines = await _engines(parts, stack)
@@ -709,7 +716,7 @@ def _parts(runs: Sequence[Snapshots], wanted: Wanted) -> list[Part]:
     ids = [str(run.started["run_id"]) for run in runs]
     parts: list[Part] = []
     for run, run_id in zip(runs, ids, strict=True):
-        points, name = run.named(wanted.snapshots), run_id
+        points, name = run.select(wanted.snapshots), run_id
         if ids.count(run_id) > 1:
             name = f"{slug(run.suite.name)}--{name}"
         for model in wanted.models or ("",):

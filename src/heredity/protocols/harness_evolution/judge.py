@@ -110,7 +110,7 @@ class HarnessSetting:
 
 
 def terms_of(config: Config, seed: int) -> HarnessTerms:
-    """Return the judging terms of a run. Runs with the same seed have the same batches, regardless of their method.
+    """Return the judging terms of a run. Runs with the same seed have the same batches (for any method).
 
     Raises:
         ConfigError: if the schedule cannot be drawn, or a saved plan does not match it.
@@ -173,7 +173,7 @@ _KEPT_IN = "kept_in"
 
 
 async def assess(bench: Bench, view: View, digest: str, model: str | None = None) -> SnapshotAssessed:
-    """Judge a snapshot on every task of a view and journal it; judgements of this or another run of the suite are reused.
+    """Judge a snapshot on every task of a view and journal it (or reuse a judgement of this or another run of the suite).
 
     Args:
         bench: the judge's inputs.
@@ -205,12 +205,12 @@ async def _judged(bench: Bench, view: View, digest: str, model: str | None) -> t
         data, blob = await _attempted(bench, view, digest, model)
         if blob is not None:
             await asyncio.to_thread(blobs.put, blob.data)
-        return {**data, _KEPT_IN: judgements.named(blobs.root)}
+        return {**data, _KEPT_IN: judgements.name_of(blobs.root)}
 
     under = {} if model is None else {"gateway.execution": model}
     kept, recalled = await judgements.once(view.taskset or bench.taskset, view.tasks, digest, make, **under)
     # This run made it before it was interrupted, so it paid for it.
-    elsewhere = recalled and kept[_KEPT_IN] != judgements.named(blobs.root)
+    elsewhere = recalled and kept[_KEPT_IN] != judgements.name_of(blobs.root)
     names = {"view": view.name, "model": model, **({"recalled": True} if elsewhere else {})}
     data = cast("SnapshotAssessed", {**{k: v for k, v in kept.items() if k != _KEPT_IN}, **names})
     if data["blob"] is None:
@@ -289,7 +289,7 @@ async def judge(terms: HarnessTerms, bench: Bench, evolved: Evolved, reference: 
         terms: the judging terms of the run.
         bench: the judge's inputs.
         evolved: the closed session.
-        reference: unused: a run is compared with its first snapshot.
+        reference: unused (a run is compared with its first snapshot).
 
     Raises:
         HostError: if the runner fails, or all rollouts on update-validation, or on held-out of the first or the last

@@ -30,7 +30,7 @@ from heredity.protocols.harness_evolution.analysis.metrics import (
     model_rows,
 )
 from heredity.protocols.harness_evolution.analysis.paired import (
-    asked_of,
+    common_tasks,
     gains,
     gains_table,
     over_runs,
@@ -140,7 +140,7 @@ def harness_study(
     Args:
         runs: their results; runs may be unfinished.
         labels: the evolver of each, told apart by its options and settings.
-        ranked: True to test gains and compare methods; otherwise gains are shown as they are.
+        ranked: True to test gains and compare methods (otherwise gains are shown as they are).
 
     Returns:
         The comparison (`docs/harness-metrics.md`); None if no run has a schedule.
@@ -233,7 +233,7 @@ def _gained(measure: _Measure, members: Members, scored: Scored, tests: int) -> 
 
 def _tasks_asked(measure: _Measure, members: Members) -> list[set[str]]:
     """Return the tasks of a view that each run was judged on; a run without any counts as the largest of the others."""
-    asked = [asked_of(member.harness.paired.get(measure.view), measure.of) for member in members]
+    asked = [common_tasks(member.harness.paired.get(measure.view), measure.of) for member in members]
     most = max(asked, key=len, default=set[str]())
     return [own or most for own in asked]
 
@@ -399,7 +399,7 @@ def _gates(own: Mapping[str, Members], ranked: bool) -> list[GateEffect]:
 
 
 def _sweeps(members: Members, ranked: bool) -> list[Sweep]:
-    """Return the varied settings, with the gains at each value; each run is judged on its own views."""
+    """Return the varied settings, with the gains at each value; each run is judged on the views of its configuration."""
     sweeps: list[Sweep] = []
     for name in SWEPT:
         families: dict[bytes, dict[str | int, list[_Member]]] = {}

@@ -165,7 +165,7 @@ class Measured(Result):
 
     Attributes:
         measure: `"UVG"`, `"IDG"`, `"OODG"` or `"FR"`.
-        evolvers: the claim about the method: new runs on new tasks.
+        evolvers: the claim about the method (new runs on new tasks).
         candidates: the claim about these runs' final harnesses on new tasks. Both None if nothing is ranked.
         forgetting: for FR only.
         if_missing: bounds of the mean over all values of missing gains; None if none is missing or the bounds are unknown.
@@ -301,8 +301,9 @@ class MatrixCell(BeforeAfter):
     """Harnesses that were judged again under one model (`cross_model.json`), corrected over a view's cells.
 
     Attributes:
-        evolvers: what the gain says of the method: of new runs, on new tasks.
-        candidates: what it says of these harnesses, on new tasks. Both None where nothing is compared, or a model is a stand-in.
+        evolvers: the gain's claim about the method (new runs on new tasks).
+        candidates: its claim about these harnesses (on new tasks). Both None where nothing is compared, or a model is a
+            stand-in.
     """
 
     model: str

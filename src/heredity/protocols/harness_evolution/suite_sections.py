@@ -67,7 +67,7 @@ def suite_sections(
 
     Args:
         study: the comparison of its runs.
-        runs: its runs, by the suite's names for them; may be empty.
+        runs: its runs (may be empty), by the suite's names for them.
         tones: the colour of each evolver.
         interval_name: the name of intervals, such as `95% interval`.
     """

@@ -209,7 +209,7 @@ def ood_views(own: Taskset, others: Sequence[Taskset]) -> dict[str, tuple[Taskse
     """Return the out-of-distribution views: name to a taskset and its split.
 
     Args:
-        own: the run's taskset; its split `ood` is used if there are no others.
+        own: the run's taskset; its split `ood` is used without others.
         others: tasksets whose held-out tasks form one view each.
     """
     if not others:

@@ -29,7 +29,7 @@ from heredity.session.views import ViewPlan, check_sizes
 
 
 class ReferencesSection(Section):
-    """`[references]`: baselines in addition to the random policy; they use no episodes of the budget.
+    """`[references]`: baselines in addition to the random policy (without episodes of the budget).
 
     Attributes:
         null: a program that takes the null action at every step.
@@ -272,7 +272,7 @@ async def _constant(context: RunContext) -> list[Reference]:
 
 @dataclass(frozen=True)
 class PolicyReport(ValidatedReport):
-    """The report of policy evolution: also what has been published on its tasks."""
+    """The report of policy evolution: also published results on its tasks."""
 
     def suite(self, suite: SuiteResults, runs: Sequence[RunResults]) -> list[page.Section]:
         """Return the sections of a suite's page."""

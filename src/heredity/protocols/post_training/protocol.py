@@ -1,7 +1,7 @@
 """Post-training (Agent² RL-Bench): an agent trains a model within a time limit, with unlimited gradings.
 
 The judge selects the best graded checkpoint. The graded view's best score within the budget is the paper's result. It selected
-the checkpoint and is therefore optimistic. The held-out slice, on which no submission was graded, measures the selected
+the checkpoint and is therefore optimistic. The held-out slice (on which no submission was graded) measures the selected
 checkpoint, paired by item with the base model.
 """
 
@@ -132,7 +132,8 @@ class TrainingSection(ConfigSection):
         device: grading device: `cpu`, or `gpu`: the run's first GPU, unless a submission names another one.
         memory_bytes: memory of the process that grades a checkpoint; by default 4 GiB, or 8 bytes for each parameter and
             2 GiB.
-        load_seconds: time limit of loading a checkpoint; by default 120, or 30 for each GiB of its weights as 32-bit floats.
+        load_seconds: time limit of loading a checkpoint (by default 120, or 30 for each GiB of its weights as 32-bit
+            floats).
         reply_seconds: time limit of one batch of answers; by default 900, on the CPU 900 for each 10^9 parameters.
         gpus: number of GPUs from `engine.gpus` reserved for each run; its agent sees only these.
     """
@@ -269,7 +270,7 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
     """Judge a closed session and finish the run's journal; recorded results are reused.
 
     Args:
-        bench: the judge's inputs; the graded view has the session's tasks.
+        bench: the judge's inputs (the graded view has the session's tasks).
         evolved: the closed session.
         reference: the base model.
         repeats: number of further gradings of the best checkpoint, to measure the noise of grading.
@@ -475,7 +476,7 @@ def build_trainer(context: RunContext, base: Base, reference: Reference, grading
         context: the run.
         base: the base model.
         reference: the base model's scores.
-        grading: the grader, with the run's GPUs, which the agent shares.
+        grading: the grader, with the run's GPUs (shared with the agent).
 
     Raises:
         ConfigError: if the agent or the task's data is missing or invalid.
@@ -595,10 +596,10 @@ class TrainingSetting:
 
 
 def _is_judged(config: Config) -> bool:
-    """Return whether a model judges the answers of one of the tasks; True if it cannot be told."""
+    """Return whether a model judges the answers of one of the tasks; True if unknown."""
     try:
         tasks = [posttraining_task(name) for name in config.run.tasksets if name.startswith(PREFIX)]
-    except HeredityError:  # The preflight names what is missing.
+    except HeredityError:  # The preflight names missing packages and files.
         return True
     return any(bool(part.inner.info.spec.get("judge")) for task in tasks for part in task.parts)
 

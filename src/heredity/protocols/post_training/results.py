@@ -61,7 +61,7 @@ class Revision(Result):
     Attributes:
         revision: its number.
         at_s: when it was first seen, in seconds of the run's clock.
-        blob: digest of its archive; None if it was not kept.
+        blob: digest of its archive (None if it was not kept).
         reason: the files not kept, and why; None if all were.
         files: path to lines; None if the code is unknown, like route, samples and environment.
         route: its training route, from the code alone.
@@ -251,7 +251,7 @@ class Noise(Result):
 
     Attributes:
         sd: standard deviation of the mean score over gradings of the same checkpoint, pooled over checkpoints.
-        difference: maximum distance of two gradings of equal checkpoints in 95 of 100 cases.
+        difference: maximum distance of two gradings of equal checkpoints (in 95% of cases).
         flips: share of items whose score changes between gradings.
         repeats: gradings beyond the first of each checkpoint.
         submissions: each checkpoint that was graded again.
@@ -323,13 +323,13 @@ class Iteration(Result):
     """One request to grade a checkpoint, or work never submitted.
 
     Attributes:
-        iteration: number of the iteration, from 1.
+        iteration: number of the iteration (1 is the first).
         timestamp: when it was settled, in ISO 8601.
         at_s: when it was requested.
         duration_s: seconds since the previous one was settled.
         status: `"ok"`, the category of its failure, `"running"`, or `"not submitted"`.
         exit_code: exit code of the agent, if it was not submitted.
-        submit_id, candidate: the graded submission; None if it was refused.
+        submit_id, candidate: the graded submission (None if it was refused).
         score: graded mean; that of a copy is the base model's.
         improvement: over the base model.
         best: the best graded mean so far.
@@ -340,7 +340,7 @@ class Iteration(Result):
         errors, missing: items failed by the checkpoint, and items not scored.
         restarts: reasons for restarts of its process during grading.
         revision: number of the code revision in force.
-        changed: files changed since the previous iteration.
+        changed: files changed (since the previous iteration).
         note: the agent's note on the submission.
         tried, because: what was tried and why, according to the code.
         settings: key settings of the code.
@@ -435,13 +435,13 @@ class TrainingRunResults(Result):
         mode: the allowed routes.
         metric, structure, labels: properties of the task.
         base_model: name of the base model.
-        driver: the agent's model, if configured.
+        driver: the agent's model (if configured).
         grading_counts: True if grading counts towards the agent's time.
         baseline: scores of the base model.
         best: the best graded submission.
         heldout: the result: the selected checkpoint on items that no submission returned.
         length_controlled: win rates, if answers were compared with reference answers.
-        noise: noise of grading, if gradings were repeated.
+        noise: noise of grading (if gradings were repeated).
         tasks: the tasks of a run of several.
         agent: the agent's end.
         texts: hidden items in its files; None if not searched.

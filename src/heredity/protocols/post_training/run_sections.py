@@ -94,7 +94,7 @@ COLUMNS = (
 
 
 def summary_files(run: RunResults, part: TrainingRunResults) -> tuple[File, File]:
-    """Return summary.md, with a section per iteration on what was tried and why, and summary.jsonl."""
+    """Return summary.md, with a section per iteration on the change and its reason, and summary.jsonl."""
     rows = (row.model_dump(mode="json", include=set(FIELDS)) for row in part.iterations)
     lines = "".join(json.dumps({name: row[name] for name in FIELDS}) + "\n" for row in rows)
     sections = tuple(_section(row) for row in part.iterations)

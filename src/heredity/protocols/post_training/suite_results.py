@@ -27,7 +27,7 @@ class Outcome(Result):
         runs: ended runs, including those that graded nothing.
         improvement: graded gain of each run's best checkpoint over the base model.
         if_missing: bounds of its mean over ended runs that graded nothing; None if there are none.
-        sd: its standard deviation over runs; None for fewer than two.
+        sd: its standard deviation over runs (None for fewer than two).
         improved: runs with a positive improvement.
         executed: runs with a trained checkpoint that was submitted and graded.
     """
@@ -66,7 +66,7 @@ class Workspace(Result):
         graded: scored submissions.
         code_files: distinct Python files over the run.
         checkpoints: submitted checkpoints, kept or not.
-        zero_rate: share of zero scores; a failed grading counts as 0.
+        zero_rate: share of zero scores (a failed grading counts as 0).
         best_at: position of the best among graded ones, from 1.
         routes: routes of its graded submissions, in order of first occurrence.
     """
@@ -89,7 +89,7 @@ class SettingGroup(Result):
     """Submissions with values of a setting from `least` to `greatest`, the same for one value.
 
     Attributes:
-        mean, low, high: of the graded scores; None if all failed.
+        mean, low, high: of the graded scores (None if all failed).
         graded, failed: scored submissions, and those that failed in grading.
         best: True if its mean is the setting's maximum; False if nothing is ranked.
     """
@@ -149,7 +149,7 @@ class Behaviour(Result):
         submissions: graded submissions.
         rollbacks: revisions that restore earlier code.
         calls: model calls.
-        cached: share of the input read from or written to a cache.
+        cached: share of the input read from or written to a cache (0 to 1).
         best_improvement: improvement of the best run.
     """
 
@@ -192,7 +192,7 @@ class GainOverRuns(Result):
     """A mean gain over runs and items.
 
     Attributes:
-        evolvers: the claim about the agent: new runs on new items.
+        evolvers: the claim about the agent (new runs on new items).
         candidates: the claim about these runs' final checkpoints on new items. Both None if nothing is ranked.
         if_missing: bounds of the mean over items without a score, of the runs that graded anything; None if there are none.
     """
@@ -245,7 +245,7 @@ class Entry(Result):
         evolver: the agent, told apart by its options and mode.
         baseline: mean graded score of the base model.
         improvement, best_improvement: mean and greatest graded improvement of the runs that graded anything.
-        ungraded: runs in which nothing was graded, which say nothing about the agent's training.
+        ungraded: runs in which nothing was graded (they say nothing about the agent's training).
         graded, heldout: gains on both views.
         noise: mean spread of repeated gradings.
         routes, failures: number of runs with each.

@@ -1,7 +1,7 @@
 """Program evolution: a program is improved by a scorer's feedback; the best few are validated, and one is scored held-out.
 
 It differs from policy evolution in two ways. A run starts from, and is compared with, a program written by a person. Only
-few candidates are validated: an evaluation may take minutes, and a scorer without seeds returns the same score each time.
+few candidates are validated (an evaluation may take minutes, and a scorer without seeds returns the same score each time).
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def improvements(
     Args:
         tasksets: the scores of every evolver.
         runs: of the suite.
-        ranked: True to compute intervals and test differences; otherwise means are shown as they are.
+        ranked: True to compute intervals and test differences (otherwise means are shown as they are).
     """
     conditions = differing_conditions(runs)
     rows = [row for taskset in tasksets for evolver in taskset.cells if (row := _scored(taskset, evolver, tasksets))]
@@ -97,7 +97,7 @@ def _improvement(
 
 
 def _method(label: str, values: Mapping[str, object], conditions: Sequence[str]) -> str:
-    """Return a label without the conditions, which have their own column."""
+    """Return a label without the conditions, which have a column."""
     name, options, rest = label.partition(" (")
     if not options:
         return label
@@ -112,7 +112,7 @@ class Improvement(Result):
     Attributes:
         evolver: its label in the suite.
         method: its name without the conditions.
-        model: the execution model; None without one.
+        model: the execution model (None without one).
         before, after: held-out means of the start and of the last commit; `ci` is of `after`, over `ci_unit`.
         percent: improvement in per cent of `before`; None where that is 0 or less.
         difference: `after` minus `before`, paired by case.

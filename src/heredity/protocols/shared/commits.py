@@ -32,7 +32,7 @@ async def judge(bench: Bench, evolved: Evolved, reference: Reference | None = No
     """Judge a closed session and finish the run's journal; recorded results are reused.
 
     Args:
-        bench: the judge's inputs; validation is unused.
+        bench: the judge's inputs (validation is unused).
         evolved: the closed session.
         reference: the candidate the run started with.
 

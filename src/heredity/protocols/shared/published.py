@@ -1,4 +1,4 @@
-"""Published results of papers beside a suite's own, labelled as published: facts for orientation that no test uses."""
+"""Published results of papers next to those of a suite, labelled as published: facts for orientation that no test uses."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class PublishedTable(BaseModel):
 
     Attributes:
         source: the paper and the number of the table.
-        about: what the figures are, in one or two sentences.
+        about: the meaning of the figures (one or two sentences).
         columns: heads of the figures.
         rows: the rows.
-        tasksets: patterns of the tasksets beside whose results the table is shown.
+        tasksets: patterns of tasksets; the table is shown next to their results.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)

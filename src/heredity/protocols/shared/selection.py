@@ -33,7 +33,7 @@ async def judge(
         evolved: the closed session.
         reference: scored on the same held-out cases.
         others: further references, scored on the same cases.
-        shortlist: maximum number of validated candidates, those with the best train means; all by default.
+        shortlist: maximum number of validated candidates (those with the best train means; all by default).
 
     Raises:
         HostError: if the runner fails, or all rollouts on validation or on held-out are missing; resume the run

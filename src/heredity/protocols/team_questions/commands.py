@@ -16,7 +16,7 @@ def submission(
 ) -> None:
     """Write the answers of a team to GAIA as the leaderboard takes them: JSON lines with task_id, model_answer and reasoning_trace.
 
-    The file has a line for every question of your copy: GAIA's leaderboard takes no part of a set. The trace is the plan of
+    The file has a line for every question of your copy (GAIA's leaderboard requires a whole set). The trace is the plan of
     the team with the results of its steps.
 
     Example: heredity team submission runs/gaia-test --out submission.jsonl
@@ -47,7 +47,7 @@ def submission_rows(folder: Path) -> list[dict[str, str]]:
         folder: the folder of a run.
 
     Raises:
-        ConfigError: if it is no run of a team on GAIA, or a question of the user's copy was not asked or not tried.
+        ConfigError: if it is not a run of a team on GAIA, or a question (of the user's copy) was not asked or not tried.
         RecordError: if the run cannot be read.
     """
     from heredity._core.errors import ConfigError

@@ -136,7 +136,7 @@ class Evolution:
     """The evolution found in a team's record.
 
     Attributes:
-        decisions: outcomes of failures and proposals, in order.
+        decisions: outcomes of failures and proposals (in order).
         attempts: number of attempts at failed steps, at other steps, and at earlier tasks.
         calls: model calls for proposals and in attempts; `usage`: their usage.
     """
@@ -163,7 +163,7 @@ class Shown:
 
     Attributes:
         agents: the agents that got steps.
-        tools: the kinds of called tools; all browser actions are one kind.
+        tools: the kinds of called tools (all browser actions are one kind).
         hops: number of completed tool calls.
         steps: number of assigned steps.
         model_calls: model calls in the task itself; `usage`: their usage.
@@ -188,7 +188,7 @@ class Shown:
         ]
 
 
-def shown(folder: Path) -> Shown:
+def read_record(folder: Path) -> Shown:
     """Read the journal of a team that has ended.
 
     Raises:
@@ -490,7 +490,7 @@ async def _practise(bench: Bench, tasks: Sequence[Task], room: _Room) -> None:
             result = await room.work(task, name, folder, str(task.spec.get("answer", "")))
         except (ProviderError, HostError) as error:
             raise HostError(f"{name} could not be worked on: {error}; resume the run") from error
-        record = await asyncio.to_thread(shown, folder)
+        record = await asyncio.to_thread(read_record, folder)
         practised: TeamPractised = {
             "task": task.id,
             "id": name,
@@ -539,7 +539,7 @@ def without_browser(settings: TeamSettings) -> TeamSettings:
 
 
 def _files(task: Task, corpus: Path, pictures: Path) -> dict[str, Path]:
-    """Return a question's files by name: those it names, and the pictures in it, which are written to a folder of their own.
+    """Return a question's files by name: those it names, and the pictures in it (written to a separate folder).
 
     Raises:
         ConfigError: if a picture is of a type that models do not see.
@@ -590,7 +590,7 @@ async def _answered(task: Task, position: int, room: _Room) -> TeamAnswered:
         if isinstance(error, OutageError) or (isinstance(error, ProviderError) and error.outage):
             raise OutageError(str(error)) from error
         return {**data, "why": str(error)[:500]}
-    record = await asyncio.to_thread(shown, team.folder / name)
+    record = await asyncio.to_thread(read_record, team.folder / name)
     evolves = team.mode != "none"
     evolved = await asyncio.to_thread(_evolved, record.evolution, team, name) if evolves else None
     pictured = any(Path(file).suffix.lower() in PICTURES for file in room.files[task.id])

@@ -1,6 +1,6 @@
 """Pages of a team on tasks: levels, costs and steps, and the required findings of each question; and of its evolution.
 
-Evolution has table 2 of Autogenesis with and without it, commits, refusals and rollbacks, and canaries over time.
+Evolution has table 2 of Autogenesis (with and without it), commits, refusals and rollbacks, and canaries over time.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class LevelRow(Result):
     """The questions of a level, or of all (`level` 0): right answers among those tried, and means per question.
 
     `missing` counts questions that could not be tried, `unscored` answers whose reference is not published. `ci` is the
-    95% Wilson interval of the share. `calibration_error` (RMS, 0 to 1) is null where no confidence is asked for.
+    95% Wilson interval of the share. `calibration_error` (RMS, 0 to 1) is null for questions without a stated confidence.
     """
 
     level: int
@@ -108,8 +108,8 @@ class GainRow(Result):
     """A team on the questions of a level, or of all (`level` 0): with evolution, next to the same without it.
 
     Shares are means over runs and questions; their 95% intervals treat questions drawn together as one draw. `gain` is paired by
-    question and seed, null without paired runs; `percent` is the gain relative to the share without evolution. `failed` is true if
-    evolution failed in all runs; then there is no gain.
+    question and seed, null without paired runs; `percent` is the gain relative to the share without evolution. `failed` is
+    true if evolution failed in all runs, which leaves the gain unknown.
     """
 
     taskset: str

@@ -1,7 +1,7 @@
 """Results of evolution within tasks, and programs by round: the columns of table 6 of Autogenesis.
 
-Measurements of the program committed after each round are looked up afterwards in the records of the rollouts, for all tasks
-and by language, difficulty and tag. Tasks without a judge of programs have none.
+Measurements of the program committed after each round are looked up afterwards in the records of the rollouts (for all
+tasks, and by language, difficulty and tag). Tasks without a judge of programs have none.
 """
 
 from __future__ import annotations

@@ -38,9 +38,9 @@ from heredity.protocols.within_task.rounds import (
     WithinBudgetSection,
     WithinSection,
     WithinViewsSection,
-    given,
+    feedback_on,
     last_answer,
-    seen_of,
+    replies_in,
 )
 from heredity.records import Blob, BlobStore, Event, read_journal
 from heredity.records.events import (
@@ -84,8 +84,8 @@ async def sample(
     """
     trial = Trial(initial, [task], count, note="independent samples")
     (answer,) = await session.submit([trial], f"task-{task}/samples")
-    answers = [given(outcome) for outcome in answer.outcomes]
-    seen = [seen_of(outcome, feedback) for outcome in answer.outcomes]
+    answers = [replies_in(outcome) for outcome in answer.outcomes]
+    seen = [feedback_on(outcome, feedback) for outcome in answer.outcomes]
     taken = covering(answers, spent)
     chosen, why = choose(answers[:taken], seen[:taken], feedback)
     usage = sum((s.usage for s in answers[:taken]), NOTHING_USED)
@@ -140,7 +140,7 @@ _PLACE = ("task", "round", "stage", "draw")
 
 @dataclass(frozen=True)
 class WithinEvolver:
-    """Evolves the answers to tasks; deterministic given the models and checks, so it is resumed by running it again.
+    """Evolves the answers to tasks (deterministic given the models and checks, so it is resumed by running it again).
 
     Attributes:
         rules: rules of the rounds.

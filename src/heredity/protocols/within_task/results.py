@@ -73,7 +73,7 @@ class ProgramFigures(Result):
         n: number of programs.
         verdicts: number by verdict; `share` of `PR` with its interval over problems.
         ar_ms, am_mb: for accepted programs, mean CPU time on the slowest case and mean peak memory.
-        apc: mean number of cases passed before the first failed one.
+        apc: mean number of cases passed (before the first failed one).
         arb, amb: mean percent of a problem's stored solutions that take more time, or memory, than an accepted program; `ranked` of
             them have a rank.
     """

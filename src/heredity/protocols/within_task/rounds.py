@@ -104,7 +104,7 @@ class Metered:
         self._used += reply.usage
         return reply
 
-    def taken(self) -> tuple[Usage, int]:
+    def take_usage(self) -> tuple[Usage, int]:
         """Return the usage and number of calls since the last call of this method."""
         taken = self._used, self._calls
         self._used, self._calls = NOTHING_USED, 0
@@ -141,7 +141,7 @@ class Given:
         question: the question; "" if unrecorded.
         extracted: the answer extracted from the text.
         status: `"ok"`, a failure category, or `"missing"` through no fault of the agent.
-        problem: its own failure; "" without one.
+        problem: the agent's failure; "" without one.
         usage: usage of the rollout; `calls`: number of model calls.
     """
 
@@ -172,7 +172,7 @@ class Given:
         return Rollout(math.nan if seen.score is None else seen.score, self.status, {}, evidence)
 
 
-def given(outcome: Outcome) -> Given:
+def replies_in(outcome: Outcome) -> Given:
     """Return the agent's own replies in a rollout, without the results of checking them."""
     trajectory = outcome.trajectory
     failure = outcome.failure
@@ -190,7 +190,7 @@ def given(outcome: Outcome) -> Given:
     )
 
 
-def seen_of(outcome: Outcome, feedback: Told) -> Seen:
+def feedback_on(outcome: Outcome, feedback: Told) -> Seen:
     """Return the checker's feedback on an answer; empty for `none` and `self`.
 
     Raises:
@@ -407,9 +407,9 @@ class TaskRounds:
         answers: list[Answered] = []
         for trial, draw, feedback in zip(trials, draws, await self.session.submit(trials, key), strict=True):
             outcome = feedback.outcomes[0]
-            answer = given(outcome)
+            answer = replies_in(outcome)
             self.used, self.calls = self.used + answer.usage, self.calls + answer.calls
-            seen = seen_of(outcome, self.rules.feedback)
+            seen = feedback_on(outcome, self.rules.feedback)
             if self.rules.feedback == "self" and answer.status == Status.OK:
                 seen = await self._assessed(answer, (*position, draw))
             answers.append(Answered(trial.candidate, feedback.submit_id, answer, seen))
@@ -468,7 +468,7 @@ class TaskRounds:
 
     def _spent(self) -> tuple[Usage, int]:
         """Return the usage since the last call of this method."""
-        asked, calls = self.model.taken()
+        asked, calls = self.model.take_usage()
         usage, calls = self.used + asked, self.calls + calls
         self.used, self.calls = NOTHING_USED, 0
         return usage, calls

@@ -1,7 +1,7 @@
 """`world-author`: the built-in author, a conversation of a model with files and a build tool.
 
-It writes an optional review of the theme, a design, then the rules with tools, and repairs them until the visible gates pass
-(AutoEnv, section 3.2; prompts after appendix B.7). Works with any configured model (`gateway.optimisation`).
+It writes a review of the theme (optional), a design, then the rules with tools, and repairs them until the visible gates
+pass (AutoEnv, section 3.2; prompts after appendix B.7). Works with any configured model (`gateway.optimisation`).
 """
 
 from __future__ import annotations
@@ -352,7 +352,7 @@ class Desk:
         session: runs the builds.
         files: path to text.
         parents: digests of the candidates that the next build derives from.
-        builds: number of builds so far.
+        builds: number of builds so far (0 at first).
         finished: True once the author ends.
     """
 

@@ -87,7 +87,7 @@ class GenerationRun(Result):
         gates: all gates on the selected world; empty until it is judged, or if none was built.
         admitted: None until it is judged.
         first_failed: the first gate that rejected it; empty if none did.
-        tokens: tokens of the author's model; None if unknown, like `cost_usd`.
+        tokens: tokens of the author's model (None if unknown), like `cost_usd`.
     """
 
     world: str

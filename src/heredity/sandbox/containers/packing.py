@@ -23,7 +23,7 @@ class Links:
 
     Args:
         closed: such places; empty if every link may stay.
-        own: links of the image, path to target, which may stay whatever their target.
+        own: links of the image, path to target, which may stay, with any target.
     """
 
     def __init__(self, closed: list[str], own: dict[str, str]) -> None:

@@ -83,7 +83,7 @@ def read_dockerfile(file: Path, base_env: Mapping[str, str] | None = None) -> Do
 
     Args:
         file: the Dockerfile.
-        base_env: variables that the base image sets; lines may refer to them.
+        base_env: variables that the base image sets (lines may refer to them).
 
     Raises:
         ConfigError: if it cannot be replayed; the message names the file, the line, the reason and what to do.
@@ -296,7 +296,7 @@ class BubblewrapBackend:
         self._built: dict[str, asyncio.Task[Image]] = {}
 
     async def build(self, task: ContainerTask) -> Image:
-        """Return a task's environment in its initial state; the same one for the same task.
+        """Return a task's environment in its initial state (the same one for the same task).
 
         Raises:
             ConfigError: if the task cannot be replayed, or a line of its Dockerfile fails; the message says why.

@@ -50,7 +50,7 @@ class EnvironmentPart:
         gpus: accelerators, or None.
         env: variables; values may name variables of the host as `${NAME}` or `${NAME:-default}`.
         workdir: initial folder of commands, replacing the Dockerfile's last WORKDIR.
-        network: network access; Harbor's default is unrestricted.
+        network: network access (Harbor's default is unrestricted).
         mcp_servers: tool servers for the agent, unparsed.
         skills_dir: a folder of skills in the environment.
         healthcheck: a command that must succeed before the agent starts.

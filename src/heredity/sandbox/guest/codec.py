@@ -1,8 +1,8 @@
 """Observations and actions as packed bytes, by the JSON description of their space.
 
 A space is *fixed* when every value has the same size: Box, Discrete, MultiDiscrete, MultiBinary, and Dict and Tuple
-of those. A fixed value is the concatenation of its leaves. A text in an observation is sent once and by its number
-from then on, so that a space with texts is fixed too. Other observations are pickled (only from the trusted side to
+of those. A fixed value is the concatenation of its leaves. A text in an observation is sent once, and by its number from
+then on (a space with texts is fixed, too). Other observations are pickled (only from the trusted side to
 the untrusted one); actions that are not fixed are sent as JSON.
 """
 
@@ -69,7 +69,7 @@ class Codec:
     """Encodes and decodes the values of one space.
 
     Attributes:
-        leaves: the fixed parts in order; None if the space has no fixed size.
+        leaves: the fixed parts in order (None if the space has no fixed size).
         nbytes: size of one encoded value; 0 if not fixed.
         single: whether the value is one bare leaf (an array, an integer or a text), not a container.
         texts: every text seen so far, by number; both ends keep the same list.

@@ -96,7 +96,7 @@ class ProgramLoop:
 
         Args:
             service: its name.
-            value: the request, JSON values.
+            value: the request (JSON values).
 
         Raises:
             ServiceError: if it cannot be served, or the request is not JSON, too large, or made outside a call.

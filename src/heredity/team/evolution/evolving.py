@@ -313,7 +313,7 @@ class Evolving:
         staff: makes its agents.
         settings: the evolution settings; with `attempts = 0` it does not change.
         optimizer: the model that proposes edits.
-        programs: runs the contract tests of tools; None without a sandbox.
+        programs: runs the contract tests of tools (None without a sandbox).
         keep: stores decisions in a lineage.
         canaries: solved earlier tasks.
         seed: seed of the optimizers' draws.

@@ -5,7 +5,7 @@ A tool is a program with a description, the schema of its arguments and contract
 
     [{"arguments": {"n": 3}, "returns": 9}, {"arguments": {"n": -1}, "fails": true}]
 
-A later edit has to pass the earlier tests, too. A skill is a SKILL.md, a text for agents to read. Tools and skills
+A later edit has to pass the earlier tests, too. A skill is a SKILL.md (a text for agents to read). Tools and skills
 that pass join the team in the next round; the others are stored as refused versions.
 """
 

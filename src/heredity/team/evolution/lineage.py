@@ -1,7 +1,7 @@
 """Versions of a team: the initial one, committed and refused ones, and restoring them (Autogenesis, section 3.1).
 
-They are stored in a store of resources. The team.toml is a version like any other; a person's change of it becomes
-the newest one. Edits committed across tasks move the heads from which later tasks start; edits for one task move a
+They are stored in a store of resources. The team.toml is a version like any other (a person's change of it becomes the
+newest one). Edits committed across tasks move the heads from which later tasks start; edits for one task move a
 separate branch; refused ones move nothing. `heredity resources` lists, compares and restores all of them.
 """
 
@@ -172,7 +172,7 @@ def _numbers(path: Path) -> dict[str, str]:
         raise DamagedRecordError(f"{path} does not say which versions the team began with: {error}") from error
 
 
-# Drift: checks that a team evolving across tasks still solves what it solved before (canaries). `canaries.jsonl` has a
+# Drift: checks that a team evolving across tasks still solves earlier tasks (canaries). `canaries.jsonl` has a
 # line for each solved earlier task, with the right answer; the history next to the store has a line for each task and
 # each check. A lost canary is re-attempted with the versions of earlier tasks. If those solve it, later tasks start from
 # them again; otherwise the edits did not cause the loss, and they stay.

@@ -1,7 +1,7 @@
 """Trials: attempts of edited teams at failed steps, successful steps and earlier tasks, as evidence for a commit.
 
-Each is a request on the team's bus, and so recorded like everything else: a team resumed after a kill repeats no
-attempt, and a trial requested twice, by another round or another method, is made once.
+Each is a request on the team's bus, and so recorded like everything else: a team resumed after a kill repeats no attempt,
+and a trial requested twice (by another round or another method) is made once.
 
 Failures that an edit could fix are found in a step's trace alone (section 3.2.3 of Autogenesis: reflect): the record
 of handling a message, with the model's replies and the results of programs and tools. There are six classes: a failing
@@ -251,7 +251,7 @@ class Staff:
         planner: the model that plans.
         offered: names of the tools that the team provides.
         rounds: limit on the rounds of a re-attempted earlier task.
-        step_seconds, task_seconds: time limits of a step and of an earlier task.
+        step_seconds, task_seconds: time limits (s) of a step and of an earlier task.
         debate: plans in place of a model, where the team debates.
         records: the folder for records of attempts at earlier tasks, so that model calls made before a kill are not
             repeated; None keeps them in memory.
@@ -382,7 +382,7 @@ class Trials:
 
 
 async def solved(team: TeamParts, staff: Staff, body: Mapping[str, Any], name: str) -> tuple[Message, int, Usage]:
-    """Let a team do a task in isolation: only its record is kept, and tools with lasting effects are no-ops.
+    """Let a team do a task in isolation (only its record is kept, and tools with lasting effects are no-ops).
 
     Args:
         team: the team.

@@ -1,6 +1,6 @@
 """A team, and each of its agents, as A2A agents: cards, tasks with states, streams, cancelling.
 
-An A2A task is a task of the office under the same id, so it outlives the process: its state and its answer are found
+An A2A task is a task of the office (under the same id), so it outlives the process: its state and its answer are found
 again after a restart.
 """
 

@@ -45,7 +45,7 @@ class Asked:
     Attributes:
         task: the task, in words.
         files: names of the task's files.
-        agent: the agent that does it alone; the whole team if empty.
+        agent: the agent that does it alone (the whole team if empty).
         approve: have a person approve the plan before each round.
         at: Unix time.
     """
@@ -244,7 +244,7 @@ class Office:
 
     Args:
         settings: the team's configuration.
-        folder: the folder of the tasks, created if missing; for this process alone.
+        folder: the folder of the tasks (created if missing), for this process alone.
         at_once: limit on simultaneous tasks; others wait.
         unsafe: run programs with the isolation available here.
 
@@ -325,7 +325,7 @@ class Office:
 
         Raises:
             ConfigError: if the task is empty or too long, or the agent does not exist.
-            RejectedError: if too many tasks wait, or the name is taken.
+            RejectedError: if too many tasks wait (or the name is taken).
             RecordError: if it cannot be written.
         """
         if not task.strip() or len(task) > MOST_TASK:

@@ -1,7 +1,7 @@
 """Documents as text with citable locations: plain formats are decoded here, all others are read in the sandbox.
 
 PDF by page, XLSX by sheet and cell, PPTX by slide, DOCX, HTML and text by paragraph, CSV and the like by line;
-pictures by their size and embedded texts, for models that cannot see. PDF and XLSX need the extra `documents`.
+pictures by their size and embedded texts (for models that cannot see). PDF and XLSX need the extra `documents`.
 """
 
 from __future__ import annotations
@@ -118,8 +118,8 @@ class DocumentReader:
         """Return a document as text with its locations.
 
         Raises:
-            UnreadableDocumentError: if its format is unknown or does not match its name, or it is damaged, encrypted,
-                too large or too slow to read.
+            UnreadableDocumentError: if its format is unknown or does not match its name, or it is damaged, encrypted, or
+                too large (or slow) to read.
             MissingExtraError: if its reader is not installed.
         """
         ending = Path(name).suffix.lower()

@@ -3,7 +3,7 @@
     async with McpServer("notes", Stdio(PipedCommand(("python3", "notes.py"), folder))) as server:
         tools = server.tools()          # TeamTools named notes_ADD, …
 
-Servers are untrusted: one started by a command runs in the sandbox, without network unless granted; its schemas are
+Servers are untrusted: one started by a command runs in the sandbox (without network unless granted); its schemas are
 checked, its answers bounded in length and time. Its errors, crashes included, become a text for the calling agent;
 the next call restarts a server that has ended.
 """
@@ -277,7 +277,7 @@ class McpServer:
     Args:
         name: the prefix of its tools.
         way: its connection.
-        only: the offered tools; all if empty.
+        only: the offered tools (all if empty).
         descriptions: descriptions of tools for models, replacing the server's.
         seconds: timeout of a call.
 
@@ -337,8 +337,8 @@ class McpServer:
         """Return a server with the same tools over another connection, started when one of them is first called.
 
         Args:
-            way: the connection.
-            elsewhere: it is run by another party, so that an unreachable server is an outage and not a call's result.
+            way: the connection (a command or an address).
+            elsewhere: another party runs it, so that an unreachable server is an outage and not a call's result.
         """
         server = McpServer(self.name, way, seconds=self._seconds)
         server._elsewhere = elsewhere
@@ -394,7 +394,7 @@ class McpServer:
                 await self._close()
                 ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
                 self._end = asyncio.Event()
-                # A separate task: contexts it enters are left in it, whoever calls in between.
+                # A separate task: contexts it enters are left in it, even with calls in between.
                 self._owner = asyncio.create_task(self._own(ready, self._end), name=f"mcp {self.name}")
                 client = await asyncio.wait_for(asyncio.shield(ready), START_SECONDS)
                 self._client = client

@@ -40,7 +40,7 @@ class McpResource(BaseModel):
     Attributes:
         server: a server of the team.toml; or
         command: a program in the resource's files, started in the sandbox without network.
-        tools: the offered tools; all by default.
+        tools: the offered tools (all by default).
         descriptions: descriptions for models, by the server's name of the tool.
     """
 
@@ -65,7 +65,7 @@ class Servers:
         self.by_name: dict[str, McpServer] = {}
         self.by_agent: dict[str, list[McpServer]] = {}
 
-    def named(self, tool: str) -> list[TeamTool]:
+    def tools_of(self, tool: str) -> list[TeamTool]:
         """Return the tools of `"NAME"` or `"NAME.TOOL"`."""
         name, _, own = tool.partition(".")
         return self.by_name[name].tools(own)
@@ -77,7 +77,7 @@ class Servers:
 
 @asynccontextmanager
 async def open_servers(settings: TeamSettings, *, unsafe: bool = False) -> AsyncGenerator[Servers]:
-    """Start every server that an agent of the team uses; all end with the block.
+    """Start every server that an agent of the team uses (all end with the block).
 
     Raises:
         ConfigError: if one is misconfigured, or lacks a tool.
@@ -105,7 +105,7 @@ async def open_servers(settings: TeamSettings, *, unsafe: bool = False) -> Async
                 servers.by_agent.setdefault(agent, []).append(await enter(server))
             for called in section.tools:
                 if called.partition(".")[0] in servers.by_name:
-                    servers.named(called)
+                    servers.tools_of(called)
         yield servers
 
 

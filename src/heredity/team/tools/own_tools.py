@@ -1,4 +1,4 @@
-"""Tools that a team has of its own: asking another agent (Autogenesis, section 4), and running Python in the sandbox."""
+"""Tools that every team has: asking another agent (Autogenesis, section 4), and running Python in the sandbox."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
     async with open_task_tools(config.tools, programs) as tools:
         runner = SolvingRunner(model, programs=programs, provided=tools)
 
-They are opened once for a run. Anything that could carry information between attempts is separate for each: browser
+They are opened once (for a run). Anything that could carry information between attempts is separate for each: browser
 pages, fetched pages, servers of the Model Context Protocol with a copy of their folder. So no attempt leaves anything
 to a later one.
 """
@@ -47,7 +47,7 @@ async def open_task_tools(
 
     Args:
         given: the tools and their settings.
-        programs: the sandbox, which reads documents and pages and runs code.
+        programs: the sandbox (it reads documents and pages and runs code).
         unsafe: start servers with the isolation available here.
 
     Yields:
@@ -80,7 +80,7 @@ def task_documents(programs: Programs, folder: Path | None = None) -> TaskTools:
 
     Args:
         programs: the sandbox, which reads documents other than plain text.
-        folder: base of relative file paths; by default the folder of this process.
+        folder: base of relative file paths (by default the folder of this process).
 
     Raises:
         ConfigError: when a task's tools are requested, if one of its files does not exist, or two have one name.
@@ -137,7 +137,7 @@ class _Opened:
         def conversation() -> ProvidedTools:
             own = _Conversation()
             close = partial(self.door.close, own)
-            # Closed a second time if its own end was not reached, which is harmless.
+            # Closed a second time if its end was not reached, which is harmless.
             stack.push_async_callback(close)
             return ProvidedTools([counted(tool) for tool in (*fixed, *self.reaching(own))], conversation, close)
 

@@ -23,6 +23,7 @@ from heredity._core.refusals import reading
 from heredity.agents.launchers import agent_key
 from heredity.cli.bars import working
 from heredity.cli.signals import run_anywhere
+from heredity.configuration.config import Config
 from heredity.engine.kind import Opening, Workers
 from heredity.engine.rollout import RolloutError
 from heredity.engine.runner import Job
@@ -465,13 +466,7 @@ def prepare(
     """
     name = Path(program).stem if scorer else Path(program).name
     folder = Path(out).expanduser() if out else Path("runs") / f"evolve-{name}-{time.strftime('%Y%m%d-%H%M%S')}"
-    beside = [Path(path).expanduser() for path in files]
-    own = [Path(program).expanduser(), Path(scorer).expanduser(), *beside] if scorer else []
-    if own and own[0].is_dir():
-        raise ConfigError(
-            f"{program} is a folder; --scorer goes with the file of a program. Of a folder, task.toml says which files are which: "
-            f"write one (see docs/evolve.md), then: heredity evolve {program}"
-        )
+    own = _own_files(program, scorer, files) if scorer else []
     declared = _declared(metric, minimise, failure_score, cascade)
     if python is not None:
         declared["python"] = str(Path(python).expanduser().absolute())
@@ -492,18 +487,35 @@ def prepare(
             raise ConfigError(
                 f"{task.declared.program} is not Python, so only a model or an agent can change it; add --model or --agent"
             )
-        config = resolve(sections, base=folder.absolute())
-        folder.mkdir(parents=True, exist_ok=True)
-        write_atomic(folder / CONFIGURATION, tomli_w.dumps(sections).encode())  # for `heredity run`
-        checked(config, folder, progress=progress)
-        if not (folder / "runs").exists():
-            _measure_start(task, config.limits.limits(), progress=progress)
-        open_suite(folder, config)
+        config = _open(folder, task, sections, progress=progress)
 
     def conclude(result: SuiteResult) -> Evolution:
         return Evolution(Suite(result), task, outcome_of(task, result.metrics, result.winners))
 
     return Work(folder, config, progress, conclude, within=partial(_reworded, reword))
+
+
+def _own_files(program: str | Path, scorer: str | Path, files: Sequence[str | Path]) -> list[Path]:
+    """Return the files of a task without a task.toml: the program, the scorer, and those that it reads."""
+    own = [Path(path).expanduser() for path in (program, scorer, *files)]
+    if own[0].is_dir():
+        raise ConfigError(
+            f"{program} is a folder; --scorer goes with the file of a program. Of a folder, task.toml says which files are which: "
+            f"write one (see docs/evolve.md), then: heredity evolve {program}"
+        )
+    return own
+
+
+def _open(folder: Path, task: ProgramTask, sections: dict[str, dict[str, Any]], *, progress: bool) -> Config:
+    """Write the folder of an evolution, checked and with a start program that has a score, and return its configuration."""
+    config = resolve(sections, base=folder.absolute())
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomic(folder / CONFIGURATION, tomli_w.dumps(sections).encode())  # for `heredity run`
+    checked(config, folder, progress=progress)
+    if not (folder / "runs").exists():
+        _measure_start(task, config.limits.limits(), progress=progress)
+    open_suite(folder, config)
+    return config
 
 
 def _measure_start(task: ProgramTask, limits: Limits, *, progress: bool) -> None:

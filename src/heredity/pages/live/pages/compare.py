@@ -16,29 +16,30 @@ from heredity.results.text import short_task
 _MOST = 50
 
 
+def _duration(run: Run) -> Number:
+    return Number(run.facts["last"] - run.facts["started"] if "last" in run.facts else None, form="duration")
+
+
+_FIGURES: Sequence[tuple[str, Callable[[Run], Value]]] = (
+    ("State", lambda run: run.state),
+    ("Taskset", lambda run: run.facts.get("taskset")),
+    ("Evolver", lambda run: run.facts.get("evolver")),
+    ("Seed", lambda run: run.facts.get("seed")),
+    ("Budget used", lambda run: run.facts.get("charged")),
+    ("Submissions", lambda run: run.facts.get("submissions")),
+    ("Rollouts", lambda run: run.facts.get("rollouts")),
+    ("Commits", lambda run: run.facts.get("commits")),
+    ("Best on train tasks", lambda run: Number(run.facts.get("best"))),
+    ("Held-out", lambda run: Number(run.facts.get("heldout"))),
+    ("Tokens of rollouts", lambda run: Number(run.facts.get("tokens"), form="tokens")),
+    ("Time", _duration),
+    ("Selected", lambda run: run.candidate(run.facts.get("selected", ""))),
+)
+
+
 def compare_runs(first: Run, second: Run) -> View:
     """Return the page of two runs: figures, curves and differences."""
-    names: list[tuple[str, Callable[[Run], Value]]] = [
-        ("State", lambda run: run.state),
-        ("Taskset", lambda run: run.facts.get("taskset")),
-        ("Evolver", lambda run: run.facts.get("evolver")),
-        ("Seed", lambda run: run.facts.get("seed")),
-        ("Budget used", lambda run: run.facts.get("charged")),
-        ("Submissions", lambda run: run.facts.get("submissions")),
-        ("Rollouts", lambda run: run.facts.get("rollouts")),
-        ("Commits", lambda run: run.facts.get("commits")),
-        ("Best on train tasks", lambda run: Number(run.facts.get("best"))),
-        ("Held-out", lambda run: Number(run.facts.get("heldout"))),
-        ("Tokens of rollouts", lambda run: Number(run.facts.get("tokens"), form="tokens")),
-        (
-            "Time",
-            lambda run: Number(
-                run.facts["last"] - run.facts["started"] if "last" in run.facts else None, form="duration"
-            ),
-        ),
-        ("Selected", lambda run: run.candidate(run.facts.get("selected", ""))),
-    ]
-    rows = tuple(Row((name, of(first), of(second))) for name, of in names)
+    rows = tuple(Row((name, of(first), of(second))) for name, of in _FIGURES)
     head = columns_of("Figure", f"{first.suite.name} / {first.name}", f"{second.suite.name} / {second.name}")
     same = first.facts.get("commitment") and first.facts.get("commitment") == second.facts.get("commitment")
     note = Text(
@@ -46,7 +47,18 @@ def compare_runs(first: Run, second: Run) -> View:
         if same
         else "They were judged on different hidden cases, or none: held-out scores are not paired, so a difference proves nothing."
     )
-    curves = Lines(
+    links = Facts((Fact("First", first.link(first.name)), Fact("Second", second.link(second.name))))
+    blocks = [
+        Block("figures", "Figures", [note, Table(head, rows)]),
+        Block("curves", "Scores", [_curves(first, second)]),
+        Block("settings", "Settings that differ", [_differences(first, second)]),
+        Block("runs", "Runs", [links]),
+    ]
+    return View("Two runs", blocks, first.suite.crumbs, follow=first.suite.follow)
+
+
+def _curves(first: Run, second: Run) -> Lines:
+    return Lines(
         "Best so far on train tasks",
         "submission",
         "score",
@@ -56,26 +68,18 @@ def compare_runs(first: Run, second: Run) -> View:
         whole=True,
         wide=True,
     )
-    differing = [
-        (key, first.facts.get(group, {}).get(key), second.facts.get(group, {}).get(key))
-        for group in ("conditions", "packages")
-        for key in sorted({*first.facts.get(group, {}), *second.facts.get(group, {})})
-        if first.facts.get(group, {}).get(key) != second.facts.get(group, {}).get(key)
-    ]
-    table = Table(
-        columns_of("Setting", "First", "Second", left=3),
-        tuple(Row(differences) for differences in differing),
-        "",
-        "Their settings and packages are the same.",
+
+
+def _differences(first: Run, second: Run) -> Table:
+    rows: list[Row] = []
+    for group in ("conditions", "packages"):
+        one, other = first.facts.get(group, {}), second.facts.get(group, {})
+        rows += [
+            Row((key, one.get(key), other.get(key))) for key in sorted({*one, *other}) if one.get(key) != other.get(key)
+        ]
+    return Table(
+        columns_of("Setting", "First", "Second", left=3), tuple(rows), "", "Their settings and packages are the same."
     )
-    links = Facts((Fact("First", first.link(first.name)), Fact("Second", second.link(second.name))))
-    blocks = [
-        Block("figures", "Figures", [note, Table(head, rows)]),
-        Block("curves", "Scores", [curves]),
-        Block("settings", "Settings that differ", [table]),
-        Block("runs", "Runs", [links]),
-    ]
-    return View("Two runs", blocks, first.suite.crumbs, follow=first.suite.follow)
 
 
 def _best(run: Run) -> tuple[tuple[float, float], ...]:

@@ -45,7 +45,7 @@ class Suite:
         name: name of the suite.
         index: its index.
         alive: whether a process works on it.
-        made_s: seconds that pages waited for the index to be built; 0 if it existed.
+        made_s: seconds that pages waited for the (first) index; 0 if it existed.
     """
 
     root: str
@@ -77,7 +77,7 @@ class Suite:
         """Return a run.
 
         Raises:
-            UnknownNameError: if there is no run of this name.
+            UnknownNameError: if the run does not exist.
         """
         rows = self.index.rows("SELECT * FROM runs WHERE name = ?", (name,))
         if not rows:

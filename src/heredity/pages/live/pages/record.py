@@ -1,4 +1,4 @@
-"""Details of what a run recorded: a line of the journal, a model call with its prompt, a span and the timeline of all, a rollout.
+"""Details of a run's record: lines of the journal, model calls, spans and their timeline, rollouts.
 
 Rollouts are shown step by step: pictures, numbers, texts of a world, a conversation, a shell.
 """
@@ -719,7 +719,7 @@ def row_of(run: Run, table: str, key: str, number: str, what: str) -> sqlite3.Ro
     """Return a row of a run's table by its number.
 
     Raises:
-        UnknownNameError: if there is no such row.
+        UnknownNameError: if the row does not exist.
     """
     numeric = number.isdigit() and len(number) < 18
     rows = (

@@ -413,9 +413,8 @@ def training_curves(run: Run) -> list[Lines]:
 def curves_in(text: str) -> dict[str, list[tuple[float, float]]]:
     """Return losses, rewards, accuracies and perplexities in lines of a text: name to (step, value).
 
-    A line counts if it names a step, or is a mapping as trainers print it (`{'loss': 1.3, 'epoch': 0.1}`), whose
-    position is
-    then its step. A step lower than the one before starts another training, which is appended.
+    A line counts if it names a step, or is a mapping as trainers print it (`{'loss': 1.3, 'epoch': 0.1}`), whose position
+    is then its step. A step lower than the one before starts another training, which is appended.
     """
     curves: dict[str, list[tuple[float, float]]] = {}
     starts: dict[str, float] = {}
@@ -517,6 +516,20 @@ def run_view(run: Run) -> View:
         lines.append(Text(f"The journal {run.row['damage']}", "warning"))
     if facts.get("failure"):
         lines.append(Text(f"The evolver failed: {facts['failure']}", "warning"))
+    along, idle = over_time(run), bool(facts.get("status") and not facts.get("submissions"))
+    curves = training_curves(run)
+    blocks = [
+        # A protocol may have no submissions, which is certain only after the end of the run.
+        *([] if idle else [Block("scores", "Scores", [scores(run), *([along] if along else [])])]),
+        *([Block("training", "Training", list[Shown](curves))] if curves else []),
+        Block("about", "About the run", _about(run)),
+        Block("export", "Export", [_exports(run)]),
+    ]
+    return View(run.name, blocks, run.suite.crumbs, run.tabs(""), Facts(head), lines, follow=run.suite.follow)
+
+
+def _about(run: Run) -> list[Shown]:
+    facts = run.facts
     selected = run.candidate(facts.get("selected", ""))
     more = (
         Fact("Selected candidate", selected),
@@ -529,22 +542,15 @@ def run_view(run: Run) -> View:
     )
     conditions = Facts(tuple(Fact(name, value) for name, value in (facts.get("conditions") or {}).items()))
     packages = Facts(tuple(Fact(name, value) for name, value in (facts.get("packages") or {}).items()))
-    about: list[Shown] = [Facts(more), Folded("Conditions", (conditions,)), Folded("Packages", (packages,))]
+    return [Facts(more), Folded("Conditions", (conditions,)), Folded("Packages", (packages,))]
+
+
+def _exports(run: Run) -> Markup:
     names = ["rollouts.csv", *(n for n in ("journal.jsonl", "metrics.json", "report.html") if size_of(run.folder / n))]
     exports = [(name, run.url("export", name)) for name in names]
-    links = Markup("<p>%s</p>") % Markup(" · ").join(
+    return Markup("<p>%s</p>") % Markup(" · ").join(
         Markup('<a href="%s" download>%s</a>') % (url, name) for name, url in exports
     )
-    along, idle = over_time(run), bool(facts.get("status") and not facts.get("submissions"))
-    curves = training_curves(run)
-    blocks = [
-        # A protocol may have no submissions, which is certain only after the end of the run.
-        *([] if idle else [Block("scores", "Scores", [scores(run), *([along] if along else [])])]),
-        *([Block("training", "Training", list[Shown](curves))] if curves else []),
-        Block("about", "About the run", about),
-        Block("export", "Export", [links]),
-    ]
-    return View(run.name, blocks, run.suite.crumbs, run.tabs(""), Facts(head), lines, follow=run.suite.follow)
 
 
 def scores(run: Run, title: str = "Mean score of each submission") -> Lines:

@@ -176,7 +176,7 @@ class Grid:
         domains: names of all domains; `domain` has one index per task, likewise `sources` and `source`.
         clusters: the cluster of each task; None for an unclustered task.
         snapshots: the snapshots judged on it, in order.
-        score: NaN where missing, or where a replayed task had not been trained yet.
+        score: NaN where missing (or where a replayed task had not been trained yet).
         solved: verified success; False where the score is NaN.
         errored: an execution error is recorded; False where the score is NaN.
         untrained: a replayed task had not been trained yet.
@@ -226,7 +226,7 @@ class Grid:
         whole = points and (batches is None or (self.snapshots[points[-1]].batch or 0) >= batches)
         return points[-1] if whole else None
 
-    def named(self, best: Snapshot, batches: int | None) -> int | None:
+    def index_of_best(self, best: Snapshot, batches: int | None) -> int | None:
         """Return the index of the harness that was best on validation, under any name."""
         for i, snapshot in enumerate(self.snapshots):
             if snapshot.name == best.name or snapshot.rank == BEST:

@@ -187,7 +187,7 @@ class Judgement:
 
     Attributes:
         tables: one table per view.
-        batches: the number of the last train batch; None if the rows hold no training.
+        batches: the number of the last train batch (None if the rows hold no training).
         best: the update-validation view, the best snapshot on it, and its macro Perf there; None without one.
     """
 
@@ -197,7 +197,7 @@ class Judgement:
 
     def roles(self, table: Grid) -> dict[Role, int]:
         """Return the indices of the base, the final snapshot and the best on validation in a view, where present."""
-        best = None if self.best is None else table.named(self.best[1], self.batches)
+        best = None if self.best is None else table.index_of_best(self.best[1], self.batches)
         places: dict[Role, int | None] = {
             "base": table.base,
             "final": table.final(self.batches),

@@ -106,7 +106,7 @@ def estimate(
 
     Args:
         strata: the known values of each domain.
-        bounds: the possible range of values; None if unknown.
+        bounds: the possible range of values (None if unknown).
         clusters: the cluster of each value (`samples.clustered`); None if no task is clustered.
 
     Returns:
@@ -137,7 +137,7 @@ def paired_gains(table: Paired | None, of: Of) -> dict[str, float]:
     return {task: y - x for task, x, y in rows if x is not None and y is not None}
 
 
-def asked_of(table: Paired | None, of: Of) -> set[str]:
+def common_tasks(table: Paired | None, of: Of) -> set[str]:
     """Return the tasks of a view asked of both the base and another snapshot, scored or not."""
     if table is None or "base" not in table.scores or of not in table.scores:
         return set()

@@ -1,7 +1,8 @@
 """Improvements over the base model, and failure classes of runs, each with its rule and evidence (Agent² RL-Bench, table 13).
 
-The paper assigns classes by reading workspaces. Here each of the six (one is no submission) is a fixed rule on the record, so
-that results are reproducible. A run may have several; one that ends above the base model beyond noise has at most a collapse.
+The paper assigns classes by reading workspaces. Here each of the six (one for runs without a submission) is a fixed rule
+on the record, so that results are reproducible. A run may have several; one that ends above the base model beyond noise
+has at most a collapse.
 """
 
 from __future__ import annotations

@@ -92,12 +92,12 @@ def length_controlled(won: ArrayLike, lengths: ArrayLike, references: ArrayLike)
     with a slight ridge, and evaluated at a difference of 0.
 
     Args:
-        won: 1 for a win, 0.5 for a tie, 0 for a loss; callers leave out missing comparisons.
+        won: 1 for a win, 0.5 for a tie, 0 for a loss (callers leave out missing comparisons).
         lengths: lengths of the answers, in characters.
         references: lengths of the reference answers, in characters.
 
     Raises:
-        ConfigError: if there are no comparisons, or the numbers of values differ.
+        ConfigError: if comparisons are missing, or the numbers of values differ.
     """
     outcomes, excess = np.asarray(won, np.float64), _excess(lengths, references)
     if not outcomes.size or outcomes.shape != excess.shape:
@@ -111,7 +111,7 @@ def length_control(
     """Return win rates at equal length of the base model and of a run's best submission; None if no answers were compared.
 
     Args:
-        record: the run, for the clusters of its tasks.
+        record: the run (for the clusters of its tasks).
         events: the journal's lines as mappings.
         best: the submission.
         load: digest of a blob to its bytes, for the trajectories of the submission.
@@ -336,7 +336,7 @@ def _share(part: int, whole: int) -> float | None:
 def scaling(record: PostTraining) -> Scaling:
     """Return the best improvement so far over time, submissions and tokens.
 
-    Improvement is the graded mean minus the base model's, at least 0: an agent can keep the base model. Each curve starts
+    Improvement is the graded mean minus the base model's (at least 0: an agent can keep the base model). Each curve starts
     at 0 and has a point at each graded submission; the one over tokens only if they are known.
     """
     base = mean(record.baseline(GRADED))
@@ -610,7 +610,7 @@ class _Tried(TypedDict):
 
 
 def _tried(note: str, code: Code | None) -> _Tried:
-    """Return what was tried and why, from the code's own description, or else the note of the submission."""
+    """Return the change and its reason, from the code's own description, or else the note of the submission."""
     if code is None:
         return _Tried(note=note, tried=note, because="", settings={}, excerpt=None)
     settings = dict(code.settings)

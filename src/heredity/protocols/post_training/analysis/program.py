@@ -1,8 +1,9 @@
 """Static analysis of a folder of Python code: reachable functions and live branches.
 
-Every file is treated as started from its top. Names are followed from there: a function is reached if reached code mentions it,
-a method if such code mentions its name and its class. Branches with a constant condition and statements after a `return` are
-left out. No code is run and nothing is assumed about it; files that cannot be parsed within limits are listed as unreadable.
+Every file is treated as started from its top. Names are followed from there: a function is reached if reached code
+mentions it (a method, if such code mentions its name and its class). Branches with a constant condition and statements
+after a `return` are left out. No code is run and nothing is assumed about it; files that cannot be parsed within limits
+are listed as unreadable.
 """
 
 from __future__ import annotations

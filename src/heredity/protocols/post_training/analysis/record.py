@@ -51,10 +51,10 @@ class Step:
         candidate: digest of the submitted checkpoint; `""` if refused.
         tasks: indices of its tasks.
         note: the agent's note.
-        asked_s: run clock at admission or refusal, in seconds.
+        asked_s: run clock at admission or refusal (s).
         done_s: run clock at settlement, in seconds.
         at: Unix time at settlement; None if not in the journal.
-        revision: number of the code revision in force; None before the first.
+        revision: number of the code revision in force (None before the first).
         tokens: the agent's usage so far, from its event stream; None if unreported.
         status: `"ok"`, the category of its failure, or `"running"`.
         problem: the error in words; `""` without one.
@@ -98,17 +98,17 @@ class PostTraining:
         steps: requests to grade, in order.
         revisions: the data of each `code.revised`, in order.
         baselines: view to the data of `baseline.scored`.
-        repeats: submission number to the scores of each repeated grading; None is the base model.
+        repeats: submission number (None is the base model) to the scores of each repeated grading.
         judged: digest to held-out scores, of checkpoints.
         references: held-out scores of the run's references.
-        clusters: view to the cluster of each task; views without clusters are left out.
+        clusters: view to the cluster of each task (only views with clusters).
         selected: the data of `judging.selected`.
         checkpoints: digest to the data of `checkpoint.kept`, or of `checkpoint.dropped`.
         texts: the data of the last `texts.met`.
         ended: the data of `agent.ended`.
         closed: reason of `session.closed`; `""` while it is open.
         clock_s: run clock at the agent's end, or its last recorded reading, in seconds.
-        tokens: the agent's known usage; None if unknown.
+        tokens: the agent's usage (None if unknown).
         cost_usd: the same in US dollars.
         calls: model calls, if a broker counted them.
     """

@@ -71,7 +71,7 @@ class Trained:
 
     @property
     def improvement(self) -> float | None:
-        """Best graded score minus the base model's, 0 for copies of it; None if nothing was graded or there is no baseline."""
+        """Best graded score minus the base model's, 0 for copies of it; None if the grades or the baseline are missing."""
         graded, best = self.part.baseline.graded, self.part.best
         if graded is None or graded.mean is None or self.ungraded:
             return None
@@ -376,7 +376,7 @@ def posttraining_study(
     Args:
         runs: results of each run; runs may be unfinished.
         labels: the evolver of each, told apart by its options and mode.
-        ranked: True to test gains; otherwise they are shown as they are.
+        ranked: True to test gains (otherwise they are shown as they are).
 
     Returns:
         The comparison described in `docs/post-training-diagnosis.md`; None without post-training runs.

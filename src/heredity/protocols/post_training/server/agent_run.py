@@ -136,7 +136,7 @@ def _reason(left_out: Sequence[str]) -> str:
 
 
 class TextWatch:
-    """Journals the hidden items found in an agent's files: first, whenever there are more, and at the end.
+    """Journals the hidden items found in an agent's files (first, whenever there are more, and at the end).
 
     The agent is not told: it would learn which items are hidden.
 
@@ -254,7 +254,7 @@ class GradingApp:
             kept: stores copies of checkpoints.
             revisions: records the code in force at each submission.
             earlier: the run's events so far.
-            choose_gpu: selects one of the run's GPUs for the next grading, by name; None for the default device.
+            choose_gpu: selects one of the run's GPUs for the next grading, by name (None for the default device).
             texts: searches the agent's files for hidden items during grading.
         """
         self._texts = texts
@@ -535,7 +535,7 @@ async def train_with_agent(
 ) -> AgentExit | None:
     """Run an agent until it exits or its time is over; return how it ended, None if it was not started.
 
-    A grading in progress when time is over is completed: it was submitted in time. If an earlier process was killed,
+    A grading in progress when time is over is completed (it was submitted in time). If an earlier process was killed,
     the agent is restarted in its workspace for the remaining time, unless it had ended.
 
     Args:

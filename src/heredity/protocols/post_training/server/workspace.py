@@ -56,7 +56,7 @@ class TrainingTerms:
         base_model: the base's name.
         base_folder: its folder on the host.
         base: its description.
-        baseline: its score on the graded view, from 0 to 1.
+        baseline: its score on the graded view (0 to 1).
         graded: number of graded items.
         timeout_s: wall seconds of the run; grading counts.
         mode: `"free"`, `"sft-only"`, `"rl-only"` or `"multi-task"`: the allowed routes, audited afterwards.

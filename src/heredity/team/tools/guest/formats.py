@@ -1,6 +1,6 @@
 """Runs in the sandbox: converts a document of any known format into labelled parts, within bounds. It imports nothing of Heredity.
 
-Content is never executed: macros and scripts do not run, links are not followed. Archives are bounded by their actual
+Content is never executed (macros and scripts do not run, links are not followed). Archives are bounded by their actual
 unpacked size, not the declared one; XML with entity declarations is refused.
 """
 
@@ -223,7 +223,7 @@ def xlsx(content: bytes) -> Iterator[Part]:
                 if len(lines) == MOST_ROWS or cells < 0:
                     note = f"\n[rows after {held[0][0]} are not read]"
                     break
-                lines.append(" | ".join(f"{where}: {shown(value)}" for where, value in held))
+                lines.append(" | ".join(f"{where}: {cell_text(value)}" for where, value in held))
         except Exception as error:  # noqa: BLE001
             note = f"\n[the rest of this sheet cannot be read: {type(error).__name__}]"
         hidden = "" if sheet.sheet_state == "visible" else " (hidden)"
@@ -250,7 +250,7 @@ def is_unseen(cell: Any) -> bool:
     return tiny or (white and fill.fill_type is None) or (set(form) == {";"} and len(form) > 2)
 
 
-def shown(value: object) -> str:
+def cell_text(value: object) -> str:
     """Return the value of a cell on one line: whole numbers without a fraction, dates as in ISO 8601."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))

@@ -52,7 +52,7 @@ def run(data: str, address: str, charset: str = "", sheets: Mapping[str, str] | 
     """Return title and Markdown of a page, the amount of its hidden text, and its missing style sheets.
 
     Args:
-        data: its bytes in base 64.
+        data: its bytes (base 64).
         address: its address.
         charset: character set given by its server.
         sheets: texts of its style sheets, by their addresses in the page.

@@ -1,7 +1,7 @@
 """Runs in the sandbox: extracts the visible text of a PDF page. It imports nothing of Heredity.
 
-It omits text drawn in white on nothing, transparent, without ink, in illegible letters, or off the page. Text without
-ink (rendering mode 3) on a picture comes from text recognition of a scan, and is kept. Painting over text is not
+It omits unseen text (drawn in white on nothing, transparent, without ink, in illegible letters, or off the page). Text
+without ink (rendering mode 3) on a picture comes from text recognition of a scan, and is kept. Painting over text is not
 detected.
 """
 

@@ -86,7 +86,7 @@ class Look:
     """Appearance of an element, as far as it affects the visibility of its text.
 
     Attributes:
-        tag, attributes: matched by selectors. colour, ground: of its text, and behind it; None where unknown.
+        tag, attributes: matched by selectors. colour, ground: of its text, and behind it (None where unknown).
         pixels: size of its letters.
         gone: True if it, or an element around it, is not displayed.
         invisible: True if `visibility` hides it, which elements inside may undo.

@@ -320,7 +320,7 @@ class WebBrowser:
         """Open a context, with separate cookies, storage and pages, and close it afterwards.
 
         Args:
-            give_up: leaves it; called while the step waits for another agent and others need a context.
+            give_up: leaves it (called while the step waits for another agent and others need a context).
             state: its initial cookies and storage.
 
         Raises:

@@ -1,6 +1,6 @@
 """HTTP requests of the host in a team's name: to allowed hosts only, checked at each redirect, bounded in size and time.
 
-It uses httpx's transport (`httpcore`) with its own connections: each goes to an address that the rules have just
+It uses httpx's transport (`httpcore`) with special connections: each goes to an address that the rules have just
 allowed, so they cannot be bypassed. No cookies, and no keys except those a caller adds for one host.
 """
 
@@ -80,7 +80,7 @@ class WebClient:
         """Request an address, following redirects; without `redirects` these are refused, because keys would be sent along.
 
         Raises:
-            FetchError: if the address is malformed, or the response is late, too large or redirected too often.
+            FetchError: if the address is malformed, or the response is late (or too large, or redirected too often).
             ForbiddenHostError: if it, or a redirect, is not allowed.
             UnreachableHostError: if the host does not answer.
         """
@@ -240,7 +240,7 @@ class _Service:
     """Request format and result format of a service.
 
     Attributes:
-        address: default address; empty for self-hosted services.
+        address: default address (empty for self-hosted services).
         needs_key: whether it takes a key.
         ask: makes the request from address, query, number of results and key.
         results: path of keys to the list of results.

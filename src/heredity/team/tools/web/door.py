@@ -48,7 +48,7 @@ class ActionError(Exception):
     """An impossible action; the message tells the model why."""
 
 
-def taken(path: Path, folder: Path) -> bytes:
+def read_download(path: Path, folder: Path) -> bytes:
     """Read a file written by the browser, which may be anything."""
     descriptor = os.open(folder / path.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(descriptor, "rb") as file:
@@ -338,7 +338,7 @@ class Session:
         name = re.sub(r"[^\w.() -]", "_", download.suggested_filename)[-120:]
         try:
             path = Path(await download.path())
-            data = await asyncio.to_thread(taken, path, self._browser.downloads)
+            data = await asyncio.to_thread(read_download, path, self._browser.downloads)
             blob = await self._keep(data)
             self._files[name] = await self._reader.text(name, data)
         except (Error, OSError, ActionError, UnreadableDocumentError, MissingExtraError) as error:
@@ -499,7 +499,7 @@ class Fetcher:
         return _Fetched(head, text, trace)
 
     async def _read(self, response: Response, kind: str, charset: str) -> tuple[str, str]:
-        # On one line: a name with line breaks could fake its own source.
+        # On one line: a name with line breaks could fake its source.
         name = clean(" ".join(unquote(PurePosixPath(urlsplit(response.address).path).name).split()))[-120:]
         if kind in _HTML:
             value = await self._page_of(response, charset)
@@ -710,7 +710,7 @@ async def open_door(
     """Open the resources of the named tools, after checking that they exist.
 
     Args:
-        settings: allowed hosts, and for which tools.
+        settings: allowed hosts (and for which tools).
         search: the search service.
         names: the tools named by agents.
         programs: runs the readers of documents and pages.

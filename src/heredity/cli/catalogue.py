@@ -1,4 +1,4 @@
-"""Commands that describe what is installed: `heredity methods`, `suites`, `tasks` and `sites`, and `heredity schema`."""
+"""Commands that describe the installation: `heredity methods`, `suites`, `tasks` and `sites`, and `heredity schema`."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def show_method(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
-    """Show what a method does and its options, which a suite sets under [methods.NAME].
+    """Show the purpose of a method and its options, which a suite sets under [methods.NAME].
 
     Example: heredity methods show grpo
     """

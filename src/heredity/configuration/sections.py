@@ -139,8 +139,8 @@ class SolverSection(Section):
         seconds: wall seconds of a rollout; by default those of an episode (`limits.episode_s`), which is the limit in
             any case.
         concurrent: maximum concurrent rollouts.
-        tools: tools for solvers of questions in addition to their own: some of `heredity.configuration.tools.TOOLS`,
-            servers of `[mcp]`, or single tools of these.
+        tools: tools for solvers of questions, added to those of a candidate: some of
+            `heredity.configuration.tools.TOOLS`, servers of `[mcp]`, or single tools of these.
         pictures: true if the model has vision: with `browse` it may then look at pages.
     """
 
@@ -177,7 +177,7 @@ class RunSection(Section):
 
     Attributes:
         protocol: the rules of the run: the name of a protocol.
-        tasksets: names of tasksets; each one gets its own runs.
+        tasksets: names of tasksets; each one gets separate runs.
         seeds: number of seeds (0, 1, …), or a list of them.
         name: name of the suite; the file's name by default.
         data: data that every user brings along: the environment variable that holds its path, to what to download and
@@ -216,10 +216,10 @@ class EvolverSection(Section):
     Attributes:
         method: name of a built-in or installed method.
         agent: command of a coding agent, which runs confined to its workspace.
-        launcher: a coding agent by name (`heredity agents list`), the path of a folder with `start.sh`, or `acp:` and the
-            command or name of an agent that speaks the Agent Client Protocol.
+        launcher: a coding agent by name (`heredity agents list`), the path of a folder with `start.sh`, or `acp:` and
+            the command or name of an agent that speaks the Agent Client Protocol.
         model: the gateway's model that an agent uses, through a broker; `gateway.execution` by default for a launcher.
-        account_model: the model that a launcher's agent asks its own account for, instead of a broker.
+        account_model: the model that a launcher's agent asks its account for, instead of a broker.
         effort: reasoning effort of a launcher's agent.
         profile: a launcher's own tools: `full`, `coding` (a shell, files and search), or `shell`.
         login: show a launcher's agent the files of this user's own login, which it can then read and send.
@@ -235,7 +235,7 @@ class EvolverSection(Section):
         end_grace_s: seconds that an agent may go on after its budget is exhausted.
         environment: variables set for an agent.
         inherit: names of this process's variables passed to an agent; no others are inherited.
-        read_only: folders of the host an agent needs for its own programs.
+        read_only: folders of the host an agent needs for its programs.
         network: true if an agent may use the host's network.
         devices: device files of the host an agent may use, such as `/dev/nvidia0`.
         memory_bytes: maximum memory of an agent and its child processes; half of the machine's by default.
@@ -313,7 +313,7 @@ class EvolverSection(Section):
 
     @property
     def own_account(self) -> bool:
-        """True if the agent asks an account of its own for its model, not a broker."""
+        """True if the agent asks its account for its model, not a broker."""
         return self.login or bool(self.account_model)
 
     @model_validator(mode="after")
@@ -450,11 +450,13 @@ class ModelLimitsSection(LimitsSection):
 
 
 class EngineSection(Section):
-    """`[engine]`: execution of episodes. Scores do not depend on it, except on `lockstep` for programs that keep module state.
+    """`[engine]`: execution of episodes.
+
+    Scores do not depend on it, except on `lockstep` for programs that keep module state.
 
     Attributes:
         workers: environment workers; one per core by default.
-        lockstep: episodes that share one policy process; 1 separates them.
+        lockstep: episodes that share one policy process (1 separates them).
         parallel_runs: concurrent runs of a suite.
         unsafe: run with the isolation available here instead of refusing.
         containers: backend for container tasks: `bubblewrap`, `docker` (also Podman), or one from an installed package.

@@ -8,7 +8,8 @@ import pytest
 
 from heredity.engine.runner import Job
 from heredity.engine.trajectory import Trajectory
-from heredity.kinds.world.building import BuildProcess, BuildRunner, findings_text, worker
+from heredity.kinds.world import build_worker as worker
+from heredity.kinds.world.building import BuildProcess, BuildRunner, findings_text
 from heredity.kinds.world.compose.composing import compose, description_text
 from heredity.kinds.world.compose.recipe import Recipe
 from heredity.kinds.world.themes import Theme, ThemeTaskset

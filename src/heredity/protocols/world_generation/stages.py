@@ -18,7 +18,7 @@ from heredity._core.outside import ANY_SIZE, json_value, read_text
 from heredity._core.refusals import reading
 from heredity.kinds.world.compose.composing import compose, description_text
 from heredity.kinds.world.compose.recipe import Recipe
-from heredity.kinds.world.themes import Theme, avoided, named
+from heredity.kinds.world.themes import Theme, avoided, name_themes
 from heredity.models import Model, Request, Usage
 from heredity.models.contract import NOTHING_USED
 
@@ -105,7 +105,7 @@ class Preparation:
             rejected = [*others, *(theme.theme for theme in themes.values())]
             answer = await self.text(f"propose/{count}/{number}", _propose_request(count - len(themes), rejected))
             lines = [line for line in _LINE.findall(answer) if any(character.isalpha() for character in line)]
-            fresh = named(lines, self._model.name, [*taken, *themes])
+            fresh = name_themes(lines, self._model.name, [*taken, *themes])
             repeated = avoided(fresh, rejected)
             fresh = {name: theme for name, theme in fresh.items() if name not in repeated}
             themes.update(dict(list(fresh.items())[: count - len(themes)]))
@@ -144,7 +144,7 @@ def with_review(theme: Theme, text: str, by: str) -> Theme:
     """
     if not text.strip():
         return theme
-    made: Mapping[str, Theme] = named([text.strip()], "the review")
+    made: Mapping[str, Theme] = name_themes([text.strip()], "the review")
     return next(iter(made.values())).model_copy(update={"source": theme.source, "reviewed": by})
 
 

@@ -158,10 +158,10 @@ def _admitted() -> Mapping[str, bytes]:
 
 
 def _audited(folder: Path) -> object:
-    from heredity.kinds.world.folders.findings import kept_report
+    from heredity.kinds.world.folders.findings import read_report
     from heredity.kinds.world.folders.folder import WorldFolder
 
-    return kept_report(folder, WorldFolder(folder / "1_World"), "0" * 64)
+    return read_report(folder, WorldFolder(folder / "1_World"), "0" * 64)
 
 
 def _checks(folder: Path) -> object:

@@ -45,7 +45,7 @@ async def serve(app: Any, *, port: int = 0) -> AsyncGenerator[Endpoints]:
 
     Args:
         app: the application.
-        port: TCP port on 127.0.0.1; 0 takes a free one.
+        port: TCP port on 127.0.0.1 (0 takes a free one).
 
     Raises:
         ConfigError: if the port is in use or not permitted.

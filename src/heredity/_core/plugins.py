@@ -1,7 +1,7 @@
 """Extension points: one loader for built-in parts and for those of other packages.
 
-Each group is one extension point. Built-in parts are listed in `heredity._core.built_in`; other packages offer theirs as
-entry points. Code behind an entry point runs in the trusted host, with all its rights: it is imported only when a
+Each group is one extension point. Built-in parts are listed in `heredity._core.built_in`; other packages offer theirs
+as entry points. Code behind an entry point runs in the trusted host, with all its rights: it is imported only when a
 configuration names it, and `loaded()` lists the packages it came from.
 
     [project.entry-points."heredity.methods"]
@@ -38,8 +38,8 @@ class Origin:
         name: the entry's name.
         value: `module:attribute`.
         distribution: the package that offers it, and its `version`.
-        digest: SHA-256 of the package's list of files (RECORD), which has a hash of each; empty without a list, as in an editable
-            installation.
+        digest: SHA-256 of the package's list of files (RECORD), which has a hash of each; empty without a list, as in
+            an editable installation.
     """
 
     group: str
@@ -91,7 +91,7 @@ class Group(Generic[T]):
         """Import the entry of a name.
 
         Raises:
-            UnknownNameError: if there is no such entry; the nearest names are suggested.
+            UnknownNameError: if the entry does not exist; the nearest names are suggested.
             ConfigError: if it cannot be imported or does not conform.
         """
         entries = _entries(self.name)

@@ -119,7 +119,7 @@ def _misfit(entry: Any, model: type[BaseModel] | None, elsewhere: Callable[[Sequ
     if entry["type"] == "extra_forbidden":
         return (
             elsewhere(where)
-            or f"unknown key {field}; {hint(where[-1], known_keys(model, where[:-1]) if model else ())}"
+            or f"unknown key {field}; {hint(where[-1], keys_below(model, where[:-1]) if model else ())}"
         )
     from pydantic import BaseModel
 
@@ -140,7 +140,7 @@ def hint(key: str, keys: Sequence[str]) -> str:
     return f"known keys: {', '.join(keys)}" if keys else "leave it out"
 
 
-def known_keys(model: type[BaseModel], path: Sequence[str]) -> list[str]:
+def keys_below(model: type[BaseModel], path: Sequence[str]) -> list[str]:
     """Return the keys below `path` in a model, sorted; keys of mappings and indices are skipped."""
     from pydantic import AliasChoices
 

@@ -50,7 +50,7 @@ class Span:
 
 class _Nothing(Span):
     def set(self, **attributes: Any) -> None:
-        """No-op, since there is no collector."""
+        """No-op, since nothing collects spans."""
 
 
 _NOTHING = _Nothing("", "other", "", "", "", 0)

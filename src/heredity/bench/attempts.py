@@ -456,13 +456,13 @@ def _binary(folder: Path) -> str:
 
 
 def _bare(binary: str, text: bytes, count: int, workers: int) -> float:
-    def one(_: int) -> None:
+    def run_once(_: int) -> None:
         with Popen([binary], stdin=PIPE, stdout=PIPE) as process:
             process.communicate(text)
 
     began = time.monotonic()
     with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(one, range(count)))
+        list(pool.map(run_once, range(count)))
     return count / (time.monotonic() - began)
 
 

@@ -1,4 +1,4 @@
-"""Durability and its price: speed of what is synced to disk at every operation, and runs killed at random instants.
+"""Durability and its price: speed of stores synced to disk at every operation, and runs killed at random instants.
 
 The stores are the version store, and messages on a team's bus.
 """
@@ -43,7 +43,7 @@ def measure_bus(participants: int = 50, messages: int = 10_000, repeats: int = 3
     delivery.
 
     Args:
-        participants: number of participants; each has several requests in flight.
+        participants: number of participants (each has several requests in flight).
         messages: requests and answers per repeat.
         repeats: number of timings of each side, alternating.
 
@@ -306,7 +306,7 @@ def measure_kills(
     validation scores, the selected checkpoint and the held-out scores must be equal. Times and the number of resumes
     differ.
 
-    Kills happen `kills` times in total; each killed run is resumed until it is done.
+    Kills happen `kills` times in total (each killed run is resumed until it is done).
 
     Args:
         kills: total number of SIGKILLs.

@@ -120,7 +120,7 @@ def check(
     for agent in names:
         results.append(_checked(agent, trial=not version, unsafe=unsafe))
         if not as_json:
-            typer.echo(_told(results[-1]))
+            typer.echo(_report_text(results[-1]))
     if as_json:
         typer.echo(json.dumps(results, indent=2))
     elif not names:
@@ -142,7 +142,7 @@ def _checked(agent: str, *, trial: bool, unsafe: bool) -> dict[str, Any]:
         return {"agent": agent, "works": False, "problem": str(error)}
 
 
-def _told(result: dict[str, Any]) -> str:
+def _report_text(result: dict[str, Any]) -> str:
     lines = [f"{result['agent']}: {result['problem'] or ('works' if result['works'] else 'fails')}"]
     for step in result.get("steps", ()):
         detail = f" ({step['detail']})" if step["detail"] else ""

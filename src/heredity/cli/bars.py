@@ -1,4 +1,4 @@
-"""Progress on stderr: bars and spinners in a terminal, an occasional line elsewhere."""
+"""Progress on stderr: bars and spinners in a terminal, otherwise an occasional line."""
 
 from __future__ import annotations
 
@@ -25,10 +25,9 @@ def columns(
 
     If the table is wider than `width`, the last column wraps between words. The default width is the terminal's, or
     unlimited without a terminal. No other column wraps, so copied cells are whole. With `most`, a longer cell of the
-    last
-    column but one pushes the rest of its row onto the next line. If the table is still too wide, the columns in `less`
-    are
-    left out, in that order, and listed below. As a last resort each row becomes a block with one value per line.
+    last column but one pushes the rest of its row onto the next line. If the table is still too wide, the columns in
+    `less` are left out, in that order, and listed below. As a last resort each row becomes a block with one value per
+    line.
     """
     width = width or _terminal()
     left_out: list[str] = []
@@ -171,7 +170,7 @@ def activity(line: Callable[[], str] = lambda: "") -> Generator[None]:
     """Set the status line of the heartbeat.
 
     Args:
-        line: returns the line. By default nothing is printed: the activity displays its own progress, or waits for
+        line: returns the line. By default nothing is printed: the activity displays progress itself, or waits for
             requests.
     """
     _ACTIVITIES.append(line)
@@ -191,7 +190,7 @@ def ask_person(question: str, default: str = "") -> str:
 
 @contextmanager
 def working(what: str) -> Generator[None]:
-    """Show an activity and its elapsed time: a spinner in a terminal, lines elsewhere."""
+    """Show an activity and its elapsed time: a spinner in a terminal, otherwise lines."""
     started = time.monotonic()
     if not _in_terminal():
         with activity(lambda: f"{what}, {_elapsed(started)}"):

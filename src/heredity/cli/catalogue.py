@@ -73,7 +73,7 @@ def show_method(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
-    """Show what a method does and its options, which a suite sets under [methods.NAME].
+    """Show the purpose of a method and its options, which a suite sets under [methods.NAME].
 
     Example: heredity methods show grpo
     """

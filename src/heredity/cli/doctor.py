@@ -1,4 +1,4 @@
-"""`heredity doctor`: check this machine (isolation, missing packages), attack its sandbox, or find out what a model can do."""
+"""`heredity doctor`: check this machine (isolation, missing packages), attack its sandbox, or find out the abilities of a model."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def doctor(
     model: Annotated[
         str,
         typer.Option(
-            "--model", help="Call this model, such as openai/gpt-5, and say what it can do.", show_default=False
+            "--model", help="Call this model, such as openai/gpt-5, and report its abilities.", show_default=False
         ),
     ] = "",
     config: Annotated[
@@ -81,7 +81,7 @@ def doctor(
 ) -> None:
     """Check what this machine can isolate and run, and what to install; with --attack, try to escape from the sandbox.
 
-    With --model, make up to seven short calls of a model, and show what they found: whether it answers, streams, calls
+    With --model, make up to seven short calls of a model, and show the findings: whether it answers, streams, calls
     tools, keeps to a JSON schema, takes a seed and a temperature, its context, its price and its speed.
 
     Example: heredity doctor --for core16

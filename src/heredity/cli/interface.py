@@ -1,4 +1,4 @@
-"""What all commands share: help in whole sentences, completion by the shell, standard output reserved for JSON."""
+"""Shared by all commands: help in whole sentences, completion by the shell, standard output reserved for JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Progress of a suite: a live table in a terminal, one line per change elsewhere."""
+"""Progress of a suite: a live table in a terminal, otherwise one line per change."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class _Column:
         head: its name.
         cells: from top to bottom.
         least: minimum width if the cells have none.
-        gives_way: order in which columns are left out on a narrow screen, highest number first; 0 for those that stay.
+        gives_way: order in which columns are left out on a narrow screen, highest number first (0 for those that stay).
         names: whether cells may be cut.
         right: whether it holds figures.
     """
@@ -220,5 +220,5 @@ class Lines:
 
 
 def watcher_for(runs: Sequence[RunProgress], folder: Path, words: Words) -> Live | Lines:
-    """Return the display of a suite's runs: a live table in a terminal, lines elsewhere."""
+    """Return the display of a suite's runs: a live table in a terminal, otherwise lines."""
     return Live(runs, folder, words) if Live.suits() else Lines(runs, words)

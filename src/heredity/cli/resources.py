@@ -322,7 +322,7 @@ def update(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Add a version; what is not given is taken from the version before.
+    """Add a version; omitted parts are taken from the version before.
 
     Example: heredity resources update prompt/solver prompt.md --note "asks for units"
     """

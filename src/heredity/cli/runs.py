@@ -186,7 +186,7 @@ def run(
     jobs: int | None = _JOBS,
     dry_run: bool = typer.Option(False, "--dry-run", help="Check everything, print the estimated cost, start nothing."),
     canary: bool = typer.Option(False, "--canary", help="Run the costliest single run first, then estimate again."),
-    yes: bool = typer.Option(False, "--yes", "-y", help="Do not ask, whatever it is estimated to cost."),
+    yes: bool = typer.Option(False, "--yes", "-y", help="Do not ask, regardless of the estimated cost."),
     json_output: bool = _JSON,
     quiet: bool = _QUIET,
     unsafe: bool = _UNSAFE,
@@ -278,7 +278,7 @@ def ask(made: Estimate, *, quiet: bool, agreed: bool) -> None:
 
 
 def _after_canary(result: SuiteResult, jobs: int | None, *, yes: bool, quiet: bool) -> Suite | None:
-    """Report what the first run of a suite cost, and run the others if that is wanted."""
+    """Report the cost of the first run of a suite, and run the others if that is wanted."""
     from heredity import _api
     from heredity.experiments.estimate import earlier_runs, estimate, lines
     from heredity.experiments.suite import open_suite
@@ -439,7 +439,7 @@ def _compare_records(
 
 @contextmanager
 def explained(*, json_output: bool) -> Generator[None]:
-    """Say what is missing here, as JSON too, or how to go on after an interruption; exit with the code that says so."""
+    """List missing parts, as JSON too, or how to go on after an interruption; exit with the code that says so."""
     from heredity.experiments.preflight import PreflightError
 
     try:

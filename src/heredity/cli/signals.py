@@ -44,8 +44,8 @@ def run_anywhere(work: Coroutine[Any, Any, T]) -> T:
 def run_interruptibly(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine in a new event loop; Ctrl-C, SIGTERM and SIGHUP cancel it and wait for its cleanup.
 
-    Further ones are ignored meanwhile, but for a Ctrl-C after ten seconds, which ends it at once. A signal that is ignored when
-    this is called, as SIGHUP under `nohup`, stays ignored. Outside the main thread signals are left alone.
+    Further ones are ignored meanwhile, but for a Ctrl-C after ten seconds, which ends it at once. A signal that is
+    ignored when this is called, as SIGHUP under `nohup`, stays ignored. Outside the main thread signals are left alone.
 
     Raises:
         InterruptedRunError: if a signal ended it.
@@ -93,7 +93,7 @@ def run_interruptibly(work: Coroutine[Any, Any, T]) -> T:
 
 
 def _heard() -> dict[signal.Signals, Any]:
-    """Return the signals that end a run, with their handlers: those that nobody handles otherwise."""
+    """Return the signals that end a run, with their handlers: those without another handler."""
     if threading.current_thread() is not threading.main_thread():
         return {}  # Python lets the main thread alone handle them
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}

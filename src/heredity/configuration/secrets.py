@@ -40,7 +40,7 @@ def program_of(command: str) -> str:
         words.pop(0)
     name = Path(words[0]).stem if words else ""
     if name.startswith("python"):
-        # After an interpreter, accept only what is certainly a program; other arguments may be anything.
+        # After an interpreter, accept only certain programs; other arguments may be anything.
         scripts = [Path(word).stem for word in words[1:] if word.endswith(".py")]
         modules = [Path(after).stem for word, after in itertools.pairwise(words) if word == "-m"]
         name = next(iter([*scripts, *modules]), "")

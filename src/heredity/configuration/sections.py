@@ -226,8 +226,8 @@ class EvolverSection(Section):
     Attributes:
         method: name of a method (`heredity methods list`); `parametric` if neither agent nor launcher is given.
         agent: command of a coding agent, which runs confined to its workspace.
-        launcher: a coding agent by name (`heredity agents list`), the path of a folder with `start.sh`, or `acp:` and the
-            command or name of an agent that speaks the Agent Client Protocol.
+        launcher: a coding agent by name (`heredity agents list`), the path of a folder with `start.sh`, or `acp:` and
+            the command or name of an agent that speaks the Agent Client Protocol.
         model: the gateway's model that an agent uses, through a broker; `gateway.execution` by default for a launcher.
         account_model: the model that a launcher's agent asks its own account for, instead of a broker.
         effort: reasoning effort of a launcher's agent; its own by default.
@@ -246,7 +246,7 @@ class EvolverSection(Section):
         end_grace_s: seconds that an agent may go on after its budget is exhausted.
         environment: variables set for an agent.
         inherit: names of this process's variables passed to an agent; no others are inherited.
-        read_only: folders of the host an agent needs for its own programs.
+        read_only: folders of the host an agent needs for its programs.
         network: true if an agent may use the host's network.
         devices: device files of the host an agent may use, such as `/dev/nvidia0`.
         memory_bytes: maximum memory of an agent and its child processes; half of the machine's by default.
@@ -324,7 +324,7 @@ class EvolverSection(Section):
 
     @property
     def own_account(self) -> bool:
-        """True if the agent asks an account of its own for its model, not a broker."""
+        """True if the agent asks its account for its model, not a broker."""
         return self.login or bool(self.account_model)
 
     @model_validator(mode="after")
@@ -469,7 +469,9 @@ class ModelLimitsSection(LimitsSection):
 
 
 class EngineSection(Section):
-    """`[engine]`: execution of episodes. Scores do not depend on it, except on `lockstep` for programs that keep module state.
+    """`[engine]`: execution of episodes.
+
+    Scores do not depend on it, except on `lockstep` for programs that keep module state.
 
     Attributes:
         workers: number of environment workers; one per core by default.

@@ -1,7 +1,7 @@
 """Sections about tools: web, documents and servers for solvers and agents.
 
 They are the same in the configuration of a run, where `solver.tools` names the tools of solvers, and in a team.toml,
-where each agent names its own.
+where each agent names some.
 
     [solver]
     tools = ["search", "read", "fetch", "notes"]
@@ -50,7 +50,7 @@ class ToolSection(BaseModel):
 
     Attributes:
         paths: keys that name files or folders, with the functions that make them absolute.
-        indifferent: keys that affect how something is reached, but not what is reached.
+        indifferent: keys that affect how something is reached, but not the thing reached.
     """
 
     paths: ClassVar[Mapping[str, Callable[[str, Path], str]]] = MappingProxyType({})
@@ -82,7 +82,7 @@ class McpSection(ToolSection):
         url: address of a running server (streamable HTTP), instead of a command.
         token: the environment variable that holds the token for a server at a url.
         folder: working folder of a command, writable, `/workspace` inside; by default an empty one. Each attempt of a
-            solver has its own copy.
+            solver has a separate copy.
         shows: files and folders that a command may read, at the same paths inside.
         packages: installed Python packages that a command may import.
         environment: variables of this process passed to a command.
@@ -127,7 +127,7 @@ class WebSection(ToolSection):
     Attributes:
         allow: hosts: `host:port`, `host` (ports 80 and 443), `*.domain`, or `*` for every public one.
         private: true if host names may resolve to addresses of this machine and of the local network.
-        browser: the path of Chromium; empty to look for it.
+        browser: the path of Chromium (empty to look for it).
         memory_mib: memory limit of the browser in MiB, all of its processes together.
     """
 

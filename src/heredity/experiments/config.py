@@ -25,7 +25,7 @@ from heredity._core.errors import ConfigError, UnknownNameError
 from heredity._core.ids import canonical_json, digest_bytes, digest_json
 from heredity._core.outside import read_text, toml_table
 from heredity._core.plugins import Group
-from heredity._core.refusals import known_keys, misfits, quoted, reading
+from heredity._core.refusals import keys_below, misfits, quoted, reading
 from heredity.configuration.config import Cell, Config, config_type
 from heredity.configuration.secrets import without_secrets
 from heredity.configuration.sections import AGENT_KEYS, DEFAULT_PROTOCOL, EVOLVER_KINDS, EvolverSection, Locate
@@ -573,7 +573,7 @@ def config_of(protocol: str) -> type[Config]:
 def _elsewhere(where: Sequence[str]) -> str:
     *path, key = where
     # Built-in protocols only: other packages are loaded when a configuration names them.
-    others = [name for name in PROTOCOLS.own() if key in known_keys(config_of(name), path)]
+    others = [name for name in PROTOCOLS.own() if key in keys_below(config_of(name), path)]
     field = ".".join(where) if path else f"[{key}]"
     return (
         f"{field} belongs to the protocol {' and '.join(others)}, which run.protocol does not name; leave it out"

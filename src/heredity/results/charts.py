@@ -73,7 +73,7 @@ class Series:
         points: points by x.
         band: area around it.
         steps: whether a value holds until the next point.
-        until: for steps, the end of the last value; None for its x.
+        until: for steps, the end of the last value (None for its x).
         dots: whether each point is marked.
         thin: whether it is one of many background lines.
     """

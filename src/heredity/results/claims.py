@@ -76,7 +76,7 @@ def claimed(
 
     Args:
         difference: the claimed difference.
-        evolvers: the claim over runs; None without a test.
+        evolvers: the claim over runs (None without a test).
         candidates: the claim over cases.
         of: nouns for the first claim, the second claim and a case: `("method", "harnesses", "task")`.
         notes: further lines below.

@@ -256,7 +256,7 @@ class Section:
     added.
 
     Attributes:
-        id: letters and hyphens, unique on the page; a section replaces a general one of the same id.
+        id: letters and hyphens, unique on the page (a section replaces a general one of the same id).
         title: its heading.
         parts: from top to bottom; a section without parts is left out.
         place: its place on the page.

@@ -194,7 +194,7 @@ class Budget(Result):
     """Budget of a run, and its usage.
 
     Attributes:
-        episodes: allowed; None if the budget is not counted in episodes.
+        episodes: allowed (None if the budget is not counted in episodes).
         used: episodes charged.
         submissions: submissions admitted.
         rejected: malformed requests.
@@ -281,7 +281,7 @@ class HeldOut(Result):
     """Held-out scores, one for each case; `n` counts those that are not missing.
 
     Attributes:
-        ci: interval of the mean over cases; None if none has its stated coverage, for the reason `ci_unknown`.
+        ci: interval of the mean over cases (None if none has its stated coverage, for the reason `ci_unknown`).
         if_missing: bounds of the mean over missing scores; None if none is missing.
         clusters: number of each case's cluster, such as its document; null for a single case. The interval samples
             clusters.
@@ -461,10 +461,10 @@ class RunResults(Result):
         logs: logs of the user's that have its start or its end, by their receipts.
         isolation, taskset_version, packages, commitment, conditions, config_digest: as in the journal's `run.started`.
         coverage: minimum share of scores for selection and verdicts.
-        stand_ins: scripted or recorded models it used instead of language models; it only demonstrates mechanisms.
+        stand_ins: scripted or recorded models it used instead of language models (it only demonstrates mechanisms).
         gain: None unless held-out cases and reference were both scored.
         further: further baselines on the same cases, such as the null action.
-        changes: files that differ between the first and the last committed candidate; None without commits.
+        changes: files that differ between the first and the last committed candidate (None without commits).
         model_usage: None if no model is called.
         selection: number of candidates for validation, and the gap between its score and the held-out one; None
             without it.

@@ -44,7 +44,7 @@ class ComponentsRow(Result):
 
 
 class Amount(Result):
-    """Cost; None is unknown, as is any sum with an unknown part.
+    """Cost (None is unknown, as is any sum with an unknown part).
 
     Attributes:
         rollouts: train, validation and held-out.
@@ -64,7 +64,7 @@ class Design(Result):
 
     Attributes:
         cases: held-out cases on each taskset.
-        seeds: smallest number that reaches the power; None if none does, as the variance between cases is too large.
+        seeds: smallest number that reaches the power (None if none does, as the variance between cases is too large).
         power: power with these, given the estimated components.
         power_ci: its 95% interval, given the pilot's precision; for the cheapest design of the first aim.
         cost: cost of both entries on all tasksets.
@@ -161,7 +161,7 @@ class Sequential(Result):
     Attributes:
         a: an entry; `b` the one it is compared with.
         scale: scale of differences: the taskset's scores, or normalised ones over several tasksets.
-        level: of the test; it holds for any number of looks.
+        level: of the test (it holds for any number of looks).
         most_seeds: maximum number of seeds.
         looks: one after each seed.
         stopped: why it ended; None while it runs.
@@ -189,19 +189,17 @@ class Entry(Result):
     Attributes:
         evolver: its label. A reference has the name in `SuiteResults.reference`, or a separate one per condition.
         kind: `"method"`, `"agent"` or `"reference"`.
-        rank_score: mean over tasksets of 1 (first) to 0 (last, without a score, or all runs failed); None if one
-            of the latter
-            two applies everywhere. `family_scores` inside each family.
+        rank_score: mean over tasksets of 1 (first) to 0 (last, without a score, or all runs failed); None if one of the
+            latter two applies everywhere. `family_scores` inside each family.
         rank_score_at_best: its value if the entry were first wherever it has no score.
         group_scores: mean normalised score in each group (0: the reference, 1: the best evolver of a taskset); 0
             without a score.
         wins: tasksets in which it is first; `top2`: first or second.
         tasksets: those in which it has a ranked score; `absent`: without a score, or all its runs failed.
-        rank: place on the leaderboard, 1 for the best; None without a rank score.
+        rank: place on the leaderboard, 1 for the best (None without a rank score).
         iqm: interquartile mean of normalised scores.
         p_best: probability that the entry leads under resampling of seeds, cases, and tasksets if there are six or
-            more; leaders
-            that tie share it.
+            more; leaders that tie share it.
         spread_unknown: why `p_best` and the intervals of rank, rank score and interquartile mean are None, if they
             are.
         failed: number of its failed runs.
@@ -266,9 +264,8 @@ class CellResults(Result):
         mean: over seeds of the held-out means; `ci` its interval over the sample `ci_unit`, None for the reason
             `ci_unknown`.
         if_missing: bounds of the mean over missing scores; None if none is missing.
-        rank: 1 for the best; ties share the better rank; None if nothing is ranked. `rank_score` in [0, 1], None
-            for a single
-            entry.
+        rank: 1 for the best; ties share the better rank; None if nothing is ranked. `rank_score` in [0, 1], None for a
+            single entry.
         failed: whether all its runs failed: the mean is of earlier submissions, and it has no rank.
         normalised: 0 for the reference, 1 for the best evolver, both under the cell's conditions.
         cases: held-out scores that are not missing.
@@ -347,14 +344,12 @@ class Claim(Result):
         ci: interval of the difference; None if it cannot be estimated.
         p: two-sided, not corrected; `p_holm` corrected for the family of tests; None without a test.
         mde: minimum detectable effect at 80% power, after the correction.
-        verdict: `"cannot tell yet"` for evolvers with fewer than six paired runs, for which no exact test reaches
-            5%, or fewer than
-            three on one of fewer than six tasksets; for an undecided sequential suite; for fewer than six
-            clusters of cases; for
-            a smaller share of known scores than `SuiteResults.coverage`.
+        verdict: `"cannot tell yet"` for evolvers with fewer than six paired runs, for which no exact test reaches 5%,
+            or fewer than three on one of fewer than six tasksets; for an undecided sequential suite; for fewer than six
+            clusters of cases; for a smaller share of known scores than `SuiteResults.coverage`.
         because: reason for the verdict `"cannot tell yet"` if something that can be supplied is missing.
         always_valid: whether interval and p hold at every stopping time, for a sequential suite.
-        clusters: number of clusters of cases, such as documents, in the sample; None if every case is single.
+        clusters: number of clusters of cases, such as documents, in the sample (None if every case is single).
     """
 
     unit: Unit
@@ -385,9 +380,8 @@ class Comparison(Result):
         evolvers: claim about the evolvers: new runs with new seeds, on new cases.
         candidates: claim about the final candidates of these runs, on new cases.
         pairs: paired runs; `cases`: paired held-out cases; `unpaired`: cases that only one side has.
-        probability_of_improvement: probability that a run of `a` beats one of `b`; its interval is None with too
-            few runs to
-            distinguish evolvers.
+        probability_of_improvement: probability that a run of `a` beats one of `b`; its interval is None with too few
+            runs to distinguish evolvers.
     """
 
     a: str
@@ -404,7 +398,7 @@ class Comparison(Result):
 
     @property
     def verdict(self) -> Verdict:
-        """What is to be said of `a` against `b` as evolvers."""
+        """The comparison of `a` with `b` as evolvers."""
         return self.evolvers.verdict
 
     @property
@@ -414,7 +408,7 @@ class Comparison(Result):
 
     @property
     def p(self) -> float | None:
-        """Two-sided p-value of the evolvers' difference, not corrected; None where there is no test."""
+        """Two-sided p-value of the evolvers' difference, not corrected; None without a test."""
         return self.evolvers.p
 
     def seen_from(self, name: str) -> Self:
@@ -535,9 +529,8 @@ class SuiteResults(Result):
         reference: name of the reference in all tables.
         runs: number of runs; `finished`: number of finished runs.
         confidence: of all intervals, such as 0.95.
-        conditions: keys of the configuration that differ between runs and affect all scores; labels include them,
-            and each run is
-            compared with the reference under its conditions.
+        conditions: keys of the configuration that differ between runs and affect all scores; labels include them, and
+            each run is compared with the reference under its conditions.
         coverage: minimum share of scores of both sides for a verdict; the greatest value if runs differ.
         ranked: whether evolvers are compared; if not, `unranked_because` says why, and ranks, intervals and
             verdicts are missing.

@@ -4,7 +4,7 @@ import pytest
 
 from heredity._core.errors import ConfigError, UnknownNameError
 from heredity.kinds.code.problem import library_folder, problem_folders, read_problem
-from heredity.kinds.code.taskset import SHARES, asked_of, split_of
+from heredity.kinds.code.taskset import SHARES, presentation_of, split_of
 from heredity.tasks.contract import SPLITS, Task
 from heredity.tasks.registry import taskset
 
@@ -48,7 +48,7 @@ def test_a_task_names_what_is_to_be_written_and_nothing_hidden() -> None:
     assert first.cluster == second.cluster == first.spec["problem"]
     assert (first.attributes["language"], second.attributes["language"]) == ("python3", "cpp")
     assert first.spec["seed"] == second.spec["seed"]
-    shown = asked_of(second.spec)
+    shown = presentation_of(second.spec)
     assert "C++ 17" in shown.instructions
     assert "```cpp" in shown.text
     assert str(first.spec["seed"]) not in shown.prompt
@@ -61,7 +61,7 @@ def test_ranks_are_measured_where_they_are_asked_for() -> None:
     assert "ranks" not in task.spec
     assert ranked.spec.keys() - task.spec.keys() == {"ranks"}
     assert ranked.spec["ranks"] is True
-    assert "ranks" not in asked_of(ranked.spec).prompt
+    assert "ranks" not in presentation_of(ranked.spec).prompt
 
 
 @pytest.mark.parametrize(

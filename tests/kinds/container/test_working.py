@@ -25,7 +25,7 @@ from heredity.engine.programs import ProgramLimits, SandboxedPrograms
 from heredity.engine.runner import Job
 from heredity.engine.trajectory import Trajectory
 from heredity.kinds.container.format import read_task
-from heredity.kinds.container.kind import ContainerRunner, shortened, shown
+from heredity.kinds.container.kind import ContainerRunner, result_text, shortened
 from heredity.models import Model
 from heredity.resources import Candidate, SourceTree
 from heredity.resources.assembly import candidate_from_folder
@@ -138,12 +138,12 @@ async def test_the_shell_says_what_was_printed_and_how_the_command_ended(
 
 async def test_both_ends_of_what_is_too_long_are_shown() -> None:
     assert shortened("ab" * 50, 10) == "ababa\n[90 characters left out]\nbabab"
-    text = shown(ExecResult(0, "o" * 5000, "e" * 5000), 1000)
+    text = result_text(ExecResult(0, "o" * 5000, "e" * 5000), 1000)
     assert len(text) <= 1000
     assert "ooo" in text
     assert "eee" in text
-    assert shown(ExecResult(137, "", "", "timeout"), 100) == "[exit code: 137, ended: it took too long]"
-    assert len(shown(ExecResult(0, "x" * 500, ""), 1)) < 100
+    assert result_text(ExecResult(137, "", "", "timeout"), 100) == "[exit code: 137, ended: it took too long]"
+    assert len(result_text(ExecResult(0, "x" * 500, ""), 1)) < 100
 
 
 async def test_a_command_may_take_its_own_time_and_no_more(attempt: Attempt) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from heredity._core.errors import ConfigError, UnknownNameError
-from heredity.kinds.world.themes import LONGEST, named, read_themes, write_themes
+from heredity.kinds.world.themes import LONGEST, name_themes, read_themes, write_themes
 from heredity.tasks.registry import expand, located_taskset, taskset
 
 
@@ -22,12 +22,12 @@ def test_a_line_is_a_theme_and_is_named_by_its_words(tmp_path: Path) -> None:
 
 
 def test_themes_of_the_same_words_have_names_of_their_own() -> None:
-    assert list(named(["A maze", "a maze", "the maze!"], taken=["maze_2"])) == ["maze", "maze_3", "maze_4"]
+    assert list(name_themes(["A maze", "a maze", "the maze!"], taken=["maze_2"])) == ["maze", "maze_3", "maze_4"]
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     file = tmp_path / "themes.toml"
-    themes = named(['A maze with "quotes"\nand two lines.', "Über alles: ein Garten"])
+    themes = name_themes(['A maze with "quotes"\nand two lines.', "Über alles: ein Garten"])
     file.write_text(write_themes(themes))
     assert read_themes(file) == themes
 

@@ -8,7 +8,7 @@ from tests.models.offline.container_driver import SHELL, TABLE, TASKS, attempted
 
 from heredity.library.models import model_names, open_model
 from heredity.library.models.lessons import LESSONS, lessons_in, read_report, report
-from heredity.library.models.shell_worker import ATTENTION, SWAMPED, known_tasks
+from heredity.library.models.shell_worker import ATTENTION, SWAMPED, task_table
 from heredity.models import Message, Reply, Request, Sampling, ToolSpec
 from heredity.sandbox.bubblewrap_root import available
 from heredity.sandbox.containers import BubblewrapBackend
@@ -70,7 +70,7 @@ async def command_of(task: str, system: str = "", result: str = "", seed: int | 
     """Return what the worker runs once it has looked at the data, if it does, with `result` as what it saw."""
     talk = [Message("system", system), asked(task)]
     reply = await reply_to(*talk, seed=seed)
-    if known_tasks()[task].looks:
+    if task_table()[task].looks:
         talk += [reply.message, Message("tool", result, tool_call_id=reply.tool_calls[0].id)]
         reply = await reply_to(*talk, seed=seed)
     return json.loads(reply.tool_calls[0].arguments)["command"]
@@ -79,10 +79,10 @@ async def command_of(task: str, system: str = "", result: str = "", seed: int | 
 def test_every_shipped_task_is_known_by_its_instruction_and_by_no_other() -> None:
     shipped = {path.parent.name: path.read_text() for path in TASKS.glob("*/*/instruction.md")}
     assert {"shell-worker", "harness-writer", "harness-writer-careless"} <= set(model_names())
-    assert {name: " ".join(sorted(task.needs)) for name, task in known_tasks().items()} == NEEDS
+    assert {name: " ".join(sorted(task.needs)) for name, task in task_table().items()} == NEEDS
     assert shipped.keys() == NEEDS.keys()
     for name, text in shipped.items():
-        assert [t.name for t in known_tasks().values() if all(cue in text for cue in t.cues)] == [name]
+        assert [t.name for t in task_table().values() if all(cue in text for cue in t.cues)] == [name]
 
 
 @pytest.mark.parametrize("name", [name for name, lesson in LESSONS.items() if lesson.says])

@@ -30,19 +30,18 @@ from heredity.sandbox.limits import Limits
 class GradingRunner:
     """Attempts the tasks of post-training tasksets with submitted checkpoints, one checkpoint at a time.
 
-    Each checkpoint has its own worker, whose process ends with the grading. Greedy answers by transformers are exact:
-    they do not depend on other requests. With a temperature each rollout has its own seed, from the job's
-    `policy_seed`, its prompt and the number of earlier occurrences of the task, so repeated rollouts measure the
-    noise of sampling. If the process dies and another one continues, the `stderr` of the later rollouts gives the
-    reason.
+    Each checkpoint has a separate worker, whose process ends with the grading. Greedy answers by transformers are
+    exact: they do not depend on other requests. With a temperature each rollout has a separate seed, from the job's
+    `policy_seed`, its prompt and the number of earlier occurrences of the task, so repeated rollouts measure the noise
+    of sampling. If the process dies and another one continues, the `stderr` of the later rollouts gives the reason.
 
     Args:
         resolve: returns the folder of a candidate's checkpoint, a private copy; raises `CandidateError` if there is
             none.
         inner: returns the runner for the inner tasks of a kind with a model and its settings; closed after the grading.
-        bounds: limits of a checkpoint's process; by default by its size.
+        bounds: limits of a checkpoint's process (by default by its size).
         inference: the engine for checkpoints, and its device.
-        sandbox: the sandbox to fork processes from; by default its own, which is closed with it.
+        sandbox: the sandbox to fork processes from; by default a new one, which is closed with the runner.
     """
 
     def __init__(

@@ -232,7 +232,7 @@ async def _examples(judge: Judge, problem: Problem, tests: Tests) -> list[str]:
 async def _compared(judge: Judge, problem: Problem, seed: str, count: int) -> list[str]:
     """Compare the reference and the brute force: many cases in one process each, since both belong to the problem."""
     for start in range(0, count, _BATCH):
-        cases = await judge.drawn(problem, f"{seed}/small/{start}", min(_BATCH, count - start), whole=False)
+        cases = await judge.draw(problem, f"{seed}/small/{start}", min(_BATCH, count - start), whole=False)
         answers = [
             await judge.answered_at_once(problem, problem.files[name], cases, _BRUTE)
             for name in ("reference.py", "brute.py")

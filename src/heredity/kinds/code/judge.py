@@ -1,4 +1,4 @@
-"""The judge of programs: compiles one, runs it on each case in its own sandbox, and returns a verdict.
+"""The judge of programs: compiles one, runs it on each case in a new sandbox, and returns a verdict.
 
 Expected answers never enter a sandbox: a program gets one case on its standard input, and the host compares its
 answer. So it has no tests to read, no verdict to forge, and no state between cases.
@@ -347,7 +347,7 @@ class Judge:
         if problem.given:
             cases, expected = [list(case) for case, _ in problem.given], [answer for _, answer in problem.given]
             return Tests(cases, expected, len(problem.examples), 0.0, limit_s=problem.seconds)
-        made = await self.drawn(problem, seed, SMALL, whole=True)
+        made = await self.draw(problem, seed, SMALL, whole=True)
         cases = [*(example.case for example in problem.examples), *made]
         language = LANGUAGES["python3"]
         answers = await self.answers(problem, language, problem.files["reference.py"], cases, _MAKING)
@@ -359,7 +359,7 @@ class Judge:
         slowest = problem.signature.encoded(cases[seconds.index(max(seconds))]).encode()
         return Tests(cases, expected, len(problem.examples), max(seconds), seconds, slowest=slowest)
 
-    async def drawn(self, problem: Problem, seed: str, small: int, *, whole: bool) -> list[Any]:
+    async def draw(self, problem: Problem, seed: str, small: int, *, whole: bool) -> list[Any]:
         """Draw cases with a problem's own generator, in the sandbox.
 
         Args:
@@ -394,13 +394,13 @@ class Judge:
             if program.error:
                 return [program.error] * len(cases)
 
-            async def one(case: Sequence[Any]) -> tuple[Any, Ended] | str:
+            async def judge_case(case: Sequence[Any]) -> tuple[Any, Ended] | str:
                 asked = problem.signature.encoded(case).encode()
                 ended = await self._run(problem, language, program, asked, bounds)
                 answer = answered(problem, ended, case, bounds.cpu_s)
                 return f"{answer.verdict.value}: {answer.detail}" if isinstance(answer, Failed) else (answer, ended)
 
-            return list(await asyncio.gather(*map(one, cases)))
+            return list(await asyncio.gather(*map(judge_case, cases)))
 
     async def answered_at_once(
         self, problem: Problem, source: str, cases: Sequence[Sequence[Any]], bounds: Bounds

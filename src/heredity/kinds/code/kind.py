@@ -26,7 +26,7 @@ from heredity.kinds.code.languages import LANGUAGES
 from heredity.kinds.code.problem import problem
 from heredity.kinds.code.replies import Replies, code_judge, words
 from heredity.kinds.code.taskset import KIND as NAME
-from heredity.kinds.code.taskset import asked_of
+from heredity.kinds.code.taskset import presentation_of
 from heredity.kinds.code.toolchains import machine_checks
 from heredity.models import Model
 from heredity.resources import Candidate, SourceTree
@@ -72,7 +72,7 @@ class CodeRunner(SolvingRunner):
 
     def problem(self, task: Task) -> Asked:
         """Return the public part of a task."""
-        shown = asked_of(task.spec)
+        shown = presentation_of(task.spec)
         return Asked(shown.text, instructions=shown.instructions)
 
     async def checked(self, job: Job, text: str) -> Verification:
@@ -153,7 +153,7 @@ def _starter(info: TasksetInfo) -> Candidate:
 
 
 def _public_data(task: Task) -> Mapping[str, Any]:
-    asked = asked_of(task.spec)
+    asked = presentation_of(task.spec)
     return {
         "problem": task.spec["problem"],
         "language": task.spec["language"],

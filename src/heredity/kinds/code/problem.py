@@ -32,7 +32,9 @@ UNRATED = "unrated"
 
 CHECKER = "checker"
 COMPARISONS = ("exact", "close", "unordered", CHECKER)
-"""Equal; equal but for 1e-6 in floats; equal as lists whose order does not matter; equal, or right by the problem's checker."""
+"""Equal; equal but for 1e-6 in floats; equal as lists whose order does not matter; equal, or right by the problem's
+checker.
+"""
 
 LIBRARY = "heredity.library"
 _REQUIRED = ("problem.toml", "statement.md", "reference.py", "brute.py", "tests.py")
@@ -65,7 +67,7 @@ class Problem:
         memory_bytes: memory limit of a solution.
         files: Python sources by name: `reference.py`, `brute.py`, `tests.py`, and `checker.py` if it compares answers.
         rejected: solutions that must be rejected, by path below the folder, with the language of each.
-        accepted: solutions that must be accepted, likewise; the reference is one of them.
+        accepted: solutions that must be accepted, likewise (the reference is one of them).
         no_slow: the reason for the lack of a solution of a wrong complexity; empty if there is one.
         source: key for `problem`: its name, the path of its folder, or that of a file with the name of a row after `#`.
         given: all its cases with their answers, the examples first, if it comes with them instead of a reference.
@@ -368,7 +370,7 @@ def variant(original: Problem, seed: str) -> Problem:
     missing, and the known answer is wrong.
 
     Raises:
-        ConfigError: if the problem comes from a file, whose cases are fixed, or has its own checker.
+        ConfigError: if the problem comes from a file, whose cases are fixed, or has a checker.
     """
     if original.compare == CHECKER:
         raise ConfigError(f"{original.name} has a checker and therefore no variants; leave it out, or use no variant")

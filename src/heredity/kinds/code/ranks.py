@@ -161,7 +161,7 @@ class Ranker:
         return pool
 
     async def rank(self, problem: Problem, tests: Tests, language: Language, source: str) -> Rank | None:
-        """Rank an accepted program; None if there is nothing to compare it with, or it fails while measured.
+        """Rank an accepted program (None if there is nothing to compare it with, or it fails while measured).
 
         It is measured in turns with the reference in its language, whose change in seconds since the others were
         measured shows how much faster or slower the machine has become.

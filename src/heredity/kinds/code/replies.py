@@ -97,7 +97,7 @@ class Replies:
         return self._ranks[key]
 
     async def feedback(self, spec: Mapping[str, Any], reply: str, kind: RoundFeedback) -> str | None:
-        """Return the feedback on a reply, or None if there is no objection.
+        """Return the feedback on a reply, or None without an objection.
 
         With `"none"` and `"self"` there is none, since only the solver itself reviews it. `"public"` gives the result
         on the examples; `"verdict"` gives the judgement on all cases, which for a hidden one has only its number and
@@ -140,7 +140,7 @@ def program_in(reply: str, wanted: Language) -> str:
 
 
 def words(judgement: Judgement) -> str:
-    """Return a judgement as text for a solver; empty if there is no objection."""
+    """Return a judgement as text for a solver; empty without an objection."""
     verdict = judgement.verdict
     if verdict is Verdict.PASSED:
         return ""
@@ -154,7 +154,7 @@ def words(judgement: Judgement) -> str:
 
 @asynccontextmanager
 async def code_judge(workers: int | None = None) -> AsyncGenerator[Judge]:
-    """Yield a judge with its own folder.
+    """Yield a judge with a new folder.
 
     Args:
         workers: maximum concurrent programs; one per core by default.

@@ -38,7 +38,7 @@ SOLUTION_PREFIX = "code/solution/"
 class SolutionTaskset:
     """The taskset of a problem in a language; see `heredity.tasks.contract.Taskset`. Scores are from 0 to 1.
 
-    A task is the whole set of the problem's hidden cases under its own seed. So a program is written and repaired
+    A task is the whole set of the problem's hidden cases under a separate seed. So a program is written and repaired
     using verdicts on train tasks, and judged on cases not seen during its evolution.
 
     Attributes:
@@ -292,7 +292,7 @@ SOURCE = CodeTasksets()
 """What `heredity.tasks.registry` loads."""
 
 
-def asked_of(spec: Mapping[str, Any]) -> Presented:
+def presentation_of(spec: Mapping[str, Any]) -> Presented:
     """Return the public part of a task."""
     chosen = language(str(spec["language"]))
     return Presented(problem(str(spec["problem"])).text(chosen), instructions=instructions(chosen.name))

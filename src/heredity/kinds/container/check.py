@@ -28,7 +28,7 @@ class CheckedTask:
     Attributes:
         folder: the task's folder.
         name: the task's name; the folder's if it cannot be read.
-        oracle: reward of the solution; None if there is none.
+        oracle: reward of the solution (None if there is none).
         noop: reward of doing nothing; None if there is none.
         faults: problems that make the task unusable.
         notes: further remarks.

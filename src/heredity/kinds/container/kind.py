@@ -55,12 +55,12 @@ def shell_tool(sandbox: ContainerSandbox, settings: Solving) -> ProvidedTool:
 
     async def run(arguments: Mapping[str, Any]) -> str:
         done = await sandbox.exec(arguments["command"], timeout_s=settings.shell_seconds)
-        return shown(done, settings.tool_output_chars)
+        return result_text(done, settings.tool_output_chars)
 
     return ProvidedTool(SHELL, run)
 
 
-def shown(done: ExecResult, limit: int) -> str:
+def result_text(done: ExecResult, limit: int) -> str:
     """Format a command's result: stdout, `[stderr]` and stderr if any, `[exit code: N]` as the last line.
 
     Args:
@@ -137,13 +137,13 @@ class ContainerRunner:
     async def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
         """Attempt jobs, yielding (position, trajectory) as each one ends; closing the generator drops the rest.
 
-        A rollout may take `Solving.seconds`, `Limits.episode_s` or the task's timeout for its agent, whichever is
-        least; a harness's own program may take `Limits.act_s` of it for itself. When the time or the turns are
-        exhausted, the disk is verified nevertheless: the status is ok, the reward counts, and `failure` says how the
-        rollout ended. A harness whose program fails is not verified.
+        A rollout may take `Solving.seconds`, `Limits.episode_s` or the task's timeout for its agent, the least of them;
+        the program of a harness may take `Limits.act_s` of it for itself. When the time or the turns are exhausted, the
+        disk is verified nevertheless: the status is ok, the reward counts, and `failure` says how the rollout ended. A
+        harness whose program fails is not verified.
 
         Raises:
-            BudgetError: if the budget does not allow a model call; rollouts in progress are dropped.
+            BudgetError: if the budget does not allow a model call (rollouts in progress are dropped).
             ConfigError: if a candidate needs a sandbox for its programs that is missing.
         """
         seeds = seeds_of(jobs, self.settings)
@@ -151,12 +151,12 @@ class ContainerRunner:
             harnesses = {job.candidate: _harness(job, folder) for job in jobs}
             self._check(harnesses.values())
 
-            async def made(position: int, job: Job) -> tuple[int, Trajectory]:
+            async def attempt(position: int, job: Job) -> tuple[int, Trajectory]:
                 async with self._places:
                     record = _Record(job, Conversation(self._model, self.settings, seeds[position]))
                     return position, await attributed(record, self._attempt(record, harnesses[job.candidate], limits))
 
-            async with aclosing(as_completed(made(position, job) for position, job in enumerate(jobs))) as ended:
+            async with aclosing(as_completed(attempt(position, job) for position, job in enumerate(jobs))) as ended:
                 async for rollout in ended:
                     yield rollout
 

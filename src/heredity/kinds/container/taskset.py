@@ -140,7 +140,7 @@ def divided(folder: Path, options: Mapping[str, str]) -> Splits:
             if none is.
 
     Raises:
-        ConfigError: if there is no task, or an option is unknown, not a count, or too large.
+        ConfigError: if there are none, or an option is unknown, not a count, or too large.
     """
     if not folder.is_dir():
         raise ConfigError(f"{folder} is not a folder; give one that holds task folders of the Harbor format")
@@ -250,7 +250,7 @@ class ContainerTasksets:
     """The tasksets named `"tasks/…"`."""
 
     def names(self) -> tuple[str, ...]:
-        """Return all names; none if there is no folder of tasks."""
+        """Return all names; none without a folder of tasks."""
         folder = find_folder()
         return () if folder is None else tuple(PREFIX + name for name in (*read_splits(folder).domains, ALL))
 
@@ -259,7 +259,7 @@ class ContainerTasksets:
 
         Raises:
             UnknownNameError: if it does not exist; a folder of that name here is suggested.
-            ConfigError: if there is no folder of tasks, or its splits are wrong.
+            ConfigError: without a folder of tasks, or if its splits are wrong.
         """
         path, _, query = name.removeprefix(PREFIX).partition("?")
         if _is_path(path):

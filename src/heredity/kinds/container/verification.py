@@ -56,8 +56,7 @@ class Verdict:
             (not a number, NaN, infinite, not a regular file of one name), `"verifier_timeout"`, `"verifier_limit"`
             (it exceeded a limit), `"verifier_killed"`; `"unrestorable"` is a failure of the agent.
         failure_source: the candidate if its work broke a verifier that works without it; the environment if the
-            verifier does
-            not work: then the score is missing, not zero.
+            verifier does not work: then the score is missing, not zero.
         reward: the main reward, higher is better; None if there is none. 0 if the failure source is the candidate.
         rewards: every reward by name.
         message: one line.
@@ -310,7 +309,7 @@ async def attempt(
 
 
 async def oracle(backend: Backend, task: ContainerTask) -> ContainerRollout:
-    """Attempt a task with its own solution.
+    """Attempt a task with the solution in its folder.
 
     Raises:
         ConfigError: if there is none, or the backend cannot run the task.

@@ -1,4 +1,4 @@
-"""An environment worker: a trusted process that steps environments, with its own zygote for the policies.
+"""An environment worker: a trusted process that steps environments, with a zygote for the policies.
 
 Started by `EpisodeRunner` as `python -m heredity.kinds.policy.environment_worker FD`. It reads pickled messages from
 the host and answers with encoded trajectories. Environment state and seeds never leave this process and the host.

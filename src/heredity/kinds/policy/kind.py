@@ -60,7 +60,7 @@ class EpisodeRunner:
     every episode (or one for `lockstep` episodes, which then share module state: faster, less separated).
 
     Args:
-        workers: environment workers; by default one per core this process may use.
+        workers: environment workers (by default one per core this process may use).
         lockstep: episodes per policy process. 1 isolates episodes from each other.
         unsafe: run with the layers of isolation available here instead of refusing when one is missing.
         scratch_bytes: memory-backed scratch space of each policy; `Limits.scratch_bytes` bounds one file in it.
@@ -346,7 +346,7 @@ def _literal(space: Space, choose: Choose) -> str:
     match space["type"]:
         case "Discrete":
             first = int(space.get("start", 0))
-            # The first of a choice stands for zero, whatever its number.
+            # The first of a choice stands for zero, regardless of its number.
             return str(first + int(_whole(choose, np.zeros(1), np.array([int(space["n"]) - 1.0]))[0]))
         case "MultiDiscrete":
             first, most = np.array(starts(space)), np.ravel(space["nvec"]).astype(np.float64) - 1.0

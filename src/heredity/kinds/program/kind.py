@@ -314,7 +314,7 @@ async def _call(
     files: Mapping[str, bytes],
     answer: bytes = b"",
 ) -> Ended:
-    """Call the guest in its own sandbox, with these files in its folder."""
+    """Call the guest in a new sandbox, with these files in its folder."""
     limits = bench.limits
     bounds = Bounds(
         limits.episode_s + _START_S,

@@ -6,7 +6,7 @@ The names are `program/circle-packing-26`, or `program/PATH` for a user's folder
         task.toml        its title, the roles of files, and how to read a score
         statement.md     the problem, for people, agents and models
         program.py       the start program
-        scorer.py        `verify(answer)`: judges what the program's `solve()` returned, in a process of its own;
+        scorer.py        `verify(answer)`: judges the value that the program's `solve()` returned, in a separate process;
                          or `evaluate(program_path)`: runs the program itself, as evaluators of OpenEvolve do
                          further files are for the scorer, and folders if task.toml names them
 
@@ -57,12 +57,12 @@ class Declared(BaseModel):
         metric: the scorer's metric used as the score; by default `combined_score`, or else the mean of all metrics of
             the start program.
         minimise: minimize the metric; the score is then its negative.
-        failure_score: upper bound of the metric for a program that fails or is rejected; by default such a program
-            has no score and ranks below every other.
+        failure_score: upper bound of the metric for a program that fails or is rejected (by default such a program
+            has no score and ranks below every other).
         best_known: the best published value of the metric, and its source.
         stages: thresholds of an evaluator with `evaluate_stage1` and so on: a stage runs if the one before reached
             its own.
-        folders: subfolders that the scorer reads from; files next to it are always present.
+        folders: subfolders that the scorer reads from (files next to it are always present).
         python: interpreter, such as a virtual environment's, whose packages the program and the scorer may import; a
             relative path starts at the task's folder. By default the one that runs Heredity.
     """

@@ -23,7 +23,7 @@ from heredity._core.tables import read_rows
 from heredity.engine.questions.contract import LETTERS, Question
 from heredity.engine.questions.pools import LETTER, NUMBER, WORDS, Pool, shared_out
 from heredity.engine.questions.verify import reference_number
-from heredity.kinds.question.files import SHARES, left_out, read_pool, sound_rows
+from heredity.kinds.question.files import SHARES, omission_notes, read_pool, sound_rows
 
 DATA_VARIABLE = "HEREDITY_DATA"
 """Environment variable: the folder with `gsm8k/` and `aime/`."""
@@ -85,8 +85,8 @@ _HUB = "openai/gsm8k"
 def read_gsm8k() -> Pool:
     """Read GSM8K (Cobbe et al., 2021, arXiv:2110.14168): grade-school word problems with whole numbers as answers.
 
-    A tenth of the benchmark's train split, chosen by the questions' digests, is the validation split; its test split
-    is held out.
+    A tenth of the benchmark's train split, chosen by the questions' digests, is the validation split (its test split
+    is held out).
 
     Raises:
         ConfigError: if its files are missing or are not GSM8K's.
@@ -102,7 +102,7 @@ def read_gsm8k() -> Pool:
         description="# GSM8K\n\nWord problems of grade school; the answer is a number.\n",
         hidden="public benchmark",
         family="math",
-        notes=left_out([*odd, *odd_too]),
+        notes=omission_notes([*odd, *odd_too]),
     )
 
 
@@ -179,7 +179,7 @@ def read_gpqa() -> Pool:
         questions, odd = sound_rows(table.rows, lambda _, cells: _gpqa_question(cells, seen))
         fewer = sum(len(question.choices) <= len(_WRONG) for question in questions)
         about += f"\n{fewer} of them have fewer options: the file repeats a wrong one.\n" if fewer else ""
-        splits, notes = shared_out(questions, SHARES), left_out(odd)
+        splits, notes = shared_out(questions, SHARES), omission_notes(odd)
     else:
         pool = read_pool(path, {"verifier": "choice"})
         splits, notes = pool.splits, pool.notes
@@ -243,7 +243,7 @@ def read_gaia(options: Mapping[str, Any]) -> Pool:
         raise ConfigError(f"{path} has no question of level {level}")
     attached = sum("file" in question.metadata and not _is_shown(question) for question in chosen)
     about = f"# GAIA\n\n{len(chosen)} questions; {attached} have an attachment that is named and not shown.\n"
-    return Pool(shared_out(chosen, SHARES), about, "public benchmark", "assistants", notes=left_out(odd))
+    return Pool(shared_out(chosen, SHARES), about, "public benchmark", "assistants", notes=omission_notes(odd))
 
 
 def _metadata() -> Path:
@@ -354,7 +354,7 @@ def read_hle(options: Mapping[str, Any]) -> Pool:
         raise ConfigError(f"{named} has no question that these options leave")
     seen = sum(bool(question.images) for question in chosen)
     about = f"# Humanity's Last Exam\n\n{len(chosen)} questions, {seen} with a picture.\n"
-    return Pool(shared_out(chosen, SHARES), about, "public benchmark", "exam", notes=left_out(odd))
+    return Pool(shared_out(chosen, SHARES), about, "public benchmark", "exam", notes=omission_notes(odd))
 
 
 def _hle_question(cells: Mapping[str, Any]) -> Question:

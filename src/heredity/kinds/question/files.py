@@ -2,7 +2,7 @@
 
 Other columns become metadata; questions with the same `document` are a cluster (`Task.cluster`). A `split` is train,
 validation (val, dev) or heldout (test); without that column half of the questions are for training, a fifth for
-validation, and the rest is held out. Each row selects the verifier of its own answer; a damaged row is left out and
+validation, and the rest is held out. Each row selects the verifier of its answer; a damaged row is left out and
 reported, without effect on the others.
 """
 
@@ -85,7 +85,7 @@ def read_pool(path: Path, options: Mapping[str, Any]) -> Pool:
     divided = any(str(row.cells.get("split") or "").strip() for row in rows)
     first_seen: dict[str, str] = {}
 
-    def made(where: str, cells: Mapping[str, Any]) -> tuple[Question, str, str]:
+    def make(where: str, cells: Mapping[str, Any]) -> tuple[Question, str, str]:
         verifier = {"kind": kind or _kind(cells), **wanted}
         question = _question(cells, verifier, instructions, path.parent, names)
         split = _split(cells, names["split"], divided=divided)
@@ -94,7 +94,7 @@ def read_pool(path: Path, options: Mapping[str, Any]) -> Pool:
             raise ConfigError(f"repeats the question of {earlier}; keep one of them")
         return question, split, where
 
-    sound, odd = sound_rows(rows, made)
+    sound, odd = sound_rows(rows, make)
     questions = [question for question, _, _ in sound]
     taken = [
         f"the column {column!r} is read as {name}"
@@ -102,7 +102,7 @@ def read_pool(path: Path, options: Mapping[str, Any]) -> Pool:
         if column not in _SPELLINGS.get(name, (name,))
     ]
     compared = _compared([(question.verifier["kind"], where) for question, _, where in sound])
-    notes = [*(["; ".join([*table.form, *taken])] if table.form or taken else []), *compared, *left_out(odd)]
+    notes = [*(["; ".join([*table.form, *taken])] if table.form or taken else []), *compared, *omission_notes(odd)]
     return Pool(
         splits=_divided(questions, [split for _, split, _ in sound] if divided else ()),
         description=f"# {path.stem}\n\n{len(questions)} questions of the file {path.name}.\n",
@@ -173,7 +173,7 @@ def sound_rows(rows: Sequence[Row], made: Callable[[str, dict[str, Any]], Made])
 
     Args:
         rows: the rows.
-        made: converts a row's position and cells; its exception is that row's error.
+        made: converts a row's position and cells (its exception is that row's error).
 
     Raises:
         ConfigError: if more than one row in twenty fails: then the file itself is wrong.
@@ -193,7 +193,7 @@ def sound_rows(rows: Sequence[Row], made: Callable[[str, dict[str, Any]], Made])
     return sound, odd
 
 
-def left_out(odd: Sequence[str]) -> list[str]:
+def omission_notes(odd: Sequence[str]) -> list[str]:
     """Return a list with a note on the rows that were left out, empty if none were."""
     rows = "1 row is" if len(odd) == 1 else f"{len(odd)} rows are"
     return [f"{rows} left out: {'; '.join(odd)[:500]}"] if odd else []

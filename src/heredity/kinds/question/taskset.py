@@ -2,9 +2,9 @@
 
 The tasksets are named `questions/gsm8k`, `questions/aime24`, `questions/aime25`, `questions/gpqa`, `questions/gaia`,
 `questions/hle`, `questions/local-web`, `questions/file:PATH` and `questions/reasoning-gym/NAME`; the last five take
-options, such as `?min_digits=2&max_digits=3`. Benchmarks take `?whole=true`, beside their other options, which holds
-out all their questions, so that none are left for training. `questions/mix/A+B` alternates between several, such as
-`questions/mix/gsm8k+reasoning-gym/gcd`.
+options, such as `?min_digits=2&max_digits=3`. Benchmarks take `?whole=true`, in addition to their other options, which
+holds out all their questions, so that none are left for training. `questions/mix/A+B` alternates between several, such
+as `questions/mix/gsm8k+reasoning-gym/gcd`.
 """
 
 from __future__ import annotations
@@ -139,10 +139,11 @@ KNOWN_FAULTS = (
         "usual reading, -(2^4), scores 0",
     ),
 )
-"""Of reasoning-gym 0.1.25 these data sets had no wrong key among 300 each, by solvers of our own: base_conversion, binary_matrix,
-bitwise_arithmetic, circuit_logic, count_bits, count_primes, course_schedule, dice, gcd, knights_knaves, largest_island, lcm,
-letter_counting, number_sorting, prime_factorization, products, rotten_oranges, shortest_path, spell_backward; and time_intervals
-among 155."""
+"""Of reasoning-gym 0.1.25 these data sets had no wrong key among 300 each, by solvers of our own: base_conversion,
+binary_matrix, bitwise_arithmetic, circuit_logic, count_bits, count_primes, course_schedule, dice, gcd, knights_knaves,
+largest_island, lcm, letter_counting, number_sorting, prime_factorization, products, rotten_oranges, shortest_path,
+spell_backward; and time_intervals among 155.
+"""
 
 
 def fault_notes(package: str, dataset: str) -> tuple[str, ...]:
@@ -184,7 +185,7 @@ class ReasoningTaskset:
 
     Args:
         dataset: its name there, such as `"chain_sum"`.
-        options: fields of its configuration; those left out keep their defaults.
+        options: fields of its configuration (those left out keep their defaults).
 
     Raises:
         MissingExtraError: if reasoning-gym is not installed.
@@ -296,7 +297,7 @@ class QuestionTasksets:
         )
 
     def taskset(self, name: str) -> Taskset:
-        """Return the taskset with a full name; files are read when its questions are first needed.
+        """Return the taskset with a full name (files are read when its questions are first needed).
 
         Raises:
             UnknownNameError: if the taskset or one of its options does not exist.

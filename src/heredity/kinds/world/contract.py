@@ -81,9 +81,9 @@ class UpperBound:
 class Dynamics(ABC, Generic[S]):
     """The rules of a world. It is stateless: everything is in the state passed to it.
 
-    A state is a mutable object whose copies (`copy.deepcopy`, or its own `__deepcopy__`) are independent. Only `act`
-    and `refuse` change it. A world is deterministic once its level exists: apparent chance (weather, opponents, drift)
-    is part of the level, or drawn from a generator that is seeded by the level and kept in the state.
+    A state is a mutable object whose copies (`copy.deepcopy`, or the object's `__deepcopy__`) are independent. Only
+    `act` and `refuse` change it. A world is deterministic once its level exists: apparent chance (weather, opponents,
+    drift) is part of the level, or drawn from a generator that is seeded by the level and kept in the state.
 
     Attributes:
         hooks: functions of the world that run in the sandbox; None if it has none.

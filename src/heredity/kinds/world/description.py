@@ -173,7 +173,7 @@ class Description(_Part):
         instruction: the agent's instruction.
         state: the variables of the state, each with meaning, unit and range.
         actions: by name.
-        observation: the exposed and the hidden parts, in words.
+        observation: the exposed and the hidden parts (in words).
         reward: the reward, in words; and the range of one step's reward.
         termination: when an episode ends, in words.
         max_steps: the horizon; a level's `steps` takes precedence.

@@ -83,9 +83,9 @@ class WorldRunner:
     def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
         """Run jobs, yielding (position, trajectory) as each one ends; unfinished ones are dropped on close.
 
-        A rollout may take `Solving.seconds` or `Limits.episode_s`, whichever is less; a program has `Limits.act_s` per
-        action. A trajectory's total reward is normalized: the sum of rewards over the level's bound. It is at most 1,
-        except for worlds of folders, whose bounds are only declared. These have `Limits.init_s` to start a level and
+        A rollout may take `Solving.seconds` or `Limits.episode_s`, the smaller of the two; a program has `Limits.act_s`
+        per action. A trajectory's total reward is normalized: the sum of rewards over the level's bound. It is at most
+        1, except for worlds of folders, whose bounds are only declared. These have `Limits.init_s` to start a level and
         `Limits.act_s` per step.
 
         Raises:

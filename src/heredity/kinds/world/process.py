@@ -87,7 +87,7 @@ class WorldProcess(Protocol):
 
 
 class LibraryWorldProcess:
-    """A level of one of Heredity's own worlds, which are trusted, or of one in rules; it is stepped in this process.
+    """A level of one of Heredity's own worlds, which are trusted, or of one in rules (it is stepped in this process).
 
     If rules call hooks, their code runs in the sandbox without blocking the event loop.
 
@@ -184,7 +184,7 @@ _FORM = '{"action": name, "params": {...}}'
 class FolderWorldProcess:
     """A level of a world folder in play; created by `folder_world_process`.
 
-    A well-formed action reaches the environment unchanged, which applies its own rules to unknown names and odd
+    A well-formed action reaches the environment unchanged, which applies its rules to unknown names and odd
     parameters. Anything else is refused here: it costs a step of the horizon and does not reach the environment, whose
     time stands still.
 

@@ -42,8 +42,8 @@ _RANGE = re.compile(r"(\d{1,9})(?:\.\.(\d{1,9}))?")
 class MixtureTaskset:
     """Levels of alternating worlds, generated from the entropy: train levels of some worlds, held-out levels of others.
 
-    Whatever is learned must hold in unseen worlds. A score is the total reward over the level's bound, as with a single
-    world. There are no validation tasks.
+    An evolver must learn things that hold in unseen worlds. A score is the total reward over the level's bound, as with
+    a single world. There are no validation tasks.
 
     Args:
         name: the taskset's full name.
@@ -51,10 +51,10 @@ class MixtureTaskset:
         heldout: names of the worlds that judge.
         digest: returns the digest of everything that a world's scores depend on.
         skin: one of `heredity.kinds.world.skins.SKINS`.
-        difficulty: 1 to 3 for levels of this difficulty only; None alternates between all.
+        difficulty: 1 to 3 for levels of this difficulty only (None alternates between all).
 
     Raises:
-        ConfigError: if there is no world to learn on or no world that judges, one is in both, or one does not have the
+        ConfigError: without a world to learn on or a world that judges, if one is in both, or one does not have the
             skin.
     """
 
@@ -337,7 +337,7 @@ class WorldTasksets:
         if base == PREFIX + COMPOSED:
             base = PREFIX + _composed(name, options, options.get("seed", ""))
         plain = base.removeprefix(PREFIX)
-        if base not in self.names() and not is_path(plain) and Recipe.named(plain) is None:
+        if base not in self.names() and not is_path(plain) and Recipe.from_name(plain) is None:
             raise UnknownNameError("taskset", base, self.names())
         number = None if difficulty is None else int(difficulty)
         return WorldTaskset(base.removeprefix(PREFIX), options.get("skin", "text"), number)

@@ -51,7 +51,7 @@ class Theme(BaseModel):
     Attributes:
         theme: the subject of the world.
         source: `given` by a user, or `proposed` by a model.
-        reviewed: who made it precise: nobody, a `model`, or a `person` (AutoEnv, appendix B.7).
+        reviewed: who made it precise: a `model`, a `person`, or neither (AutoEnv, appendix B.7).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -89,7 +89,7 @@ def read_themes(path: Path) -> dict[str, Theme]:
         table = toml_table(text) if path.suffix == ".toml" else {}
     if path.suffix != ".toml":
         lines = [line.strip() for line in text.splitlines()]
-        themes = named([line for line in lines if line and not line.startswith("#")], str(path))
+        themes = name_themes([line for line in lines if line and not line.startswith("#")], str(path))
     else:
         themes = {name: _checked(str(path), name, value) for name, value in table.items()}
     if not themes:
@@ -97,7 +97,7 @@ def read_themes(path: Path) -> dict[str, Theme]:
     return themes
 
 
-def named(texts: Iterable[str], where: str = "the themes", taken: Iterable[str] = ()) -> dict[str, Theme]:
+def name_themes(texts: Iterable[str], where: str = "the themes", taken: Iterable[str] = ()) -> dict[str, Theme]:
     """Return themes under unique names made of their first words, also different from the taken ones.
 
     Raises:

@@ -48,7 +48,7 @@ class LevelReport:
         reference: score of the reference solution.
         random: mean over random agents; `random_best`: the best of them.
         repeated: the best score of a single repeated action.
-        idle: the best score of a repeated action that is described as idle; 0 in a sound world.
+        idle: the best score of a repeated action that is described as idle (0 in a sound world).
         invalid: score of an agent whose actions are all refused.
         greedy: the best score of a searcher that tries to beat the bound.
         faults: descriptions of the faults; empty for a sound level.
@@ -121,7 +121,7 @@ def verify_worlds(
 
     Args:
         names: the worlds.
-        seconds: time of the greedy searcher per world; its levels share it.
+        seconds: time of the greedy searcher per world (its levels share it).
         processes: number of processes; one per core by default.
 
     Raises:

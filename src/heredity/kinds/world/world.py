@@ -224,7 +224,7 @@ def world(name: str) -> World:
 def _world(name: str) -> World:
     if is_path(name):
         return World(Path(name))
-    if (recipe := Recipe.named(name)) is not None:
+    if (recipe := Recipe.from_name(name)) is not None:
         from heredity.kinds.world.compose.composing import ComposedWorld
 
         return ComposedWorld(recipe)

@@ -250,7 +250,7 @@ def _projects(town: Town) -> list[Made]:
     ]
 
 
-def _asked_weather(year: object, month: str, find: dict[str, str]) -> tuple[Call, ...]:
+def _weather_calls(year: object, month: str, find: dict[str, str]) -> tuple[Call, ...]:
     return (
         browse("open", address="http://{site}/weather.html"),
         browse("select", element='combobox "Year"', option=str(year)),
@@ -264,7 +264,7 @@ def _rain(town: Town) -> list[Made]:
         (
             f"How many millimetres of rain does the weather station give for {month} {year}?",
             str(town.rain[year, month]),
-            (surfer(*_asked_weather(year, month, {"answer": rf"Rain in {month} {year}: (\d+) millimetres"})),),
+            (surfer(*_weather_calls(year, month, {"answer": rf"Rain in {month} {year}: (\d+) millimetres"})),),
             "answer",
             "",
         )
@@ -373,7 +373,7 @@ def _rain_of_the_best(town: Town) -> list[Made]:
             reader(read(f"archive/{XLSX}", {"years*": pattern, "counts*": counts}, part="sheet Visits")),
             coder("max(zip(map(int, {counts*}), {years*}))[1]", 0),
             surfer(
-                *_asked_weather("{result}", month, {"answer": rf"Rain in {month} \d+: (\d+) millimetres"}), after=[1]
+                *_weather_calls("{result}", month, {"answer": rf"Rain in {month} \d+: (\d+) millimetres"}), after=[1]
             ),
         )
         text = f"How many millimetres of rain fell in {month} of the year, from 1990 to 1994, in which the museum had most visits?"

@@ -40,7 +40,7 @@ class LocalQuestion:
         text: text of the question.
         answer: the right answer.
         steps: steps that find it.
-        file: the attached document of the archive; empty for none.
+        file: the attached document of the archive (empty for none).
         last: name of the last step's value that is the answer.
     """
 

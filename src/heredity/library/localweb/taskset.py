@@ -47,7 +47,10 @@ class LocalWeb:
         if missing := wanted - made.keys():
             raise ConfigError(f"ids has {min(missing)!r}, and there is no such question; they go from 1-01 to 3-12")
         chosen = [q for q in made.values() if level in (None, q.level) and (not wanted or q.id in wanted)]
-        splits = {"train": [_asked(q) for q in practice(make_town())], "heldout": [_asked(q) for q in chosen]}
+        splits = {
+            "train": [_question_of(q) for q in practice(make_town())],
+            "heldout": [_question_of(q) for q in chosen],
+        }
         return Pool(splits, _ABOUT.format(count=len(chosen)), "this package", "assistants")
 
     def serving(self, port: int = 0) -> AbstractContextManager[str]:
@@ -62,7 +65,7 @@ class LocalWeb:
         (folder / "questions.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
-def _asked(question: LocalQuestion) -> Question:
+def _question_of(question: LocalQuestion) -> Question:
     row = _row(question)
     metadata = {name: row[name] for name in ("id", "level", "files", "shows")}
     return Question(row["question"], row["answer"], {"kind": "gaia"}, (), _FORM, (), metadata)

@@ -73,8 +73,8 @@ class Coder:
         """
         last = request.messages[-1].content if request.messages else ""
         if "```json" not in last:
-            problem, language = _asked(last)
-            return self._said(request, reply_of(problem, language, plan_of(problem.name, language)[0]))
+            problem, language = _problem_of(last)
+            return self._reply(request, reply_of(problem, language, plan_of(problem.name, language)[0]))
         block = block_of(request, self.name)
         task = str(block.get("task"))
         replies = {
@@ -87,12 +87,12 @@ class Coder:
             "assess": {"right": 0.5, "why": "it was not run"},
         }
         if task == "improve":
-            return self._said(request, json.dumps(_improved(block)))
+            return self._reply(request, json.dumps(_improved(block)))
         if task not in replies:
             raise ProviderError("unscripted", f"{self.name} cannot {task!r}", transient=False)
-        return self._said(request, json.dumps(replies[task]))
+        return self._reply(request, json.dumps(replies[task]))
 
-    def _said(self, request: Request, text: str) -> Reply:
+    def _reply(self, request: Request, text: str) -> Reply:
         usage = Usage(words_of(request.messages), len(text.split()), 0, 0.0)
         return Reply(text, usage=usage, model=self.name)
 
@@ -100,13 +100,13 @@ class Coder:
 def _improved(block: Mapping[str, Any]) -> dict[str, Any]:
     """Write the next program of the plan if a fault is reported, else the same again."""
     evidence = cast("Sequence[Mapping[str, Any]]", block["evidence"])[0]
-    problem, language = _asked(str(evidence.get("question")))
+    problem, language = _problem_of(str(evidence.get("question")))
     plan, number = plan_of(problem.name, language), int(block["round"]) if evidence.get("error") else 0
     value = reply_of(problem, language, plan[min(number, len(plan) - 1)])
     return {"edits": [{"variable": _ANSWER, "value": value, "why": f"round {block['round']}"}], "expects": "it passes"}
 
 
-def _asked(question: str) -> tuple[Problem, str]:
+def _problem_of(question: str) -> tuple[Problem, str]:
     title = next((line[2:].strip() for line in question.splitlines() if line.startswith("# ")), "")
     fences = [name for name in _FENCE.findall(question) if name != "json"]
     if title not in _problems() or not fences:

@@ -99,7 +99,7 @@ def gepa_block(question: str) -> Mapping[str, Any] | None:
     return {"current": current, "evidence": items}
 
 
-def known_in(texts: Mapping[str, str]) -> frozenset[str]:
+def taught_in(texts: Mapping[str, str]) -> frozenset[str]:
     """Return the lessons that a harness's texts teach: prompts and memories by words, other parts by kind."""
     words = "\n".join(text for name, text in texts.items() if name.startswith(("prompt/", "memory/")))
     programs = {TABLES} if any(name.startswith("tool/tables:") for name in texts) else set[str]()
@@ -107,7 +107,7 @@ def known_in(texts: Mapping[str, str]) -> frozenset[str]:
     return lessons_in(words.replace("\\n", "\n")) | programs
 
 
-def told_of(rejected: Any, variable: str) -> bool:
+def is_rejected(rejected: Any, variable: str) -> bool:
     """Return True if an edit of a variable is among the rejected proposals."""
     return variable in json.dumps(rejected or [])
 

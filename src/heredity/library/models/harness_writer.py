@@ -15,9 +15,9 @@ from heredity.library.models.diagnosis import (
     broken_middleware,
     findings,
     gepa_block,
-    known_in,
+    is_rejected,
     taught,
-    told_of,
+    taught_in,
 )
 from heredity.library.models.follower import words_of
 from heredity.library.models.harness_parts import (
@@ -155,7 +155,7 @@ def _engineer(
 ) -> dict[str, Any]:
     """Add missing parts: lessons to a memory or the prompt, the tool, and the middleware, each if allowed."""
     texts, new, diagnosed = _texts(block), _new(block), findings(block, rng)
-    causes, present = blamed(diagnosed), known_in(texts)
+    causes, present = blamed(diagnosed), taught_in(texts)
     fresh = [name for name in (advised or taught(list(causes))) if name not in present][:_AT_ONCE]
     edits: list[dict[str, Any]] = []
     if fresh:
@@ -165,7 +165,7 @@ def _engineer(
         edits += [edit(TOOL, TOOL_TEXT, because([TABLES])), edit(TOOL_ABOUT, TOOL_ABOUT_TEXT, "says what it is for")]
     wanted = BRIEF in causes and BRIEF not in present and "agent/solver:middleware/NAME.py" in new
     if wanted:
-        forgets = careless and not told_of(block.get("rejected"), MIDDLEWARE)
+        forgets = careless and not is_rejected(block.get("rejected"), MIDDLEWARE)
         edits.append(edit(MIDDLEWARE, CARELESS_TEXT if forgets else MIDDLEWARE_TEXT, LESSONS[BRIEF].lacked))
     broken = () if careless else broken_middleware(block)
     edits += [edit(name, _MENDED.get(name), "it breaks its contract") for name in broken if name in texts]

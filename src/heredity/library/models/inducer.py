@@ -135,7 +135,7 @@ def _lessons(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, An
 
 def _curate(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     retired = [e["id"] for e in block["skillbook"] if e["harmful"] > e["helpful"]]
-    added = _one_for_each_skill([str(lesson["text"]) for lesson in block["lessons"]], rng)
+    added = _rule_of_each_skill([str(lesson["text"]) for lesson in block["lessons"]], rng)
     operations = [{"do": "retire", "id": id_} for id_ in retired] + [{"do": "add", **addition} for addition in added]
     return {"operations": operations, "why": "rules that failed go, rules for what failed come"}
 
@@ -154,7 +154,7 @@ def _compare(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, An
 def _consolidate(block: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     proposed = [operation for change in block["proposed"] for operation in change["operations"]]
     gone = dict.fromkeys(id_ for operation in proposed if operation["do"] == "delete" for id_ in operation["ids"])
-    added = _one_for_each_skill([str(operation["text"]) for operation in proposed if operation["do"] == "add"], rng)
+    added = _rule_of_each_skill([str(operation["text"]) for operation in proposed if operation["do"] == "add"], rng)
     operations = [{"do": "delete", "id": id_} for id_ in gone] + [{"do": "add", **change} for change in added]
     return {"operations": operations, "why": "one rule for each kind of question"}
 
@@ -171,7 +171,7 @@ def _followed(block: Mapping[str, Any], library: str) -> list[str]:
     return []
 
 
-def _one_for_each_skill(texts: Sequence[str], rng: np.random.Generator) -> list[dict[str, str]]:
+def _rule_of_each_skill(texts: Sequence[str], rng: np.random.Generator) -> list[dict[str, str]]:
     by_skill: dict[str, list[str]] = {}
     for text in texts:
         for rule in read_rules(text):

@@ -41,7 +41,7 @@ class Plan:
     """Plan for a question's right answer.
 
     Attributes:
-        round: first round with the right answer, 0 for at once; None for never.
+        round: first round with the right answer, 0 for at once (None for never).
         spoils: whether the next round gives a wrong answer again.
         fooled: whether a wrong answer is assessed as right.
     """
@@ -112,18 +112,18 @@ class Reviser:
         task = str(block.get("task"))
         if task not in answers:
             raise ProviderError("unscripted", f"{self.name} cannot {task!r}", transient=False)
-        return self._said(request, json.dumps(answers[task](block)))
+        return self._reply(request, json.dumps(answers[task](block)))
 
     async def _answered(self, request: Request) -> Reply:
         question = next((m.content for m in request.messages if m.role == "user"), "")
         rules = read_rules("\n".join(m.content for m in request.messages if m.role == "system"))
         if rules and all(rule.what != _WRONG for rule in rules):
             reply = await RuleFollower().reply(request)
-            return self._said(request, reply.text)
+            return self._reply(request, reply.text)
         right = not rules and plan_of(question).right_in(0)
-        return self._said(request, _written(question, right=right, number="0"))
+        return self._reply(request, _written(question, right=right, number="0"))
 
-    def _said(self, request: Request, text: str) -> Reply:
+    def _reply(self, request: Request, text: str) -> Reply:
         usage = Usage(words_of(request.messages), len(text.split()), 0, 0.0)
         return Reply(text, usage=usage, model=self.name)
 

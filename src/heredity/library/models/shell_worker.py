@@ -66,7 +66,7 @@ class Known:
 
 
 @cache
-def known_tasks() -> Mapping[str, Known]:
+def task_table() -> Mapping[str, Known]:
     """Return the tasks that the worker knows, by name."""
     text = files("heredity.library.models").joinpath("shell_tasks.toml").read_text(encoding="utf-8")
     given: dict[str, dict[str, Any]] = tomllib.loads(text)
@@ -116,7 +116,7 @@ class NarrowShellWorker(ShellWorker):
 
 def _answer(request: Request, attention: int) -> tuple[str, tuple[ToolCall, ...]]:
     asked = "\n".join(m.content for m in request.messages if m.role == "user")
-    task = next((task for task in known_tasks().values() if all(cue in asked for cue in task.cues)), None)
+    task = next((task for task in task_table().values() if all(cue in asked for cue in task.cues)), None)
     if task is None:
         return "I do not know this task, so I leave everything as it is.", ()
     if not any(tool.name == SHELL for tool in request.tools):
@@ -143,7 +143,7 @@ def _lessons(request: Request, task: Known, attention: int) -> frozenset[str]:
     if _swamped(request.messages):
         return frozenset()
     system = " ".join(m.content for m in request.messages if m.role == "system")
-    lessons = set(lessons_in(_taken_in(system, attention)))
+    lessons = set(lessons_in(_attended(system, attention)))
     if any(m.role == "tool" and _QUOTED.search(m.content) for m in request.messages):
         lessons.add(TABLES)
     seed = request.sampling.seed
@@ -153,7 +153,7 @@ def _lessons(request: Request, task: Known, attention: int) -> frozenset[str]:
     return frozenset(lessons)
 
 
-def _taken_in(text: str, attention: int) -> str:
+def _attended(text: str, attention: int) -> str:
     words = list(re.finditer(r"\S+", text))
     if len(words) <= attention:
         return text

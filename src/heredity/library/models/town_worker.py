@@ -43,29 +43,31 @@ class TownWorker:
         """Answer a request."""
         asked = next(m.content for m in request.messages if m.role == "user")
         if asked.startswith("Task:\n"):
-            return self._said(request, json.dumps(_planned(asked)))
+            return self._reply(request, json.dumps(_planned(asked)))
         if MARK not in asked:
-            return self._said(request, "unknown")
+            return self._reply(request, "unknown")
         calls = cast("list[Values]", json.JSONDecoder().raw_decode(asked.partition(MARK)[2])[0])
-        values = _known(asked)
+        values = _values_in(asked)
         results = [m.content for m in request.messages if m.role == "tool"]
         for call, result in zip(calls, results, strict=False):
-            missing = _taken(call["find"], result, values)
+            missing = _extract(call["find"], result, values)
             if missing:
-                return self._said(request, json.dumps({"missing": missing, "of": call["tool"]}))
+                return self._reply(request, json.dumps({"missing": missing, "of": call["tool"]}))
         if len(results) == len(calls):
             found = {name: values[name] for call in calls for name in call["find"]}
-            return self._said(request, json.dumps(found, ensure_ascii=False))
+            return self._reply(request, json.dumps(found, ensure_ascii=False))
         call = calls[len(results)]
         if unknown := _unknown(call, values):
-            return self._said(request, json.dumps({"missing": unknown, "of": "earlier steps"}))
+            return self._reply(request, json.dumps({"missing": unknown, "of": "earlier steps"}))
         arguments = {name: _filled(value, values) for name, value in call["with"].items()}
         if call["tool"] == "read":
-            arguments = _named(arguments, request.messages[0].content if request.messages[0].role == "system" else "")
+            arguments = _under_names(
+                arguments, request.messages[0].content if request.messages[0].role == "system" else ""
+            )
         made = ToolCall(f"call-{len(results) + 1}", call["tool"], json.dumps(arguments, ensure_ascii=False))
-        return self._said(request, "", made)
+        return self._reply(request, "", made)
 
-    def _said(self, request: Request, text: str, *calls: ToolCall) -> Reply:
+    def _reply(self, request: Request, text: str, *calls: ToolCall) -> Reply:
         usage = Usage(words_of(request.messages), len(text.split()) + 4 * len(calls), 0, 0.0)
         return Reply(text, calls, "tool_calls" if calls else "stop", usage, self.name)
 
@@ -99,7 +101,7 @@ def _steps(question: LocalQuestion, given: int) -> list[Values]:
     ]
 
 
-def _named(arguments: Values, prompt: str) -> Values:
+def _under_names(arguments: Values, prompt: str) -> Values:
     """Return arguments of `read` under the names in the prompt; if it names none, under another name."""
     name, rule = ("part", PART_RULE) if "part" in arguments else ("path", PATH_RULE)
     return arguments if rule in prompt else {_MISTAKEN[k] if k == name else k: v for k, v in arguments.items()}
@@ -111,7 +113,7 @@ def _unknown(call: Values, values: Values) -> str:
     return next((name for name in needed if name not in values), "")
 
 
-def _known(asked: str) -> Values:
+def _values_in(asked: str) -> Values:
     """Return the values found by earlier steps, and the site's address."""
     values: Values = {}
     for text in _GIVEN.findall(asked):
@@ -120,7 +122,7 @@ def _known(asked: str) -> Values:
     return {**values, **({"site": site[1]} if site else {})}
 
 
-def _taken(patterns: dict[str, str], result: str, values: Values) -> str:
+def _extract(patterns: dict[str, str], result: str, values: Values) -> str:
     """Extract values from a result by patterns into `values`; return the name of a missing one."""
     for name, pattern in patterns.items():
         matches = re.findall(pattern, result)

@@ -93,7 +93,7 @@ class Wishes:
 
     Attributes:
         mechanics: mechanics by name.
-        place: the vocabulary of nouns; empty if no word decides it.
+        place: the vocabulary of nouns (empty if no word decides it).
         asked: kind of reward, observation and semantics, if a word decides it.
         unknown: unknown words of more than three letters.
     """

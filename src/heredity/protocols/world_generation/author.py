@@ -24,7 +24,7 @@ from heredity._core.refusals import reading
 from heredity.kinds.world.compose.composing import compose, description_text
 from heredity.kinds.world.compose.recipe import Recipe
 from heredity.kinds.world.gates.build import MAX_BYTES, WORLD
-from heredity.kinds.world.themes import Theme, avoided, named
+from heredity.kinds.world.themes import Theme, avoided, name_themes
 from heredity.methods import EvolverContext, SessionContract, Trial
 from heredity.methods.operators.evaluate import until_closed
 from heredity.methods.registry import MethodOptions, parse_options
@@ -115,7 +115,7 @@ class Preparation:
             rejected = [*others, *(theme.theme for theme in themes.values())]
             answer = await self.text(f"propose/{count}/{number}", _propose_request(count - len(themes), rejected))
             lines = [line for line in _LINE.findall(answer) if any(character.isalpha() for character in line)]
-            fresh = named(lines, self._model.name, [*taken, *themes])
+            fresh = name_themes(lines, self._model.name, [*taken, *themes])
             repeated = avoided(fresh, rejected)
             fresh = {name: theme for name, theme in fresh.items() if name not in repeated}
             themes.update(dict(list(fresh.items())[: count - len(themes)]))
@@ -154,7 +154,7 @@ def with_review(theme: Theme, text: str, by: str) -> Theme:
     """
     if not text.strip():
         return theme
-    made: Mapping[str, Theme] = named([text.strip()], "the review")
+    made: Mapping[str, Theme] = name_themes([text.strip()], "the review")
     return next(iter(made.values())).model_copy(update={"source": theme.source, "reviewed": by})
 
 

@@ -174,10 +174,10 @@ def _write_themes(themes: Mapping[str, Theme], suite: Path) -> None:
 def _themes(
     texts: Sequence[str], file: Path | None, propose: int, model: str, suite: Path, *, review: bool, ask: bool
 ) -> Mapping[str, Theme]:
-    from heredity.kinds.world.themes import named, read_themes
+    from heredity.kinds.world.themes import name_themes, read_themes
 
     given = read_themes(file) if file is not None else {}
-    given |= named(texts, "the command line", given)
+    given |= name_themes(texts, "the command line", given)
     if not given and not propose:
         raise ConfigError("no themes; pass some, or a file with --themes, or use --propose")
     if not (propose or review):

@@ -89,7 +89,7 @@ def main() -> None:
                     _work(engine, order, *files)
                 workers[pid] = order["launch"]
                 if order["device"] != "cpu":
-                    watched[pid] = _held("self") + order["memory_bytes"]
+                    watched[pid] = _resident_bytes("self") + order["memory_bytes"]
                 for file in files:
                     os.close(file)
             for pid in [p for p, number in workers.items() if number == order.get("kill")]:
@@ -101,11 +101,11 @@ def _watch(watched: dict[int, int], workers: Mapping[int, int]) -> None:
     for pid in [pid for pid in watched if pid not in workers]:
         del watched[pid]
     for pid, most in watched.items():
-        if _held(pid) > most:
+        if _resident_bytes(pid) > most:
             os.kill(pid, signal.SIGKILL)
 
 
-def _held(pid: int | str) -> int:
+def _resident_bytes(pid: int | str) -> int:
     """Return the memory that a process holds, in bytes; 0 if it has ended."""
     try:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE

@@ -257,8 +257,8 @@ class Bounds:
     def of(cls, parameters: int, inference: Inference) -> Bounds:
         """Return the limits for a checkpoint: as configured, else by its size.
 
-        Memory holds the weights twice, as 32-bit floats and as the file that is read, of at most as many bytes, and 2 GiB.
-        Loading may take 30 s for each GiB of weights as 32-bit floats, and a batch on the CPU 900 s for each 10^9
+        Memory holds the weights twice, as 32-bit floats and as the file that is read, of at most as many bytes, and 2
+        GiB. Loading may take 30 s for each GiB of weights as 32-bit floats, and a batch on the CPU 900 s for each 10^9
         parameters.
 
         Args:
@@ -285,11 +285,11 @@ class InferenceWorker:
     Args:
         checkpoint: the folder of an inspected checkpoint, where untrusted programs cannot write.
         bounds: its limits.
-        sandbox: the sandbox to fork from; by default its own, which is closed with it.
+        sandbox: the sandbox to fork from (by default a new one, which is closed with the worker).
 
     Attributes:
         deaths: the reasons of unexpected ends of the process.
-        fault: the reason the checkpoint is to blame for missing answers; None if it is not.
+        fault: the reason the checkpoint is to blame for missing answers (None if it is not).
         load_s: seconds it took to load the checkpoint; None before it is loaded.
     """
 
@@ -472,7 +472,7 @@ class CheckpointModel:
         """Answer a request: greedily without a temperature; with one, by the request's seed.
 
         Raises:
-            ProviderError: if there is no answer; `InferenceWorker.fault` tells if the checkpoint is to blame.
+            ProviderError: without an answer; `InferenceWorker.fault` tells if the checkpoint is to blame.
             HostError, IsolationError, MissingExtraError: if no worker can be started.
         """
         try:

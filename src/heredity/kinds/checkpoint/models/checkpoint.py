@@ -153,7 +153,7 @@ def check_like(
 
     The configuration and the tokenizer must be the base's, either as its files are or as the installed transformers
     saves them (`saved`), which renames settings and rebuilds tokenizers. Nothing of the checkpoint is normalised, and
-    its own files are not used for grading.
+    its files are not used for grading.
 
     Args:
         metadata: the checkpoint's metadata.
@@ -296,10 +296,10 @@ def inspect(
             may be of another type, and an output layer that is tied to the embedding may be absent or repeated.
         saved: the base as the installed transformers saves it (`check_like`).
         max_bytes: its maximum size; with a base, 32 bits for each of the base's parameters are the limit as well. By
-            default there is no other limit: a base is as large as it is.
+            default nothing else limits the size of a base.
 
     Raises:
-        CandidateError: if it is rejected; the message gives the reason and the remedy.
+        CandidateError: if it is rejected (the message gives the reason and the remedy).
     """
     limits, header = _limits(base)
     with open_folder(folder, inside) as opened:
@@ -409,7 +409,7 @@ def snapshot(folder: Path, root: Path, checkpoint: Checkpoint, base: Path | None
             there.
 
     Raises:
-        CandidateError: if a file has changed since it was inspected; nothing is kept.
+        CandidateError: if a file has changed since it was inspected (nothing is kept).
         OSError: if the copy cannot be written.
     """
     target = root / checkpoint.digest

@@ -84,7 +84,7 @@ def open_folder(folder: Path, inside: Path | None = None) -> Generator[Folder]:
 
     Args:
         folder: its path.
-        inside: the folder that must contain it; None trusts the path.
+        inside: the folder that must contain it (None trusts the path).
 
     Raises:
         CandidateError: if it is outside, missing, not a folder, or behind a link.

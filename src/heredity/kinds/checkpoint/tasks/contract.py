@@ -77,7 +77,7 @@ class PostTrainingTask:
         title: one line.
         description: the task in Markdown, for the agent.
         base_models: names of base models, the default first.
-        inner: the tasks that grade a checkpoint; scores are from 0 to 1, higher is better.
+        inner: the tasks that grade a checkpoint; scores are from 0 to 1 (higher is better).
         solver: the parts that query the graded model.
         solving: settings of the queries: maximum tokens of a reply, temperature, turns.
         metric: name of the mean score, such as `"accuracy"`.

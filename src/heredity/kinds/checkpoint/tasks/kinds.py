@@ -104,8 +104,9 @@ def points(winner: str, length: int, reference: int) -> float:
 
 
 PREFERENCE = "preference"
-"""The kind of tasksets that are judged by comparison: by the `Rule` that `rule` in their spec names, `"module:function"`, or else
-by a model."""
+"""The kind of tasksets that are judged by comparison: by the `Rule` that `rule` in their spec names, `"module:function"`,
+or else by a model.
+"""
 
 
 class PreferenceRunner:
@@ -137,7 +138,7 @@ class PreferenceRunner:
         """Attempt jobs, yielding (position, trajectory) as each one ends; closing the generator drops the rest.
 
         Raises:
-            BudgetError: if the budget does not allow a model call; rollouts in progress are dropped.
+            BudgetError: if the budget does not allow a model call (rollouts in progress are dropped).
             ConfigError: if a judge model is needed and missing, or a candidate is not a solver with only prompts.
         """
         settings = replace(self.settings, seconds=min(self.settings.seconds, limits.episode_s))
@@ -208,8 +209,9 @@ class _PreferenceRecord(ConversationRecord):
 
 
 DIALOGUE, GLIMPSE = "text-episode", "glimpse-game"
-"""The kinds of tasksets that `heredity.kinds.checkpoint.tasks.kinds.EpisodeRunner` attempts, by how a model is asked: with all that
-has happened, or, for models too small to read that, with nothing but the game as it is now."""
+"""The kinds of tasksets that `heredity.kinds.checkpoint.tasks.kinds.EpisodeRunner` attempts, by how a model is asked: with
+all that has happened, or, for models too small to read that, with nothing but the game as it is now.
+"""
 
 
 SEEDS = 1 << 63
@@ -428,10 +430,10 @@ class EpisodeRunner:
     def run(self, jobs: Sequence[Job], limits: Limits) -> AsyncGenerator[tuple[int, Trajectory]]:
         """Attempt jobs, yielding (position, trajectory) as each one ends; closing the generator drops the rest.
 
-        An episode may take `Solving.seconds` or `Limits.episode_s`, whichever is less.
+        An episode may take `Solving.seconds` or `Limits.episode_s`, the smaller of the two.
 
         Raises:
-            BudgetError: if the budget does not allow a model call; rollouts in progress are dropped.
+            BudgetError: if the budget does not allow a model call (rollouts in progress are dropped).
             ConfigError: if the game needs a judge that is missing, or a candidate is not a solver with only prompts.
         """
         settings = replace(self.settings, seconds=min(self.settings.seconds, limits.episode_s))
@@ -525,7 +527,7 @@ class _Record(ConversationRecord):
         made = self.trajectory({}, last, score=float(rewards.sum()), failure_source=FailureSource.NONE)
         columns: dict[str, Any] = {
             **made.columns,
-            "obs": [*self._seen(length), last],
+            "obs": [*self._screens(length), last],
             "action": list(self.actions),
             "reward": rewards,
             "terminated": at_end & done,
@@ -533,7 +535,7 @@ class _Record(ConversationRecord):
         }
         return replace(made, columns=columns, length=length, terminated=done)
 
-    def _seen(self, length: int) -> list[str]:
+    def _screens(self, length: int) -> list[str]:
         return [turn.messages_shown[-1].content for turn in self.conversation.turns][:length]
 
 

@@ -225,7 +225,7 @@ class Met:
 
     Attributes:
         items: view to the positions of its items that were found.
-        files: paths of the first files with any, at most 5.
+        files: paths of the first files with any (at most 5).
         texts: number of files read.
         bytes: number of bytes read.
         unread: number of files skipped: not text, changed meanwhile, or beyond the limits.

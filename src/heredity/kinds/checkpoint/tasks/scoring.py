@@ -88,7 +88,7 @@ class ScoringRunner:
     """Runs questions and has `eval.py` score the answers, each in a fresh process.
 
     Args:
-        solving: attempts the questions; its own verdict is replaced.
+        solving: attempts the questions; its verdict is replaced.
         programs: the sandbox; closed by the caller.
         calls_s: total wall seconds for the functions of one answer.
     """

@@ -144,7 +144,7 @@ over all of them; the server's answer also has the score of each task.
         return tuple(dict.fromkeys(label for part in self.parts for label in part.labels))
 
     def materials(self, entropy: int) -> Mapping[str, bytes]:
-        """Return the files of every part in its own folder, and the combined training rows; see `PostTrainingTask`.
+        """Return the files of every part in a separate folder, and the combined training rows; see `PostTrainingTask`.
 
         The rows keep their order, and those of the parts are spread evenly: the first half has half of each.
         """
@@ -310,7 +310,7 @@ def dealt_info(name: str, *, version: str, description: str, family: str, kind: 
     )
 
 
-def drawn_indices(
+def draw_indices(
     entropy: int, name: str, space: int, count: int, avoid: Collection[int] = frozenset()
 ) -> tuple[int, ...]:
     """Return distinct indices from a space of items that is too large to shuffle, without those to avoid.

@@ -112,9 +112,9 @@ _MAIN = """    public static void main(String[] arguments) throws Exception {{
 """
 
 
-def shown(kind: Type) -> str:
+def java_type(kind: Type) -> str:
     """Return a type in Java's notation."""
-    return f"{shown(kind.item)}[]" if kind.item else _NAMES[kind.name]
+    return f"{java_type(kind.item)}[]" if kind.item else _NAMES[kind.name]
 
 
 def _reader(kind: Type, types: tuple[Type, ...]) -> str:
@@ -128,19 +128,19 @@ def _lists(types: tuple[Type, ...]) -> str:
     for number, kind in enumerate(types):
         if not kind.item:
             continue
-        item = shown(kind.item)
+        item = java_type(kind.item)
         made = item.replace("[]", "[n][]", 1) if "[]" in item else f"{item}[n]"
-        text += f"    static {shown(kind)} readList{number}() {{\n        int n = (int) readInt();\n"
-        text += f"        {shown(kind)} v = new {made};\n"
+        text += f"    static {java_type(kind)} readList{number}() {{\n        int n = (int) readInt();\n"
+        text += f"        {java_type(kind)} v = new {made};\n"
         text += f"        for (int i = 0; i < n; i++) v[i] = {_reader(kind.item, types)};\n        return v;\n    }}\n"
-        text += f"    static void write({shown(kind)} v) {{\n        write((long) v.length);\n"
+        text += f"    static void write({java_type(kind)} v) {{\n        write((long) v.length);\n"
         text += f"        for ({item} x : v) write(x);\n    }}\n"
     return text
 
 
 def _header(function: Function, *, constructor: str = "") -> str:
-    arguments = ", ".join(f"{shown(p.type)} {p.name}" for p in function.parameters)
-    return f"    public {constructor or f'{shown(function.result)} {function.name}'}({arguments}) {{\n\n    }}\n"
+    arguments = ", ".join(f"{java_type(p.type)} {p.name}" for p in function.parameters)
+    return f"    public {constructor or f'{java_type(function.result)} {function.name}'}({arguments}) {{\n\n    }}\n"
 
 
 def _starter(signature: Signature) -> str:

@@ -30,7 +30,7 @@ def play_policy(env_id: str, folder: Path, video: Path, *, seed: int = 0, steps:
 
     Raises:
         ConfigError: if the folder holds no policy program.
-        CandidateError: if the policy fails; the message has its traceback.
+        CandidateError: if the policy fails (the message has its traceback).
         HostError: if the environment fails or cannot be rendered.
         IsolationError: if this machine cannot isolate policies.
         MissingExtraError: if a dependency is not installed.

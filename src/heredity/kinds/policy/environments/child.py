@@ -1,4 +1,4 @@
-"""User environments, each in its own process, so that a crash of their code ends only that process.
+"""User environments, each in a separate process, so that a crash of their code ends only that process.
 
 The process is bounded: every request has a timeout, memory is limited, output is captured, and it ends with the thread
 that started it. Nothing it sends is unpickled. It is not a sandbox: its code has the user's rights.
@@ -225,7 +225,7 @@ class ChildProcess:
 
 
 class ChildEnvironment(gymnasium.Env[Any, Any]):
-    """An environment in its own process.
+    """An environment in a separate process.
 
     Args:
         spec: as for `make_from_spec`.

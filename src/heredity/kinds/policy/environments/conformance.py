@@ -59,7 +59,7 @@ class Rollout:
         events: digests of each reset's observation and of each step's observation, reward and flags, in order.
         actions: actions taken.
         rewards: one for each step.
-        lengths: steps of each episode; the last may be incomplete.
+        lengths: steps of each episode (the last may be incomplete).
         resets: number of episodes started.
         contract: violations of the types that `reset` and `step` return.
         outside: observations outside their space.
@@ -90,7 +90,7 @@ def roll(env: gymnasium.Env[Any, Any], seed: int, steps: int, actions: Sequence[
         env: the environment.
         seed: seed of the first episode.
         steps: number of steps.
-        actions: the actions; None samples the action space.
+        actions: the actions (None samples the action space).
 
     Raises:
         BrokenEnvironmentError: if the environment's code raises or returns unusable values.
@@ -224,7 +224,7 @@ class Finding:
 
 
 def check_spec(spec: EnvironmentSpec, *, steps: int = 200) -> list[Finding]:
-    """Check a registered or measured environment; see `check_environment`. User environments run in their own process."""
+    """Check a registered or measured environment; see `check_environment`. User environments run in a separate process."""
     from heredity.kinds.policy.environments.child import ChildProcess, EnvironmentFailedError
     from heredity.kinds.policy.environments.registry import make
 

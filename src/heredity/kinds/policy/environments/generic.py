@@ -42,14 +42,14 @@ def measured_spec(
     """Return the specification of an environment that is not registered here.
 
     `failure_return` is measured: the lowest return of up to 8 episodes (none started after 2000 steps) of uniform
-    random actions from fixed seeds, minus the span from the lowest to the highest. User environments are measured in
-    their own process.
+    random actions from fixed seeds, minus the span from the lowest to the highest. User environments are measured in a
+    separate process.
 
     Args:
         name: a gymnasium id, `"module:Id-v0"`, or `"/path/of/module.py:Id-v0"`.
         families: families whose modules may register the id, or whose code it may be.
         names: other names to suggest.
-        returns: earlier measurements, the lowest and the highest return; None measures.
+        returns: earlier measurements, the lowest and the highest return (None measures).
 
     Raises:
         UnknownNameError: if gymnasium does not know the id.

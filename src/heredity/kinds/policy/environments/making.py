@@ -82,7 +82,7 @@ def make_from_spec(spec: Mapping[str, Any], render_mode: str | None = None) -> g
 
     Args:
         spec: JSON values: env_id, entry_id, kwargs, modules, max_episode_steps; optionally family, renew, extra and
-            child, which runs it in its own process.
+            child, which runs it in a separate process.
         render_mode: such as `"rgb_array"`; None disables rendering. May set environment variables of this process (see
             `prepare_drawing`).
 
@@ -114,7 +114,7 @@ def import_modules(modules: Sequence[str], *, env_id: str, extra: str | None = N
     """Import the modules that register an environment with gymnasium.
 
     Args:
-        modules: their names, or paths of files. A file is imported under its own name, and can import modules next to
+        modules: their names, or paths of files. A file is imported under its name, and can import modules next to
             it.
         env_id: the environment that needs them.
         extra: the extra of Heredity that installs them.

@@ -39,7 +39,7 @@ class EnvironmentSpec:
         renew: true if episodes leave traces inside the simulator, so that each needs a new one to be reproducible.
         constant: true if the seed changes nothing: every episode starts and responds alike.
         assumed_horizon: true if `max_episode_steps` is our default because the environment declares none.
-        child: true for a user environment, which runs in its own process (see
+        child: true for a user environment, which runs in a separate process (see
             `heredity.kinds.policy.environments.child`).
         measured: the lowest and the highest return of random actions, if `failure_return` is derived from them.
         notes: remarks on the measurement, such as that it failed once.
@@ -122,7 +122,7 @@ class Family:
 
         Args:
             env_id: its id, also used for `gymnasium.make`.
-            description: its own description; the family's notes are appended.
+            description: its description; the family's notes are appended.
             **fields: further fields of `EnvironmentSpec`, over those of the family.
         """
         common: dict[str, Any] = {

@@ -91,7 +91,7 @@ def write_video(frames: Sequence[np.ndarray], path: Path, fps: int = DEFAULT_FPS
         The file written, the first one for png.
 
     Raises:
-        ConfigError: if there are no frames, or the suffix is unknown.
+        ConfigError: without frames, or if the suffix is unknown.
         MissingExtraError: if imageio or its ffmpeg is not installed.
         HostError: if the file cannot be written.
     """

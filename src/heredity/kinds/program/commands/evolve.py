@@ -101,7 +101,7 @@ def evolve(
 
 
 def _conclude(evolution: Evolution, *, json_output: bool) -> None:
-    """Say what the runs came to, as the report does; without a program that has a score, nothing was done."""
+    """Print the outcome of the runs, as the report does; without a program that has a score, nothing was done."""
     from heredity.cli.runs import say_problems
     from heredity.experiments.best import BEST
     from heredity.kinds.program.commands.evolving import outcome_line

@@ -233,7 +233,7 @@ def outcome_of(task: ProgramTask, suite: SuiteResults, winners: Sequence[Winner]
 
 
 def _verdict(comparison: TasksetComparison, cell: CellResults) -> Verdict:
-    """Return what a comparison with the start says of an evolver, or with a single seed of its program."""
+    """Return the result of comparing an evolver with the start, or with a single seed of its program."""
     comparison = comparison.seen_from(cell.evolver)
     return (comparison.evolvers if len(cell.seeds) > 1 else comparison.candidates).verdict
 
@@ -259,7 +259,7 @@ def outcome_line(outcome: Outcome) -> str:
 
 
 def names_of(folder: Path, own: Sequence[Path]) -> dict[str, str]:
-    """Return what messages call things, and what the user typed: options, and the files that were copied into the task."""
+    """Return the names in messages, each with the text that the user typed: options, and files copied into the task."""
     task = folder / TASK
     if not own:
         return _OPTIONS
@@ -269,7 +269,7 @@ def names_of(folder: Path, own: Sequence[Path]) -> dict[str, str]:
 
 
 def in_options(text: str, names: Mapping[str, str]) -> str:
-    """Return a message with what the user typed, as `names_of` gives it."""
+    """Return a message in the words that the user typed, as `names_of` gives them."""
     for name, typed in names.items():
         text = text.replace(name, typed)
     return text
@@ -305,7 +305,7 @@ def _gateway(model: str, base_url: str, *, agent: bool) -> dict[str, dict[str, A
 
 
 def _agent(agent: str) -> dict[str, str]:
-    """Return the key of an agent; a folder's path is absolute, since the configuration lies elsewhere."""
+    """Return the key of an agent; a folder's path is absolute, since the configuration lies in another folder."""
     key = agent_key(agent)
     return {key: str(Path(agent).expanduser().absolute()) if key == "launcher" and "/" in agent else agent}
 
@@ -336,7 +336,7 @@ def _task(
     declared: dict[str, Any],
     statement: str | Path | None,
 ) -> tuple[ProgramTask, str]:
-    """Return the task and its taskset's name, written into the folder where it is one's own files."""
+    """Return the task and its taskset's name, written into the folder if it is made of the user's files."""
     if not own:
         if declared or files or statement:
             raise ConfigError(
@@ -365,7 +365,7 @@ class Evolution:
 
     Attributes:
         suite: the suite behind it, with the runs of all seeds.
-        task: the program, its scorer and what is declared of them.
+        task: the program, its scorer and the declarations about them.
         outcome: the figures that the command prints; None if no program has a held-out score.
     """
 
@@ -434,8 +434,8 @@ def prepare(
     """Evolve a program against a scorer, both in the sandbox, and return the best program.
 
     Args:
-        program: the start program's file; or a task: a folder with a task.toml, or a name that `heredity evolve --tasks`
-            lists.
+        program: the start program's file; or a task: a folder with a task.toml, or a name that `heredity evolve
+            --tasks` lists.
         scorer: Python file with `evaluate(program_path)`, or `verify(answer)` for what `solve()` returns.
         files: further files and folders that the scorer reads.
         python: interpreter of an environment whose packages they import.
@@ -445,14 +445,14 @@ def prepare(
         agent: coding agent instead of a method: a name such as `"claude-code"`, a folder, or a command.
         evaluations: budget of evaluations per seed.
         seeds: runs with the same budget; 8 for a claim about the method.
-        metric: the metric that is the score; by default combined_score, or the mean of all.
+        metric: the metric that is the score (by default combined_score, or the mean of all).
         minimise: minimize the metric.
-        failure_score: score assigned to failed programs; by default they are ranked last.
+        failure_score: score assigned to failed programs (by default they are ranked last).
         cascade: thresholds of evaluate_stage1 and so on.
         statement: Markdown file with the task's statement, for models and agents.
         seconds: timeout per evaluation, in CPU seconds.
         memory_mib: memory limit per evaluation, in MiB.
-        out: output folder; an existing one is resumed.
+        out: output folder (an existing one is resumed).
         progress: show progress on stderr.
 
     Raises:

@@ -97,7 +97,7 @@ def _measure(name: str) -> Candidate:
     from heredity.kinds.world.curation import candidate, certified
     from heredity.kinds.world.world import world
 
-    recipe = None if is_path(name) else Recipe.named(name)
+    recipe = None if is_path(name) else Recipe.from_name(name)
     if recipe is not None:
         verdict = judged(recipe)
         if not verdict.admitted:

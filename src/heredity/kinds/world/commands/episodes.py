@@ -58,7 +58,7 @@ class Exam:
     Attributes:
         worlds: their names, or paths of world folders.
         runs: number of runs per level, each with another seed.
-        levels: number of test levels per world, difficulties alternating; all levels of a folder that has fewer.
+        levels: number of test levels per world, difficulties alternating (all levels of a folder that has fewer).
         skin: one of `heredity.kinds.world.skins.SKINS`; folders support only `"text"`.
     """
 
@@ -247,7 +247,7 @@ def check_exam(exam: Exam) -> None:
     """Raise if an exam is invalid.
 
     Raises:
-        ConfigError: if there are no worlds, or a number is out of range.
+        ConfigError: without worlds, or if a number is out of range.
         UnknownNameError: if a world or the skin is unknown.
     """
     if not exam.worlds or exam.runs < 1:

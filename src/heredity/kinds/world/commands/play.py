@@ -228,13 +228,13 @@ def _audited(
     from heredity.cli.signals import run_interruptibly
     from heredity.engine.programs import SandboxedPrograms
     from heredity.kinds.world.folders.audit import STEPS, audit_folder
-    from heredity.kinds.world.folders.findings import digest_of, keep, kept_report
+    from heredity.kinds.world.folders.findings import digest_of, keep, read_report
     from heredity.kinds.world.folders.folder import TEST, VALIDATION, WorldFolder
 
     steps, named, processes = STEPS if asked[0] is None else asked[0], *asked[1:]
     opened = [WorldFolder(folder) for folder in folders]
     digests = [digest_of(folder, steps, named) for folder in opened]
-    rows = [None if out is None else kept_report(out, *folder) for folder in zip(opened, digests, strict=True)]
+    rows = [None if out is None else read_report(out, *folder) for folder in zip(opened, digests, strict=True)]
     missing = [index for index, row in enumerate(rows) if row is None]
     levels = sum(len(named) or sum(len(opened[i].levels(split)) for split in (TEST, VALIDATION)) for i in missing)
     workers = processes or len(os.sched_getaffinity(0))
@@ -242,13 +242,13 @@ def _audited(
     async def run(notify: Callable[[], None]) -> list[Row]:
         searches, audits = asyncio.Semaphore(workers), asyncio.Semaphore(workers)
 
-        async def one(index: int, programs: SandboxedPrograms) -> None:
+        async def audit_one(index: int, programs: SandboxedPrograms) -> None:
             async with audits:
                 report = await audit_folder(folders[index], programs, steps, levels=named, gate=searches, notify=notify)
             rows[index] = report.to_json() if out is None else keep(out, report, digests[index])
 
         async with SandboxedPrograms(2 * workers, unsafe=unsafe) as programs:
-            await asyncio.gather(*(one(index, programs) for index in missing))
+            await asyncio.gather(*(audit_one(index, programs) for index in missing))
         return [row for row in rows if row is not None]
 
     with bar("levels", levels) as advance:

@@ -63,7 +63,7 @@ class Glimpses:
         self.actions = dict(zip(CHARACTERS, actions, strict=False))
         self._characters = {_key(action): character for character, action in self.actions.items()}
 
-    def shown(self, episode: Episode) -> str:
+    def line(self, episode: Episode) -> str:
         """Return the line for the current state.
 
         Raises:
@@ -89,7 +89,7 @@ class Glimpses:
         for action in self._world.levels.solve(data):
             if episode.done:
                 return
-            yield self.shown(episode), self._characters[_key(action)]
+            yield self.line(episode), self._characters[_key(action)]
             episode.step(action)
 
 

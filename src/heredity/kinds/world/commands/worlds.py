@@ -298,7 +298,7 @@ def export(
 
 
 def shipping_world(name: str) -> World:
-    """Return a world by its name, or that of a folder in rules by its path; levels are generated if it ships none.
+    """Return a world by its name, or that of a folder in rules by its path (levels are generated if it ships none).
 
     Raises:
         ConfigError: if the folder has another form, or is faulty.

@@ -106,7 +106,7 @@ class Composed:
         world: the world's name.
         seed: its seed.
         digest: digest of its description and of the code that judged it.
-        reason: why it was rejected, as gate and finding; empty if it was admitted.
+        reason: why it was rejected, as gate and finding (empty if it was admitted).
         detail: the reason in words.
         meta: `reward`, `observation`, `semantics`, `mechanics` and `theme`.
         players: mean shares of the bounds, by player of the reliability gate.
@@ -145,7 +145,7 @@ def judged(recipe: Recipe, out: Path | None = None) -> Composed:
 
     Args:
         recipe: the recipe of the world.
-        out: folder for the world and its certificate; nothing is written if None.
+        out: folder for the world and its certificate (nothing is written if None).
     """
     began = time.process_time()
     made = ComposedWorld(recipe)

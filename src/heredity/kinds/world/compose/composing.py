@@ -42,11 +42,11 @@ class Mechanic(BaseModel):
 
     Attributes:
         stage: True if it is the base of the others.
-        goal: True if it defines the reward; a stage without a goal needs exactly one mechanic with one.
+        goal: True if it defines the reward (a stage without a goal needs exactly one mechanic with one).
         reward: the kind of reward it supports; None for both.
         barrier: True if it is an obstacle.
         hidden: True if it hides something, so it needs partial observation.
-        inverse: True if it makes words mean the opposite; its constants are lists from which one is drawn.
+        inverse: True if it makes words mean the opposite (its constants are lists from which one is drawn).
         loops: True if it needs more than one path.
         deed: the main action of a stage, `$deed` in the texts of common mechanics; their checks run before it.
         mechanic: its name; the stage's own name if it adds none.

@@ -49,7 +49,7 @@ class Recipe:
         return "-".join((COMPOSED, str(self.seed), *(value for key in CHOICES if (value := getattr(self, key)))))
 
     @classmethod
-    def named(cls, name: str) -> Recipe | None:
+    def from_name(cls, name: str) -> Recipe | None:
         """Return the recipe encoded in a name; None if it is not a composed world's name.
 
         Raises:

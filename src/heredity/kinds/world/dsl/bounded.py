@@ -73,7 +73,7 @@ class Turn:
 def _it(turn: Turn, values: Any, cost: int) -> Any:
     if type(values) is not tuple:
         if not isinstance(values, dict | str):
-            raise RuleError(f"{shown(values)} is not a list to loop over")
+            raise RuleError(f"{value_text(values)} is not a list to loop over")
         values = tuple(values)
     turn.passes -= (len(values) + 1) * cost
     if turn.passes < 0:
@@ -152,7 +152,7 @@ def listed(values: list[Any] | tuple[Any, ...]) -> tuple[Any, ...]:
 def bounded_number(made: Any) -> Any:
     """Return a number if its magnitude is at most `MAX_NUMBER`."""
     if not abs(made) <= MAX_NUMBER:
-        raise RuleError(f"{shown(made)} is beyond {MAX_NUMBER:g}")
+        raise RuleError(f"{value_text(made)} is beyond {MAX_NUMBER:g}")
     return made
 
 
@@ -170,20 +170,20 @@ def _mul(a: Any, b: Any) -> Any:
     for one, other in ((a, b), (b, a)):
         if type(one) in _LONG:
             if not isinstance(other, int) or len(one) * other > MAX_LENGTH:
-                raise RuleError(f"{shown(other)} times {shown(one)} is longer than {MAX_LENGTH}")
+                raise RuleError(f"{value_text(other)} times {value_text(one)} is longer than {MAX_LENGTH}")
             return whole(one * other)
     return bounded_number(a * b)
 
 
 def _mod(a: Any, b: Any) -> Any:
     if type(a) not in _NUMBERS:
-        raise RuleError(f"{shown(a)} % {shown(b)}: % needs numbers")
+        raise RuleError(f"{value_text(a)} % {value_text(b)}: % needs numbers")
     return a % b
 
 
 def _shl(a: int, b: int) -> int:
     if not 0 <= b <= 50 or abs(a) >> (50 - b):
-        raise RuleError(f"{shown(a)} << {shown(b)} is beyond {MAX_NUMBER:g}")
+        raise RuleError(f"{value_text(a)} << {value_text(b)} is beyond {MAX_NUMBER:g}")
     return a << b
 
 
@@ -196,11 +196,11 @@ def _assign(held: Any, places: tuple[Any, ...], value: Any) -> Any:
     if isinstance(held, Mapping):
         return whole({**held, step: inner})
     if not isinstance(step, int) or not -len(held) <= step < len(held):
-        raise RuleError(f"there is no index {shown(step)} in a list of {len(held)}")
+        raise RuleError(f"there is no index {value_text(step)} in a list of {len(held)}")
     step %= len(held)
     if isinstance(held, str):
         if not isinstance(inner, str) or len(inner) != 1:
-            raise RuleError(f"{shown(inner)} is not a single character")
+            raise RuleError(f"{value_text(inner)} is not a single character")
         return held[:step] + inner + held[step + 1 :]
     return listed((*held[:step], inner, *held[step + 1 :]))
 
@@ -217,7 +217,7 @@ def _text(*parts: Any) -> str:
     return made if len(made) <= MAX_LENGTH else whole(made)
 
 
-def shown(value: Any) -> str:
+def value_text(value: Any) -> str:
     """Format a value for errors."""
     return f"{value!r:.60}" if not isinstance(value, int) or abs(value) < MAX_NUMBER**2 else "a huge number"
 
@@ -228,7 +228,7 @@ def _refuse(turn: Turn, message: str) -> NoReturn:
 
 def _pay(turn: Turn, amount: Any) -> None:
     if not (type(amount) in _NUMBERS and -MAX_NUMBER <= amount <= MAX_NUMBER):
-        raise RuleError(f"{shown(amount)} cannot be paid")
+        raise RuleError(f"{value_text(amount)} cannot be paid")
     turn.reward += amount
 
 
@@ -270,7 +270,7 @@ def _chance(turn: Turn, share: float) -> bool:
 
 def _maze(turn: Turn, rows: int, columns: int, loops: float) -> tuple[str, ...]:
     if not (5 <= rows <= 99 and 5 <= columns <= 99 and rows % 2 and columns % 2):
-        raise RuleError(f"a maze of {shown(rows)} by {shown(columns)}; sides are odd, 5 to 99")
+        raise RuleError(f"a maze of {value_text(rows)} by {value_text(columns)}; sides are odd, 5 to 99")
     turn.count(rows * columns)
     return tuple(grids.maze(_rng(turn), rows, columns, loops))
 

@@ -143,7 +143,7 @@ class Compiled:
         run: a function for each rule: `state.NAME`, `actions.NAME`, `refused`, `observe`, `finish`, `levels.make` and
             so on.
         matters: variables of the state that affect the future; the others are only displayed.
-        hooks: its Python functions, none of which has run yet; None if it has none.
+        hooks: its Python functions, which have not run yet (None without any).
 
     Args:
         description: of the world.

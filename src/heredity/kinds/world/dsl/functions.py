@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from heredity.kinds.world.dsl.bounded import MAX_LENGTH, RuleError, bounded_number, listed, shown, text_of, whole
+from heredity.kinds.world.dsl.bounded import MAX_LENGTH, RuleError, bounded_number, listed, text_of, value_text, whole
 from heredity.kinds.world.mechanics import grids
 
 
@@ -23,7 +23,7 @@ def number(value: Any) -> float:
 def numbers(low: int, high: int) -> tuple[int, ...]:
     """Return the integers from `low` to `high`, both included."""
     if high - low >= MAX_LENGTH:
-        raise RuleError(f"{shown(low)} to {shown(high)} are more than {MAX_LENGTH} numbers")
+        raise RuleError(f"{value_text(low)} to {value_text(high)} are more than {MAX_LENGTH} numbers")
     return tuple(range(low, high + 1))
 
 
@@ -151,7 +151,7 @@ def drawn(grid: Sequence[str], cell: Sequence[int], mark: str) -> Sequence[str]:
     if not 0 <= row < len(grid) or not 0 <= column < len(grid[row]):
         return grid
     if len(mark) != 1:
-        raise RuleError(f"{shown(mark)} is not a single character")
+        raise RuleError(f"{value_text(mark)} is not a single character")
     line = grid[row]
     return (*grid[:row], line[:column] + mark + line[column + 1 :], *grid[row + 1 :])
 

@@ -57,7 +57,7 @@ class Hooks:
     """The hooks of a world.
 
     Args:
-        folder: the world's folder; hooks see only its Python modules.
+        folder: the world's folder (hooks see only its Python modules).
         hooks: by name.
 
     Attributes:

@@ -80,8 +80,7 @@ def loading(world: World, package: str) -> bytes:
     ]
     if world.description.rules is not None:
         lines += [
-            f"from {package}.{ENGINE}.kinds.world.dsl.dynamics import Compiled, RulesDynamics",
-            f"from {package}.{ENGINE}.kinds.world.dsl.levels import RulesLevels",
+            f"from {package}.{ENGINE}.kinds.world.dsl.dynamics import Compiled, RulesDynamics, RulesLevels",
         ]
         made = [
             "DYNAMICS = RulesDynamics(Compiled(DESCRIPTION, DESCRIPTION.rules, FOLDER))",

@@ -39,8 +39,8 @@ async def play_folder(name: str, spec: Mapping[str, Any], run: int, programs: Sa
         programs: the sandbox.
 
     Returns:
-        `score` (total over the declared bound), `total`, `steps`, `practice`, `cost_usd`, and if the world fails `status` and
-        `failure`.
+        `score` (total over the declared bound), `total`, `steps`, `practice`, `cost_usd`, and if the world fails
+        `status` and `failure`.
 
     Raises:
         ConfigError: if the agent cannot play folders.
@@ -222,13 +222,13 @@ class Explored:
 
     Attributes:
         best: actions of the best-paid play; `abused`: of a play that may include invalid actions, or None.
-        moments: number of states reached by an exhaustive search; `exhausted`: True if there are no others; `most`: the
-            maximum reward then.
+        moments: number of states reached by an exhaustive search; `exhausted`: True if the search found all; `most`:
+            the maximum reward then.
         steps: number of steps taken.
         claims: `kind`, `text`, `actions`, `prefix` (number of actions that lead there) and `cycle` (length of a round)
             of each.
         crashes: exceptions with the actions that led to them; `malformed`: the same with the defect of the last action.
-        failed: reason why there are no claims; `""` if there are.
+        failed: reason why claims are missing; `""` if they are there.
     """
 
     best: tuple[Action, ...] = ()
@@ -284,7 +284,7 @@ def digest_of(folder: WorldFolder, steps: int, levels: Sequence[str]) -> str:
     return digest_json([folder.digest, steps, sorted(levels), _code()])
 
 
-def kept_report(out: Path, folder: WorldFolder, digest: str) -> Row | None:
+def read_report(out: Path, folder: WorldFolder, digest: str) -> Row | None:
     """Return the stored report of a folder, as JSON values; None if there is none or it is outdated."""
     try:
         row = json_value(read_text(_path(out, folder.path)))
@@ -391,7 +391,7 @@ class LevelRow:
         level: the `world_id`.
         upper_bound: the declared one; None if there is none.
         best: the best-paid play of valid actions.
-        abused: a play that paid more, with invalid actions; None if there is none.
+        abused: a play that paid more, with invalid actions (None if there is none).
         moments: number of states reached by an exhaustive search, ignoring time.
         most: the maximum reward, if all states were reached; else None.
         solvable: `"shown"`: a play reached the bound; `"in part"`: one earned something; `"unsolvable"`: an exhaustive

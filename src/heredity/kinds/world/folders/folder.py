@@ -308,7 +308,7 @@ class Values:
     Attributes:
         kind: `integer`, `number`, `boolean`, `list`, `text`, or `""` if the file does not say.
         tried: values to try.
-        complete: True if there are no other values.
+        complete: True if these are all values.
         elements: possible elements of a list, if the file names them.
         low: minimum of a number, if the file gives it; `high`: maximum.
     """

@@ -437,7 +437,7 @@ def _cycles(subject: Subject, findings: Findings, level: Level) -> int:
     plain = [action.to_json() for action in plain_actions(described)]
     pairs: list[list[Any]] = [[action] for action in plain]
     pairs += [[plain[int(i)] for i in rng.integers(len(plain), size=2)] for _ in range(_PAIRS)]
-    pairs += [[a, b] for a in _one_per_name(plain) for b in _one_per_name(plain)]
+    pairs += [[a, b] for a in _unique_by_name(plain) for b in _unique_by_name(plain)]
     halfway = start.copy()
     for action in walked.actions[: len(walked.actions) // 2]:
         halfway.step(action)
@@ -447,7 +447,7 @@ def _cycles(subject: Subject, findings: Findings, level: Level) -> int:
     return 2 * len(pairs)
 
 
-def _one_per_name(plain: Sequence[Any]) -> list[Any]:
+def _unique_by_name(plain: Sequence[Any]) -> list[Any]:
     return list({action["action"]: action for action in plain}.values())[:8]
 
 

@@ -175,7 +175,7 @@ class Finding:
         kind: its name; a gate reports each kind once.
         message: the first occurrence, and the expected behaviour.
         count: number of occurrences.
-        level: level of the first occurrence; empty if it does not concern a level.
+        level: level of the first occurrence (empty if it does not concern a level).
         actions: actions that lead there from the level's start, in an agent's format.
     """
 
@@ -237,7 +237,7 @@ class GateReport:
 
     @property
     def passed(self) -> bool:
-        """True if there are no findings; False if it could not be judged."""
+        """True without findings; False if it could not be judged."""
         return not self.findings and not self.unjudged
 
     def to_json(self) -> dict[str, Any]:

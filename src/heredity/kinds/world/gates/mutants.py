@@ -98,7 +98,7 @@ class SeedlessLevels(AroundLevels):
 
 
 def twin(world: World, dynamics: Dynamics[Any] | None = None, levels: Levels | None = None) -> World:
-    """Return a copy of a world, with its own levels and optionally other dynamics."""
+    """Return a copy of a world, with new levels and optionally other dynamics."""
     made = copy.copy(world)
     made.dynamics, made.levels = dynamics or world.dynamics, levels or world.levels
     set_shipped(made, {split: [_copied(level) for level in levels] for split, levels in world.shipped.items()})

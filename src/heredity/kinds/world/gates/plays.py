@@ -110,7 +110,7 @@ class Play:
         actions: the actions given.
         steps: the result of each.
         shown: the texts, the first before any action.
-        error: the exception of the world's code; the last action is the cause.
+        error: the exception of the world's code (the last action is the cause).
         total: sum of the rewards.
     """
 
@@ -219,7 +219,7 @@ class Explorer:
 
 
 class Greedy:
-    """Looks one step ahead on copies and takes the best-paid action; a refused one only if there is no other."""
+    """Looks one step ahead on copies and takes the best-paid action; a refused one only if all are refused."""
 
     def __init__(self, description: Description, rng: np.random.Generator) -> None:
         self._plain, self._actions, self._rng = plain_actions(description), description.actions, rng

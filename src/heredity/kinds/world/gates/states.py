@@ -1,4 +1,4 @@
-"""Compares states by value, whatever their types: leaves by path, optionally without clocks."""
+"""Compares states by value, regardless of their types: leaves by path, optionally without clocks."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def state_key(value: Any, without: frozenset[tuple[str, ...]] = frozenset()) -> 
 
 
 def clocks(episode: Episode, actions: list[object]) -> frozenset[tuple[str, ...]]:
-    """Return paths of step counters: integers that change by 1 in every step, whatever the action.
+    """Return paths of step counters: integers that change by 1 in every step, regardless of the action.
 
     Args:
         episode: the start of a level; it is not changed.

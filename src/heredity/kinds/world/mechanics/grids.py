@@ -33,7 +33,7 @@ def neighbours(cell: Cell, rows: int, columns: int) -> Iterator[tuple[str, Cell]
 
 
 def shortest_path(start: Cell, goal: Cell, free: Callable[[Cell], bool]) -> list[str] | None:
-    """Return the directions of a shortest path over free cells; None if there is none.
+    """Return the directions of a shortest path over free cells (None if there is none).
 
     Args:
         start: the first cell.

@@ -14,7 +14,7 @@ M = TypeVar("M")
 def shortest_plan(
     start: P, successors: Callable[[P], Iterable[tuple[M, P]]], goal: Callable[[P], bool]
 ) -> list[M] | None:
-    """Return a shortest list of moves from a state to a goal, by breadth-first search; None if there is none.
+    """Return a shortest list of moves from a state to a goal, by breadth-first search (None if there is none).
 
     Args:
         start: the initial state.
@@ -79,7 +79,7 @@ def _back(before: dict[P, tuple[P, M] | None], situation: P) -> list[M]:
 def cheapest_plan(
     start: P, successors: Callable[[P], Iterable[tuple[M, P, int]]], goal: Callable[[P], bool]
 ) -> tuple[int, list[M]] | None:
-    """Return the least cost from a state to a goal, with the moves (Dijkstra's algorithm); None if there is no path.
+    """Return the least cost from a state to a goal, with the moves (Dijkstra's algorithm); None without a path.
 
     Args:
         start: the initial state.

@@ -15,7 +15,7 @@ from heredity._core.outside import jsonl
 from heredity.engine.actor import Solving
 from heredity.engine.questions import Question
 from heredity.kinds.checkpoint.tasks.contract import TRAIN_FILE, BaseRecipe, PostTrainingTask, plain_solver
-from heredity.kinds.checkpoint.tasks.taskset import DealtTaskset, dealt_info, drawn_indices
+from heredity.kinds.checkpoint.tasks.taskset import DealtTaskset, dealt_info, draw_indices
 
 ALPHABET = "0123456789+="
 _PRETRAINED = 0
@@ -81,13 +81,13 @@ def _task(
     """
     space, question = _sums(*digits)
     graded, heldout, tokens = 150, 200, max(digits) + 2
-    pretrained = drawn_indices(_PRETRAINED, f"{name} known", space, trained[0])
+    pretrained = draw_indices(_PRETRAINED, f"{name} known", space, trained[0])
     familiar = [question(i) for i in pretrained]
 
     @cache
     def deal(entropy: int) -> Mapping[str, Sequence[Question]]:
         count = graded + heldout + trained[1]
-        dealt = [question(i) for i in drawn_indices(entropy, name, space, count, avoid=pretrained)]
+        dealt = [question(i) for i in draw_indices(entropy, name, space, count, avoid=pretrained)]
         return {
             "validation": dealt[:graded],
             "heldout": dealt[graded : graded + heldout],

@@ -15,7 +15,7 @@ from heredity._core.outside import jsonl
 from heredity.engine.actor import Solving
 from heredity.kinds.checkpoint.tasks.contract import SMOLLM2, TRAIN_FILE, PostTrainingTask, plain_solver
 from heredity.kinds.code.problem import problem
-from heredity.kinds.code.taskset import SOURCE, CodeTaskset, asked_of
+from heredity.kinds.code.taskset import SOURCE, CodeTaskset, presentation_of
 from heredity.tasks import Task, TasksetInfo
 
 _TOKENS = 600
@@ -90,7 +90,7 @@ class _Asked:
     def draw(self, split: str, count: int, entropy: int) -> tuple[Task, ...]:
         """Draw tasks; see `Taskset.draw`."""
         drawn = self.problems.draw(split, count, entropy)
-        return tuple(replace(task, spec={**task.spec, "question": asked_of(task.spec).prompt}) for task in drawn)
+        return tuple(replace(task, spec={**task.spec, "question": presentation_of(task.spec).prompt}) for task in drawn)
 
 
 def _rows(inner: _Asked, entropy: int) -> Iterator[dict[str, Any]]:

@@ -13,7 +13,7 @@ from heredity.engine.actor import Solving
 from heredity.engine.questions import Question
 from heredity.kinds.checkpoint.tasks.contract import TRAIN_FILE, PostTrainingTask, plain_solver
 from heredity.kinds.checkpoint.tasks.scoring import SCORED, scored_question
-from heredity.kinds.checkpoint.tasks.taskset import DealtTaskset, dealt_info, drawn_indices
+from heredity.kinds.checkpoint.tasks.taskset import DealtTaskset, dealt_info, draw_indices
 
 _ROOMS = ("kitchen", "study", "hall", "bedroom", "cellar", "attic", "garage", "nursery")
 _LEVELS = range(1, 100)
@@ -81,7 +81,7 @@ def commands() -> PostTrainingTask:
 
     def deal(entropy: int) -> Mapping[str, Sequence[Question]]:
         hidden = _GRADED + _HELDOUT
-        dealt = [question(i) for i in drawn_indices(entropy, "commands", space, hidden + _TRAINED)]
+        dealt = [question(i) for i in draw_indices(entropy, "commands", space, hidden + _TRAINED)]
         return {"validation": dealt[:_GRADED], "heldout": dealt[_GRADED:hidden], "train": dealt[hidden:]}
 
     def materials(entropy: int) -> Mapping[str, bytes]:

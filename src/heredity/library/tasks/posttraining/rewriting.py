@@ -16,7 +16,7 @@ from heredity.engine.actor import Solving
 from heredity.engine.questions import Question
 from heredity.kinds.checkpoint.tasks.contract import TRAIN_FILE, BaseRecipe, PostTrainingTask, plain_solver
 from heredity.kinds.checkpoint.tasks.scoring import SCORED, scored_question
-from heredity.kinds.checkpoint.tasks.taskset import DealtTaskset, dealt_info, drawn_indices
+from heredity.kinds.checkpoint.tasks.taskset import DealtTaskset, dealt_info, draw_indices
 
 LETTERS = "abc"
 ALPHABET = LETTERS + ">"
@@ -59,13 +59,13 @@ judge's points.
 def rewriting() -> PostTrainingTask:
     """Return the task."""
     # In what the base learned no letter stands after a c: it knows two rules of three, on whichever machine it is made.
-    pretrained = [_after_a_or_b(i) for i in drawn_indices(0, "rewriting known", len(LETTERS) << (_LENGTH - 1), _KNOWN)]
+    pretrained = [_after_a_or_b(i) for i in draw_indices(0, "rewriting known", len(LETTERS) << (_LENGTH - 1), _KNOWN)]
     familiar = [_question(i) for i in pretrained]
 
     @cache
     def deal(entropy: int) -> Mapping[str, Sequence[Question]]:
         hidden = _GRADED + _HELDOUT
-        dealt = [_question(i) for i in drawn_indices(entropy, "rewriting", _SPACE, hidden + _TRAINED, avoid=pretrained)]
+        dealt = [_question(i) for i in draw_indices(entropy, "rewriting", _SPACE, hidden + _TRAINED, avoid=pretrained)]
         return {
             "validation": dealt[:_GRADED],
             "heldout": dealt[_GRADED:hidden],

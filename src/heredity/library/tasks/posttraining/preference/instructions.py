@@ -226,7 +226,7 @@ def rule(spec: Mapping[str, Any], answer: str) -> float:
 
 
 def quality(form: str, topic: str, name: str, number: int, answer: str) -> float:
-    """Return the degree to which an answer follows a stand-in instruction, 0 to 1.
+    """Return the degree to which an answer follows a stand-in instruction (0 to 1).
 
     The form counts 0.5, the subject 0.2, the name and the number 0.1 each, absence of repetition 0.1. This is a rule,
     not a judgement: it checks words and shapes, and can be gamed.

@@ -57,7 +57,7 @@ class Shop:
 
 
 def main() -> None:
-    """Load WebShop and answer requests until there are no more."""
+    """Load WebShop and answer requests until they end."""
     # WebShop, its libraries and Java print as they like: what they say goes to the other pipe, and they read nothing.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     questions = os.fdopen(os.dup(0), "r", encoding="utf-8")

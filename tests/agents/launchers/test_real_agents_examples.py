@@ -60,6 +60,7 @@ def test_an_example_of_an_agent_submits_reads_and_improves(
     result, kept = run(tmp_path, evolver)
     log = (kept / "logs" / "agent.log").read_text()
     assert {**result.failures, **result.evolver_failures} == {}, log
+    metrics: Any
     (metrics,) = result.runs
     first, second, *_ = (row.train_mean for row in metrics.submissions)
     assert first < 15 < 100 < second, log

@@ -233,7 +233,7 @@ async def test_a_tool_of_the_candidate_runs_in_the_sandbox_and_is_on_record(tmp_
 _KILLED = """
 import asyncio, sys
 from pathlib import Path
-from heredity.team.plan import Step
+from heredity.team.planning import Step
 from heredity.team.planning import Revision
 from heredity.team.team import Member, open_team
 

@@ -24,10 +24,6 @@ from heredity._core.http import listening, tcp_socket
 from heredity.pages.live.actions import Actions
 from heredity.pages.live.drawing import Block, View, draw
 from heredity.pages.live.pages import compare, lists, record, run, team
-from heredity.pages.live.pages import lists as folder
-from heredity.pages.live.pages import record as rollout
-from heredity.pages.live.pages import record as trace
-from heredity.pages.live.pages import run as lineage
 from heredity.pages.live.pages.here import Run, Suite
 from heredity.pages.live.place import Place, blob
 from heredity.pages.live.rows import size_of
@@ -162,23 +158,23 @@ class ViewApp:
             Route(f"{one}/resume", self._resume, methods=["POST"]),
             Route(of, self._page(lambda r, _: run.run_view(r))),
             Route(f"{of}/report", self._page(lambda r, _: run.report_view(r.suite, r))),
-            Route(f"{of}/lineage", self._page(lambda r, _: lineage.lineage_view(r))),
+            Route(f"{of}/lineage", self._page(lambda r, _: run.lineage_view(r))),
             Route(
                 f"{of}/trace",
                 self._page(
-                    lambda r, q: trace.trace_view(r, q.query_params.get("from", ""), q.query_params.get("to", ""))
+                    lambda r, q: record.trace_view(r, q.query_params.get("from", ""), q.query_params.get("to", ""))
                 ),
             ),
             Route(
                 f"{of}/diff",
-                self._page(lambda r, q: lineage.diff_view(r, q.query_params.get("a", ""), q.query_params.get("b", ""))),
+                self._page(lambda r, q: run.diff_view(r, q.query_params.get("a", ""), q.query_params.get("b", ""))),
             ),
-            Route(f"{of}/c/{{key}}", self._page(lambda r, q: lineage.candidate_view(r, q.path_params["key"]))),
-            Route(f"{of}/e/{{key}}", self._page(lambda r, q: rollout.evaluation_view(r, q.path_params["key"]))),
+            Route(f"{of}/c/{{key}}", self._page(lambda r, q: run.candidate_view(r, q.path_params["key"]))),
+            Route(f"{of}/e/{{key}}", self._page(lambda r, q: record.evaluation_view(r, q.path_params["key"]))),
             Route(
                 f"{of}/o/{{key}}",
                 self._page(
-                    lambda r, q: rollout.rollout_view(r, q.path_params["key"], _number(q.query_params.get("step")))
+                    lambda r, q: record.rollout_view(r, q.path_params["key"], _number(q.query_params.get("step")))
                 ),
             ),
             Route(f"{of}/t/{{key}}", self._page(lambda r, q: team.team_view(r, q.path_params["key"]))),
@@ -205,14 +201,14 @@ class ViewApp:
             return RedirectResponse(Suite(_root(request), name, self.served.index(name), False).url(), 303, HEADERS)
         return _page(
             request,
-            await run_in_threadpool(folder.folder_view, self.served, _root(request), self._actions, self._installed),
+            await run_in_threadpool(lists.folder_view, self.served, _root(request), self._actions, self._installed),
         )
 
     async def _suite(self, request: Request) -> Response:
         suite = await self._ready(request)
         if isinstance(suite, Response):
             return suite
-        return _page(request, await run_in_threadpool(folder.suite_view, suite, self._actions))
+        return _page(request, await run_in_threadpool(lists.suite_view, suite, self._actions))
 
     async def _suite_report(self, request: Request) -> Response:
         suite = await self._ready(request)
@@ -286,11 +282,11 @@ class ViewApp:
         if isinstance(here, Response):
             return here
         names = await run_in_threadpool(
-            lambda: rollout.trajectory(here, rollout.rollout_row(here, request.path_params["key"])).media
+            lambda: record.trajectory(here, record.rollout_row(here, request.path_params["key"])).media
         )
         index = _number(request.path_params["number"])
         name, data = list(names.items())[index] if index < len(names) else ("", b"")
-        kind = rollout.kind_of(name, data)
+        kind = record.kind_of(name, data)
         if not kind:
             raise UnknownNameError("picture", request.path_params["number"], [])
         return Response(data, headers=HEADERS, media_type=kind)
@@ -303,16 +299,16 @@ class ViewApp:
         if name in _EXPORTS and size_of(here.folder / name):
             return FileResponse(here.folder / name, headers=saved, media_type=_EXPORTS[name])
         if name == "rollouts.csv":
-            return StreamingResponse(rollout.as_csv(here), headers=saved, media_type="text/csv")
+            return StreamingResponse(record.as_csv(here), headers=saved, media_type="text/csv")
         if name == "rollout.jsonl":
-            row = rollout.rollout_row(here, request.query_params.get("o", ""))
+            row = record.rollout_row(here, request.query_params.get("o", ""))
             return StreamingResponse(
-                rollout.as_lines(await run_in_threadpool(rollout.trajectory, here, row)),
+                record.as_lines(await run_in_threadpool(record.trajectory, here, row)),
                 headers=saved,
                 media_type="application/jsonl",
             )
         if name == "candidate.zip":
-            row = lineage.candidate_row(here, request.query_params.get("c", ""))
+            row = run.candidate_row(here, request.query_params.get("c", ""))
             return Response(
                 await run_in_threadpool(_zipped, here, row["blob"]), headers=saved, media_type="application/zip"
             )
@@ -348,7 +344,7 @@ class ViewApp:
             # Pages of a running run may be slightly out of date.
             if not watched.version or (progress.share < 1 and progress.total > 8 << 20):
                 shown = await run_in_threadpool(
-                    folder.indexing_view, name, root, progress.share, progress.total / 1e6, watched.elapsed
+                    lists.indexing_view, name, root, progress.share, progress.total / 1e6, watched.elapsed
                 )
                 return _page(request, shown)
         return Suite(root, name, watched.index, watched.alive, watched.made_s)

@@ -26,8 +26,7 @@ from heredity.kinds.world.building import LEVELS
 from heredity.kinds.world.gates.contract import CERTIFICATE
 from heredity.kinds.world.themes import PREFIX
 from heredity.protocols.contract import Needs, RunContext, Setup, SuiteContext
-from heredity.protocols.world_generation import author as stages
-from heredity.protocols.world_generation.author import WorldAuthor
+from heredity.protocols.world_generation.author import WorldAuthor, guide
 from heredity.records import Blob, Event
 from heredity.records.events import JUDGING_SCORED, JUDGING_SELECTED, EventKind, by_name
 from heredity.resources import Candidate, SourceTree
@@ -117,7 +116,7 @@ that there are already. It is admitted if nothing is found.
 
 Nothing but rules is built: no code is run, and `levels.json` is made from the rules. There is no network.
 
-{stages.guide()}"""
+{guide()}"""
 
 
 BRIEFING = Briefing(agent_text, task_text, SourceTree({}))

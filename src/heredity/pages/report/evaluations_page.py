@@ -36,7 +36,8 @@ _FOUND = {Verdict.BETTER: "is better than", Verdict.WORSE: "is worse than"}
 
 def evaluations_page(comparison: EvaluationComparison) -> Page:
     """Return the page of a comparison."""
-    shown = comparison.pairs or comparison.tasksets
+    # Decided pairs come first in the summary.
+    shown = sorted(comparison.pairs or comparison.tasksets, key=lambda pair: pair.claim.verdict not in _FOUND)
     sentences = [Text(sentence(pair), "summary") for pair in shown[:_MOST_SENTENCES]]
     more = len(shown) - len(sentences)
     if more > 0:
@@ -49,16 +50,17 @@ def evaluations_page(comparison: EvaluationComparison) -> Page:
         Fact("scorer", comparison.scorer),
         Fact("direction", "higher is better" if comparison.higher_is_better else "lower is better"),
     )
+    sections = (
+        _pairs("all-tasks", "Over all tasks", comparison.pairs),
+        _pairs("pairs", "Comparisons on each task", comparison.tasksets),
+        _entries(comparison, tasksets),
+        Section("notes", "Notes", tuple(Text(note, "item") for note in comparison.notes), "detail"),
+    )
     return Page(
         title="Comparison of evaluations",
         summary=tuple(sentences),
         facts=Facts(facts),
-        sections=(
-            _pairs("all-tasks", "Over all tasks", comparison.pairs),
-            _pairs("pairs", "Comparisons on each task", comparison.tasksets),
-            _entries(comparison, tasksets),
-            Section("notes", "Notes", tuple(Text(note, "item") for note in comparison.notes), "detail"),
-        ),
+        sections=tuple(section for section in sections if section.parts),
         foot=(
             f"Intervals are {text.percent(comparison.confidence)} intervals over new samples; the entries are fixed. Epochs of a "
             "sample are averaged first. p-values are Holm-corrected over all pairs of a table."
@@ -70,8 +72,9 @@ def sentence(pair: EvaluatedPair) -> str:
     """Return what a pair shows, in one sentence."""
     where = f" on {pair.taskset}" if pair.taskset else ""
     claim, n = pair.claim, text.plural(pair.samples, "sample")
-    ends = f", {text.interval(*claim.ci, 3)}" if claim.ci else ""
-    figures = f"difference {text.number(pair.difference)}{ends} over {n}"
+    places = text.decimals_for((claim.ci[1] - claim.ci[0]) / 2, max(map(abs, claim.ci))) if claim.ci else None
+    ends = f", {text.interval(*claim.ci, places)}" if claim.ci else ""
+    figures = f"difference {text.number(pair.difference, places)}{ends} over {n}"
     if claim.verdict in _FOUND:
         return f"{pair.a} {_FOUND[claim.verdict]} {pair.b}{where}: {figures}."
     why = f" ({claim.because})" if claim.because else ""

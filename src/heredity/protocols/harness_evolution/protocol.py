@@ -344,7 +344,7 @@ def _comparison(measure: _Measure, gap: _Gap, evolvers: Claim, candidates: Claim
 
 def _difference(measure: _Measure, entries: tuple[str, str], own: Mapping[str, Members], tests: int) -> _Gap | None:
     left, right = ({_plan_of(member): member for member in own[label]} for label in entries)
-    scored, first, second = _paired(measure, left, right)
+    scored, first, second = _matched(measure, left, right)
     strata = _by_taskset(scored)
     # A difference between two gains spans twice the range of a gain.
     bounds = (2.0 * GAP[0], 2.0 * GAP[1]) if _bounds(measure, [*left.values(), *right.values()]) else None
@@ -367,7 +367,7 @@ def _difference(measure: _Measure, entries: tuple[str, str], own: Mapping[str, M
     return _Gap(entries, compared, len(scored), tasks, unpaired)
 
 
-def _paired(
+def _matched(
     measure: _Measure, left: Mapping[Any, _Member], right: Mapping[Any, _Member]
 ) -> tuple[Scored, Scored, Scored]:
     """Return the differences between the gains of runs with the same plan, and the gains of either side on the same tasks."""

@@ -13,7 +13,8 @@ and whose effect is as large as that of seeds, or none. The tables have:
 - standings of three evolvers on three tasksets: coverage of rank scores, interquartile means, profiles and probabilities of
   improvement (one simulation for each 32);
 - candidates that are alike, on documents of ten questions each: how often one is called better falsely;
-- families: how often a whole suite of evolvers that are alike calls any of them better or worse.
+- families, for evolvers of one shape (`pairs.py` has unlike shapes): how often a suite of
+  evolvers that are alike calls any better or worse.
 """
 
 from __future__ import annotations
@@ -28,11 +29,12 @@ from simulation import given as known
 
 from heredity._core.ids import generator
 from heredity.analysis import statistics as stats
-from heredity.analysis.claims import LEVEL, of_evolvers
-from heredity.analysis.paired import compare_cases, compare_runs, holm, verdict
+from heredity.analysis.claims import LEVEL
+from heredity.analysis.paired import Comparison, compare_cases, compare_runs, holm, verdict
 from heredity.analysis.samples import LEAST_RUNS, SHARE, Interval
 from heredity.analysis.suite_results import THRESHOLDS, suite_spread
 from heredity.analysis.suite_table import REFERENCE, Cell, TasksetScores
+from heredity.results.base import Unknown
 from heredity.results.run import Verdict
 from heredity.results.suite import Unit
 
@@ -67,9 +69,9 @@ def seeds(rng: Rng, shape: str, size: int | tuple[int, ...]) -> np.ndarray:
             return rng.normal(0.0, 1.0, size)
 
 
-def table(rng: Rng, shape: str, runs: int, effect: float, *, alone: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """Return differences of two evolvers that are alike (or of one and its own mean), shape (runs, cases), and each run's own."""
-    levels = seeds(rng, shape, runs) - (0.0 if alone else seeds(rng, shape, runs))
+def table(rng: Rng, shape: str, runs: int, effect: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return scores of an evolver less their mean, shape (runs, cases), and each run's own."""
+    levels = seeds(rng, shape, runs)
     if not effect:
         return np.repeat(levels[:, None], CASES, axis=1), levels
     if shape == "clustered":
@@ -78,6 +80,19 @@ def table(rng: Rng, shape: str, runs: int, effect: float, *, alone: bool = False
         noise = rng.normal(0.0, 0.5, (runs, CASES)).reshape(runs, worlds, 4).mean(axis=2)
         return levels[:, None] + rng.normal(0.0, effect, worlds) + noise, levels
     return levels[:, None] + rng.normal(0.0, effect, CASES) + rng.normal(0.0, 0.5, (runs, CASES)), levels
+
+
+def two(rng: Rng, shape: str, runs: int, effect: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return scores of two evolvers that are alike, shape (runs, cases), and the difference of each pair of runs."""
+    first, levels = table(rng, shape, runs, effect)
+    others = seeds(rng, shape, runs)
+    return first, np.repeat(others[:, None], first.shape[1], axis=1), levels - others
+
+
+def of_runs(compared: Comparison) -> Verdict:
+    """Return the verdict about evolvers."""
+    few = None if compared.enough else Unknown.FEW_SEEDS
+    return verdict(compared.difference, compared.p, LEVEL, untold=compared.untold or few)
 
 
 def held(interval: Interval | None, truth: float) -> float:
@@ -99,19 +114,20 @@ def cell(shape: str, runs: int, effect: float, simulations: int, seed: int) -> d
     chosen: list[Verdict] = []
     marked: list[Verdict] = []
     for _ in range(simulations):
-        alone, levels = table(rng, shape, runs, effect, alone=True)
+        alone, levels = table(rng, shape, runs, effect)
         estimate, unit = known(stats.evolver_mean([alone]))
         hits.append(held(estimate.interval, 0.0 if unit is Unit.RUN else float(levels.mean())))
-        gaps, levels = table(rng, shape, runs, effect)
-        between, given = known(compare_runs([gaps])), known(compare_cases([gaps]))
-        against = known(compare_runs([alone], mark=True))
+        first, second, levels = two(rng, shape, runs, effect)
+        gaps = first - second
+        between, given = known(compare_runs([gaps], sides=[(first, second)])), known(compare_cases([gaps]))
+        against = known(compare_runs([alone]))
         pairs.append(held(between.interval if between.enough else None, 0.0))
         candidates.append(held(given.interval, float(levels.mean())))
-        marks.append(held(against.interval if between.enough else None, 0.0))
-        verdicts.append(Verdict(of_evolvers(between, between.p, marked=False).verdict))
+        marks.append(held(against.interval if against.enough else None, 0.0))
+        verdicts.append(of_runs(between))
         own = None if given.p is None else compare_cases([gaps - levels.mean()])
         chosen.append(Verdict.CANNOT_TELL if own is None else verdict(own.difference, own.p, LEVEL))
-        marked.append(Verdict(of_evolvers(against, against.p, marked=True).verdict))
+        marked.append(of_runs(against))
     return {
         "shape": shape,
         "runs": runs,
@@ -189,11 +205,9 @@ def family(tasksets: int, runs: int, evolvers: int, shape: str, simulations: int
     for _ in range(simulations):
         levels = seeds(rng, shape, (evolvers, tasksets, runs, 1)) + rng.normal(0.0, 1.0, (1, tasksets, 1, CASES))
         scores = levels + rng.normal(0.0, 0.5, (evolvers, tasksets, runs, CASES))
-        gaps = [list(scores[a] - scores[b]) for a, b in pairs]
-        whole, single = (
-            [known(compare_runs(g)) for g in gaps],
-            [known(compare_runs([g])) for several in gaps for g in several],
-        )
+        sides = [list(zip(scores[a], scores[b], strict=True)) for a, b in pairs]
+        whole = [known(compare_runs([x - y for x, y in s], sides=s)) for s in sides]
+        single = [known(compare_runs([x - y], sides=[(x, y)])) for s in sides for x, y in s]
         families = [holm([c.p if c.enough else None for c in tests]) for tests in (whole, single)]
         wrong += max(any(p is not None and p <= LEVEL for p in tests) for tests in families)
     return wrong / simulations
@@ -202,9 +216,10 @@ def family(tasksets: int, runs: int, evolvers: int, shape: str, simulations: int
 def power(runs: int, simulations: int, seed: int) -> float:
     """Return how often a true difference of the size that is stated as detectable is found."""
     rng = generator(seed, "power", runs)
-    tables = [table(rng, "normal", runs, 0.5)[0] for _ in range(simulations)]
-    effect = float(np.mean([known(known(compare_runs([t])).mde) for t in tables]))
-    return float(np.mean([known(known(compare_runs([t + effect])).p) <= LEVEL for t in tables]))
+    drawn = [two(rng, "normal", runs, 0.5)[:2] for _ in range(simulations)]
+    effect = float(np.mean([known(known(compare_runs([a - b], sides=[(a, b)])).mde) for a, b in drawn]))
+    found = [known(compare_runs([a + effect - b], sides=[(a, b)])).p for a, b in drawn]
+    return float(np.mean([known(p) <= LEVEL for p in found]))
 
 
 def documents(count: int, simulations: int, seed: int) -> dict[str, Any]:
@@ -284,21 +299,7 @@ def measure(simulations: int, seed: int) -> dict[str, Any]:
 
 def shown(figures: dict[str, Any]) -> str:
     """Return the figures as tables."""
-    lines: list[str] = []
-    for name in ("cells", "means", "standings", "documents"):
-        rows = figures[name]
-        head = [key.replace("_", " ") for key in rows[0]]
-        written = [[_written(value) for value in row.values()] for row in rows]
-        widths = [max(len(line[i]) for line in [head, *written]) for i in range(len(head))]
-        body = ["| " + " | ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)) + " |" for line in written]
-        title = "| " + " | ".join(c.ljust(w) for c, w in zip(head, widths, strict=True)) + " |"
-        lines += [title, "|" + "|".join("-" * (w + 2) for w in widths) + "|", *body, ""]
-    plain = {k: v for k, v in figures.items() if isinstance(v, float)}
-    return "\n".join([*lines, *(f"{name.replace('_', ' ')}: {value:.3f}" for name, value in plain.items())])
-
-
-def _written(value: Any) -> str:
-    return "cannot tell" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
+    return simulation.tables(figures, ("cells", "means", "standings", "documents"))
 
 
 if __name__ == "__main__":

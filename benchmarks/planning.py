@@ -18,7 +18,8 @@ import simulation
 from heredity._core.ids import generator
 from heredity.analysis.anytime import components
 from heredity.analysis.paired import compare_runs
-from heredity.analysis.planning import MOST_SEEDS, Question, Variances, power, seeds_needed, variances
+from heredity.analysis.planning import variances
+from heredity.analysis.power import MOST_SEEDS, Question, Variances, power, seeds_needed
 from heredity.analysis.statistics import CONFIDENCE
 
 WANTED = 0.8
@@ -41,6 +42,12 @@ def table(rng: np.random.Generator, mixture: Variances, seeds: int, cases: int) 
     return rng.normal(0.0, seed, (seeds, 1)) + rng.normal(0.0, case, (1, cases)) + noise
 
 
+def half(rng: np.random.Generator, mixture: Variances, seeds: int) -> np.ndarray:
+    """Return scores of one of two entries whose differences have these components."""
+    seed, case, residual = mixture
+    return table(rng, (seed / 2, case / 2, residual / 2), seeds, CASES)
+
+
 def effect_of(mixture: Variances, tests: int = 1) -> float:
     """Return a difference that takes some ten to twenty seeds."""
     seed, case, residual = mixture
@@ -54,7 +61,8 @@ def share_of_hits(mixture: Variances, tasksets: int, tests: int, simulations: in
     assert seeds is not None
     rng, hits = generator(seed, "planning", tasksets, tests, seeds), 0
     for _ in range(simulations):
-        compared = compare_runs([question.effect + table(rng, mixture, seeds, CASES) for _ in range(tasksets)])
+        sides = [(question.effect + half(rng, mixture, seeds), half(rng, mixture, seeds)) for _ in range(tasksets)]
+        compared = compare_runs([a - b for a, b in sides], sides=sides)
         hits += compared is not None and compared.p is not None and compared.p <= (1.0 - CONFIDENCE) / tests
     return {
         "tasksets": tasksets,

@@ -70,7 +70,7 @@ def gain_of(runs: Sequence[RunResults], worlds: int) -> dict[str, Any]:
     if alike := bool((gains == gains[0]).all()):
         across, intervals = case_mean([gains[:1]], clusters=clusters), list[Interval | None]()
     else:
-        across, intervals = compare_runs([gains], mark=True, clusters=clusters), [mean_interval(by_seed)]
+        across, intervals = compare_runs([gains], clusters=clusters), [mean_interval(by_seed)]
     intervals.append(None if across is None else across.interval)
     beyond = all(interval is not None and interval[0] > 0.0 for interval in intervals)
     return {

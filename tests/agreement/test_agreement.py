@@ -59,22 +59,6 @@ def test_intervals_of_means_hold_those_of_students_t_and_of_the_bootstrap_t_of_a
             assert (low, high) == pytest.approx(hull, abs=0.6 * error)
 
 
-def test_the_sign_flip_test_agrees_with_the_exact_permutation_test_of_scipy() -> None:
-    scipy = pytest.importorskip("scipy.stats")
-    for index in INPUTS:
-        gaps = draw(index, 4 + index % 7)
-        theirs = scipy.permutation_test((gaps,), np.mean, permutation_type="samples", n_resamples=np.inf).pvalue
-        assert paired.sign_flip_p(gaps) == pytest.approx(theirs)
-
-
-def test_the_sign_flip_test_of_ranks_is_wilcoxons() -> None:
-    scipy = pytest.importorskip("scipy.stats")
-    for index in INPUTS:
-        gaps = draw(index, 5 + index % 10)
-        ranks = np.sign(gaps) * scipy.rankdata(np.abs(gaps))
-        assert paired.sign_flip_p(ranks) == pytest.approx(scipy.wilcoxon(gaps, method="exact").pvalue)
-
-
 def test_holms_correction_and_wilsons_interval_agree_with_statsmodels() -> None:
     multitest = pytest.importorskip("statsmodels.stats.multitest")
     proportion = pytest.importorskip("statsmodels.stats.proportion")

@@ -113,6 +113,8 @@ def test_clear_differences_are_called_better_and_pairs_are_counted(suite):
         None,
         "better",
     )
+    assert (single.evolvers.ci, single.evolvers.because, single.evolvers.more_seeds) == (None, Unknown.FEW_SEEDS, 1)
+    assert single.more_cost.rollouts == 12.0
     assert single.difference == pytest.approx(450 * 0.8, abs=30)
 
 
@@ -128,7 +130,7 @@ def test_the_detectable_effect_against_the_random_policy_is_that_of_its_stricter
     tables = [t for t in taskset_scores(runs, [r.evolver.name for r in runs], policies) if t.span("strong")]
     gaps = [(t.cells["strong"].scores - t.references["reference"]) / t.span("strong") for t in tables]
     against = row(suite.comparisons.suite, a="strong", b=REFERENCE)
-    assert against.evolvers.mde == pytest.approx(compare_runs(gaps, 3 * 25).mde)
+    assert against.evolvers.mde == pytest.approx(compare_runs(gaps, 3).mde)
     assert against.candidates.mde == pytest.approx(compare_cases(gaps, 3).mde)
 
 

@@ -8,12 +8,14 @@ All comparisons of evolvers, under any protocol, are made here, so they share on
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from numpy.typing import ArrayLike
 
-from heredity.analysis.paired import Comparison, compare_cases, compare_runs, holm, verdict
+from heredity.analysis.paired import Comparison, Sides, compare_cases, compare_runs, holm, verdict
+from heredity.analysis.power import seeds_to_decide
 from heredity.analysis.samples import Clusters, Interval
 from heredity.analysis.statistics import CONFIDENCE
 from heredity.results.base import COVERAGE, Unknown, covered
@@ -21,9 +23,6 @@ from heredity.results.run import Verdict
 from heredity.results.suite import Claim
 
 LEVEL = 1.0 - CONFIDENCE
-MARK_LEVEL = 0.002
-"""Level of tests of evolvers against a mark that is the same for all seeds. Nothing there cancels the skew of scores, which
-at 5% calls an evolver falsely better in up to one case in six."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ def compare(
     tests: int = 1,
     bounds: Interval | None = None,
     *,
-    marked: bool = False,
+    sides: Sides | None = None,
     cases: Sequence[ArrayLike] | None = None,
     clusters: Sequence[Clusters | None] | None = None,
     least: float = COVERAGE,
@@ -58,7 +57,7 @@ def compare(
         strata: first minus second, shape (runs, cases) for each environment; NaN is missing.
         tests: number of tests in the family that this one is corrected in.
         bounds: bounds of the differences; None if unknown.
-        marked: as in `Both`.
+        sides: scores of both entries, on the scale of `strata`; None if the second is a mark, the same for all seeds.
         cases: scores to compare the candidates on, if different, such as means over runs of other cases.
         clusters: cluster of each case of each environment (`samples.clustered`).
         least: share of the requested cells that must have scores of both, for either claim.
@@ -68,55 +67,57 @@ def compare(
     Returns:
         Both comparisons, or None if nothing is paired.
     """
-    # Against a mark the level is lower, as if the family had more tests.
-    of_evolvers = tests * round(LEVEL / MARK_LEVEL) if marked else tests
-    evolvers = compare_runs(strata, of_evolvers, bounds, mark=marked, clusters=clusters, least=least)
+    evolvers = compare_runs(strata, tests, bounds, sides=sides, clusters=clusters, least=least)
     candidates = compare_cases(strata if cases is None else cases, tests, bounds, clusters=clusters)
     if evolvers is None or candidates is None:
         return None
     enough = evolvers.covered if asked is None else covered(evolvers.cases, asked, least)
-    return Both(replace(evolvers, covered=enough), replace(candidates, covered=enough), marked)
+    return Both(replace(evolvers, covered=enough), replace(candidates, covered=enough), sides is None)
 
 
 def claims(family: Sequence[Both]) -> list[tuple[Claim, Claim]]:
     """Return the claims of evolvers and of candidates, with p-values corrected over the family for each claim apart."""
     evolvers = holm([both.evolvers.p if both.evolvers.enough else None for both in family])
     candidates = holm([both.candidates.p for both in family])
+    tests = len(family)
     return [
-        (
-            of_evolvers(both.evolvers, p, marked=both.marked),
-            _claim(both.candidates, p_cases, LEVEL, both.candidates.untold),
-        )
+        (of_evolvers(both.evolvers, p, tests), _claim(both.candidates, p_cases, both.candidates.untold))
         for both, p, p_cases in zip(family, evolvers, candidates, strict=True)
     ]
 
 
-def of_evolvers(compared: Comparison, p: float | None, *, marked: bool) -> Claim:
-    """Return the claim about evolvers; empty for few runs, and for runs equally far from a mark without bounds.
+def of_evolvers(compared: Comparison, p: float | None, tests: int = 1) -> Claim:
+    """Return the claim about evolvers; without a verdict for few runs, and for seeds that all agree.
 
     Args:
         compared: the comparison with runs as the sample.
         p: its corrected p-value.
-        marked: as in `Both`.
+        tests: number of tests in its family.
     """
-    interval = compared.interval
-    if not compared.enough or (marked and interval is None):
-        few = Unknown.ALIKE if compared.enough else Unknown.FEW_RUNS
-        return _claim(replace(compared, p=None), None, LEVEL, compared.untold or few)
-    claim = _claim(compared, p, MARK_LEVEL if marked else LEVEL, compared.untold)
-    within = marked and interval is not None and interval[0] <= 0.0 <= interval[1]
-    conclusive = claim.verdict in (Verdict.BETTER, Verdict.WORSE)
-    return claim.model_copy(update={"verdict": Verdict.WITHIN_NOISE}) if within and conclusive else claim
+    few = None if compared.enough else Unknown.FEW_SEEDS
+    # An interval that leaves out 0 would contradict a verdict that is not given.
+    shown = replace(compared, interval=None, p=None, mde=None) if few else compared
+    claim = _claim(shown, None if few else p, compared.untold or few)
+    if claim.verdict in (Verdict.BETTER, Verdict.WORSE) or claim.because in (Unknown.MISSING, Unknown.FEW_CLUSTERS):
+        return claim
+    needed = seeds_to_decide(compared, tests)
+    more = None if needed is None else needed - math.ceil(compared.runs / compared.tasksets)
+    return claim.model_copy(update={"more_seeds": more if more is not None and more > 0 else None})
 
 
-def _claim(compared: Comparison, p: float | None, level: float, untold: Unknown | None) -> Claim:
+def _claim(compared: Comparison, p: float | None, untold: Unknown | None) -> Claim:
+    """Return a claim whose interval has the level at which Holm's correction tests it, so it agrees with the verdict."""
+    corrected = compared.interval
+    if p is not None and compared.p and p > compared.p and compared.model is not None:
+        corrected = compared.interval_at(LEVEL * compared.p / p)
     return Claim(
         unit=compared.unit,
-        ci=compared.interval,
+        ci=corrected,
+        freedom=compared.freedom,
         p=compared.p,
         p_holm=p,
         mde=compared.mde,
-        verdict=verdict(compared.difference, p, level, untold=untold),
+        verdict=verdict(compared.difference, p, LEVEL, untold=untold),
         clusters=compared.clusters,
         because=untold,
     )

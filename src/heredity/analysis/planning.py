@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from heredity._core.errors import ConfigError
-from heredity._core.ids import generator
+from heredity.analysis.amounts import FREE, mean, sum_known, times, total
 from heredity.analysis.anytime import Components, components, pooled
+from heredity.analysis.power import Question, Variances, detectable, least_seeds, power, seeds_needed
 from heredity.analysis.run_record import RunRecord
-from heredity.analysis.samples import LEAST_EACH, LEAST_RUNS, Floats, clustered
-from heredity.analysis.statistics import CONFIDENCE, student_quantile
+from heredity.analysis.samples import LEAST_RUNS, Floats, clustered
+from heredity.analysis.statistics import CONFIDENCE
 from heredity.analysis.suite_comparisons import paired_gaps
 from heredity.analysis.suite_table import TasksetScores
 from heredity.analysis.usage import TokenUsage, best_known
 from heredity.results.suite import Aim, Amount, Component, ComponentsRow, Design, Plan, Scale
 
 HELD_OUT = "heldout"
-FREE = Amount(rollouts=0.0, seconds=0.0, tokens=0.0, cost_usd=0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,31 +61,6 @@ def run_cost(record: RunRecord) -> RunCost:
     return RunCost(total(evolving), times(total(map(_judged, heldout)), 1.0 / cases) if cases else FREE)
 
 
-def total(amounts: Iterable[Amount]) -> Amount:
-    """Return the sum; a part unknown in any is unknown in the sum."""
-    listed = list(amounts)
-    return Amount(**{name: _sum(getattr(a, name) for a in listed) for name in Amount.model_fields})
-
-
-def times(amount: Amount, factor: float) -> Amount:
-    """Multiply an amount."""
-    values = {name: getattr(amount, name) for name in Amount.model_fields}
-    return Amount(**{name: None if value is None else value * factor for name, value in values.items()})
-
-
-def mean(amounts: Iterable[Amount]) -> Amount:
-    """Return the mean; unknown without amounts."""
-    listed = list(amounts)
-    if not listed:
-        return Amount(rollouts=None, seconds=None, tokens=None, cost_usd=None)
-    return times(total(listed), 1.0 / len(listed))
-
-
-def _sum(values: Iterable[float | None]) -> float | None:
-    listed = list(values)
-    return None if None in listed else float(sum(v for v in listed if v is not None))
-
-
 def _judged(data: Mapping[str, Any]) -> Amount:
     rollouts = Amount(rollouts=float(len(data["scores"])), seconds=data["seconds"], tokens=0.0, cost_usd=0.0)
     # Rollouts that call no model have no usage.
@@ -95,7 +69,7 @@ def _judged(data: Mapping[str, Any]) -> Amount:
 
 def _used(usage: Mapping[str, Any] | None) -> Amount:
     counted = usage or {}
-    tokens = _sum([counted.get("input_tokens"), counted.get("output_tokens")])
+    tokens = sum_known([counted.get("input_tokens"), counted.get("output_tokens")])
     return Amount(rollouts=0.0, seconds=0.0, tokens=tokens, cost_usd=counted.get("cost_usd"))
 
 
@@ -104,120 +78,13 @@ def _of_agent(usage: TokenUsage) -> Amount:
     return Amount(rollouts=0.0, seconds=0.0, tokens=tokens, cost_usd=usage.cost_usd)
 
 
-MOST_SEEDS = 1000
-"""Maximum seeds of a design; one that needs more is out of reach."""
-
-_DRAWS = 1500
-_FREEDOMS = np.geomspace(1.0, 300.0, 120)
-
-Variances = tuple[float, float, float]
-"""Components of paired differences on one taskset: seed, case, residual."""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """The effect that a test should find.
-
-    Attributes:
-        tasksets: components of the paired differences on each taskset, on one scale.
-        effect: the true mean difference, in units of that scale.
-        tests: number of tests its p-value is corrected for.
-    """
-
-    tasksets: Sequence[Variances]
-    effect: float
-    tests: int = 1
+_KNOWN = 200
+"""Draws of the components for the interval of the power."""
 
 
 def variances(parts: Components) -> Variances:
     """Return only the estimated components."""
     return parts.seed, parts.case, parts.residual
-
-
-def power(question: Question, seeds: int, cases: int) -> float:
-    """Return the power of the test with this many seeds and cases on each taskset.
-
-    Args:
-        question: components, effect and number of tests.
-        seeds: number of seeds, at least 2.
-        cases: number of cases, at least 2.
-    """
-    count = len(question.tasksets)
-    of_seeds, of_cases = _spreads(seeds - 1, count, "seeds"), _spreads(cases - 1, count, "cases")
-    parts = np.array(question.tasksets, dtype=np.float64)
-    seed, case, residual = parts[:, 0], parts[:, 1], parts[:, 2]
-    true = float((seed / seeds + case / cases + residual / (seeds * cases)).sum()) / count**2
-    if true == 0.0:
-        return 1.0 if question.effect else (1.0 - CONFIDENCE) / question.tests
-    rows = (seed + residual / cases) / seeds / count**2 * of_seeds
-    columns = (case + residual / seeds) / cases / count**2 * of_cases
-    variance = rows.sum(axis=1) + columns.sum(axis=1)
-    freedom = variance**2 / ((rows**2).sum(axis=1) / (seeds - 1) + (columns**2).sum(axis=1) / (cases - 1))
-    reach = _critical(freedom, question.tests) * np.sqrt(variance / true)
-    shift = abs(question.effect) / math.sqrt(true)
-    return float((_upper(reach - shift) + _upper(reach + shift)).mean())
-
-
-def seeds_needed(question: Question, cases: int, wanted: float) -> int | None:
-    """Return the fewest seeds that give the test the wanted power; None if `MOST_SEEDS` are too few."""
-    least = least_seeds(len(question.tasksets))
-    if power(question, MOST_SEEDS, cases) < wanted:
-        return None
-    low, high = least - 1, MOST_SEEDS
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if power(question, middle, cases) >= wanted else (middle, high)
-    return high
-
-
-def detectable(question: Question, seeds: int, cases: int, wanted: float) -> float:
-    """Return the smallest effect that the test finds with the wanted power; ignores the question's effect."""
-    parts = np.array(question.tasksets, dtype=np.float64)
-    low, high = 0.0, math.sqrt(float(parts.sum())) * 50.0
-    for _ in range(50):
-        middle = (low + high) / 2
-        enough = power(Question(question.tasksets, middle, question.tests), seeds, cases) >= wanted
-        low, high = (low, middle) if enough else (middle, high)
-    return high
-
-
-def least_seeds(tasksets: int) -> int:
-    """Return the fewest seeds with which a suite compares evolvers at all (see `heredity.analysis.paired`)."""
-    return max(LEAST_EACH, math.ceil(LEAST_RUNS / tasksets))
-
-
-@lru_cache(maxsize=64)
-def _uniform(count: int, side: str) -> Floats:
-    return generator(0, "analysis", "power", side).random((_DRAWS, count, 2))
-
-
-def _spreads(freedom: int, count: int, side: str) -> Floats:
-    """Return draws of chi-squared over its degrees of freedom, smooth in the latter (Wilson and Hilferty 1931)."""
-    drawn = _uniform(count, side)
-    normal = np.sqrt(-2.0 * np.log1p(-drawn[..., 0])) * np.cos(2.0 * np.pi * drawn[..., 1])
-    if freedom < 5:
-        squares = generator(0, "analysis", "power", side, freedom).chisquare(freedom, (_DRAWS, count))
-        return squares / freedom
-    return np.maximum(1.0 - 2.0 / (9.0 * freedom) + normal * math.sqrt(2.0 / (9.0 * freedom)), 0.0) ** 3
-
-
-def _critical(freedom: Floats, tests: int) -> Floats:
-    """Return the critical value of the statistic at 5% split among a number of tests."""
-    return np.interp(np.log(freedom), np.log(_FREEDOMS), _quantiles(tests))
-
-
-@lru_cache(maxsize=64)
-def _quantiles(tests: int) -> Floats:
-    tail = (1.0 - CONFIDENCE) / tests / 2
-    return np.array([student_quantile(1.0 - tail, float(f)) for f in _FREEDOMS])
-
-
-def _upper(values: Floats) -> Floats:
-    return np.array([0.5 * math.erfc(v / math.sqrt(2.0)) for v in values])
-
-
-_KNOWN = 200
-"""Draws of the components for the interval of the power."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from heredity.analysis import anytime, paired
+from heredity.analysis.amounts import mean, run_amount, times, total
 from heredity.analysis.claims import Both, claims, compare
 from heredity.analysis.samples import GAP, Floats, Interval, differences
 from heredity.analysis.statistics import probability_of_improvement
 from heredity.analysis.suite_table import TasksetScores, coverage_of, is_reference
 from heredity.results.base import covered
 from heredity.results.run import Verdict
-from heredity.results.suite import Claim, Comparison, Comparisons, Scale, TasksetComparison, Unit
+from heredity.results.suite import Amount, Claim, Comparison, Comparisons, Scale, TasksetComparison, Unit
 
 _EVERY = "every seed"
 
@@ -88,9 +90,17 @@ def _families(
 
 def _answer(question: _Question, tests: int, sequential: bool) -> Both | None:
     gaps, bounds = _gaps(question)
-    clusters = [t.clusters for t, g in zip(question.tasksets, gaps, strict=True) if g.size]
-    strata, least = [g for g in gaps if g.size], coverage_of(question.tasksets)
-    both = compare(strata, tests, bounds, marked=_marked(question.pair), clusters=clusters, least=least)
+    normalised = question.scale is Scale.NORMALISED
+    sides = [paired_scores(t, *question.pair, normalised=normalised) for t in question.tasksets]
+    kept = [(g, s, t.clusters) for g, s, t in zip(gaps, sides, question.tasksets, strict=True) if g.size]
+    both = compare(
+        [gap for gap, _, _ in kept],
+        tests,
+        bounds,
+        sides=None if _marked(question.pair) else [scores for _, scores, _ in kept],
+        clusters=[clusters for *_, clusters in kept],
+        least=coverage_of(question.tasksets),
+    )
     return replace(both, evolvers=_looked(question)) if both is not None and sequential else both
 
 
@@ -136,10 +146,15 @@ def _looked(question: _Question) -> paired.Comparison | None:
 def _sequential(row: Comparison) -> Comparison:
     """Return a comparison without the results that hold only for a number of seeds fixed in advance."""
     decided = row.evolvers.verdict in (Verdict.BETTER, Verdict.WORSE)
-    evolvers = {"always_valid": row.evolvers.p is not None, **({} if decided else {"verdict": Verdict.CANNOT_TELL})}
+    evolvers: dict[str, Any] = {
+        "always_valid": row.evolvers.p is not None,
+        **({} if decided else {"verdict": Verdict.CANNOT_TELL}),
+    }
+    evolvers["more_seeds"] = None
     candidates = {"ci": None, "p": None, "p_holm": None, "mde": None, "verdict": Verdict.CANNOT_TELL}
     return row.model_copy(
         update={
+            "more_cost": None,
             "evolvers": row.evolvers.model_copy(update=evolvers),
             "candidates": row.candidates.model_copy(update=candidates),
         }
@@ -162,7 +177,16 @@ def _row(question: _Question, both: Both, evolvers: Claim, candidates: Claim, na
         unpaired=case_count - (1 if both.marked else 2) * compared.cases,
         probability_of_improvement=improves and improves.mean,
         probability_of_improvement_ci=improves and improves.interval,
+        more_cost=_cost(tasksets, (a, b), evolvers.more_seeds),
     )
+
+
+def _cost(tasksets: Sequence[TasksetScores], pair: tuple[str, str], seeds: int | None) -> Amount | None:
+    """Return the cost of so many further seeds of two entries on each taskset, at the mean of their runs."""
+    cells = [t.cells[entry] for t in tasksets for entry in pair if entry in t.cells]
+    if seeds is None or not cells:
+        return None
+    return times(total(mean(run_amount(run) for run, _ in cell.runs) for cell in cells), seeds)
 
 
 def _taskset_row(row: Comparison, taskset: str) -> TasksetComparison:
@@ -170,7 +194,13 @@ def _taskset_row(row: Comparison, taskset: str) -> TasksetComparison:
 
 
 def paired_gaps(taskset: TasksetScores, a: str, b: str, *, normalised: bool = False) -> Floats:
-    """Return a minus b for the seeds that both have, shape (seeds, cases); a reference pairs with every seed.
+    """Return a minus b for the seeds that both have, shape (seeds, cases). See `paired_scores`."""
+    left, right = paired_scores(taskset, a, b, normalised=normalised)
+    return differences(left, right)
+
+
+def paired_scores(taskset: TasksetScores, a: str, b: str, *, normalised: bool = False) -> tuple[Floats, Floats]:
+    """Return the scores of two entries for the seeds that both have, shape (seeds, cases); a reference pairs with every seed.
 
     Optionally, scores are in units of the distance from the reference of each entry's conditions to the best under
     them.
@@ -179,7 +209,9 @@ def paired_gaps(taskset: TasksetScores, a: str, b: str, *, normalised: bool = Fa
     rows = [(left.get(s, left.get(_EVERY)), right.get(s, right.get(_EVERY))) for s in _paired_seeds(taskset, a, b)]
     pairs = [(x, y) for x, y in rows if x is not None and y is not None]
     width = min((min(len(x), len(y)) for x, y in pairs), default=0)
-    return np.array([differences(x[:width], y[:width]) for x, y in pairs], dtype=np.float64).reshape(len(pairs), width)
+    shape = len(pairs), width
+    first, second = (np.array([pair[i][:width] for pair in pairs], np.float64).reshape(shape) for i in (0, 1))
+    return first, second
 
 
 def _paired_seeds(taskset: TasksetScores, a: str, b: str) -> list[int | str | None]:

@@ -12,7 +12,7 @@ from statistics import NormalDist
 import numpy as np
 
 from heredity._core.ids import generator
-from heredity.analysis.claims import LEVEL, MARK_LEVEL
+from heredity.analysis.claims import LEVEL
 from heredity.analysis.contract import CommonMetrics, MetricsOf, SuiteEvidence
 from heredity.analysis.mechanisms import mechanisms_alone, unranked_because
 from heredity.analysis.paired import Comparison, compare_paired, holm, verdict
@@ -457,7 +457,6 @@ def _compared(taskset: TasksetScores, best: str, cell: Cell, name: str) -> _Comp
 
 def _results(taskset: TasksetScores, row: _Compared, p: float | None) -> FurtherResults:
     comparison = row.comparison
-    level = MARK_LEVEL if comparison.unit is Unit.RUN else LEVEL
     return FurtherResults(
         name=row.name,
         mean=float(np.nanmean(row.scores)),
@@ -467,7 +466,7 @@ def _results(taskset: TasksetScores, row: _Compared, p: float | None) -> Further
         difference_ci=comparison.interval,
         unit=comparison.unit,
         p_holm=p,
-        verdict=verdict(comparison.difference, p, level, untold=comparison.untold),
+        verdict=verdict(comparison.difference, p, LEVEL, untold=comparison.untold),
         because=comparison.untold,
     )
 

@@ -72,7 +72,10 @@ class Unknown(StrEnum):
     FEW_CLUSTERS = "fewer than six clusters of cases, which are drawn together, and no range that makes up for it"
     FEW_SAMPLES = "fewer than six samples with a score of both"
     UNSCORED = "fewer than nine tenths of the samples have a score of both"
+    CONSTANT = "all seeds of one side agree, so how much they vary is not known"
+    UNLIKE = "four seeds are too few where scores repeat, or one side varies over 2.7 times as much as the other"
     FEW_RUNS = "fewer than six runs, or than three on a taskset"
+    FEW_SEEDS = "too few seeds: two evolvers need four on one taskset, or three on each of several; a baseline, five"
     MISSING = "fewer scores are known than views.coverage asks for"
     NO_SCORE = "no score to make one of"
 

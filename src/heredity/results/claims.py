@@ -9,7 +9,7 @@ from heredity.results import text
 from heredity.results.base import Interval, MissingBounds, Unknown
 from heredity.results.page import Cell, Column, Mean, Number, Value, Verdict
 from heredity.results.run import Verdict as Judged
-from heredity.results.suite import Claim
+from heredity.results.suite import Amount, Claim
 
 
 def claim_columns(evolvers: str, products: str, case: str = "case") -> tuple[Column, ...]:
@@ -30,10 +30,12 @@ def in_clusters(clusters: int) -> str:
     return f"cases of {text.plural(clusters, 'cluster')}"
 
 
-def claim_cells(difference: float, evolvers: Claim, candidates: Claim, places: int | None) -> tuple[Value | Cell, ...]:
-    """Return the cells of both claims, in the order of `claim_columns`."""
+def claim_cells(
+    difference: float, evolvers: Claim, candidates: Claim, places: int | None, cost: Amount | None = None
+) -> tuple[Value | Cell, ...]:
+    """Return the cells of both claims, in the order of `claim_columns`; `cost` is that of the seeds that would decide."""
     return (
-        judged(evolvers),
+        _with_more(evolvers, cost),
         _interval(difference, evolvers, places),
         Number(evolvers.p_holm, form="p"),
         Number(evolvers.mde, places),
@@ -55,14 +57,41 @@ class Tested(Protocol):
         """Reason for an undecided verdict; None if it is decided."""
 
 
+def said_more(seeds: int | None, cost: Amount | None = None) -> str:
+    """Say how many more seeds would decide a difference of the size seen, and what they cost; empty if unknown."""
+    if seeds is None:
+        return ""
+    known = (
+        []
+        if cost is None
+        else [
+            text.dollars(cost.cost_usd) if cost.cost_usd else "",
+            text.duration(cost.seconds) if cost.seconds else "",
+        ]
+    )
+    costing = " and ".join(filter(None, known))
+    return (
+        f"About {text.plural(seeds, 'more seed')} of each would decide"
+        f"{f', costing about {costing}' if costing else ''}, if the true difference is the one seen."
+    )
+
+
 def judged(tested: Tested | None) -> Verdict | None:
     """Return the verdict of a test for pages, with the reason if it is undecided."""
     return None if tested is None else Verdict(tested.verdict, because=tested.because or "")
 
 
+def _with_more(claim: Claim, cost: Amount | None) -> Value | Cell:
+    """Return the verdict of a claim about evolvers, with the number of seeds that would decide it."""
+    more = said_more(claim.more_seeds, cost)
+    return Cell(judged(claim), (more,)) if more else judged(claim)
+
+
 def _interval(difference: float, claim: Claim, places: int | None) -> Value | Cell:
     mean = Mean(difference, *(claim.ci or (None, None)), decimals=places, signed=True)
-    return mean if claim.clusters is None else Cell(mean, (in_clusters(claim.clusters),))
+    notes = [f"t, {claim.freedom:.1f} degrees of freedom"] if claim.freedom and claim.ci and claim.freedom < 300 else []
+    notes += [] if claim.clusters is None else [in_clusters(claim.clusters)]
+    return Cell(mean, tuple(notes)) if notes else mean
 
 
 def claimed(

@@ -341,19 +341,25 @@ class Claim(Result):
 
     Attributes:
         unit: the sample: runs, for the evolvers; cases, for the final candidates of these runs.
-        ci: interval of the difference; None if it cannot be estimated.
+        ci: interval of the difference, at 95% or, after a correction for several tests, more, so that it leaves out 0
+            if and only if the verdict is better or worse; None if it cannot be estimated.
+        freedom: degrees of freedom of that interval, of Student's t; None without one.
         p: two-sided, not corrected; `p_holm` corrected for the family of tests; None without a test.
         mde: minimum detectable effect at 80% power, after the correction.
-        verdict: `"cannot tell yet"` for evolvers with fewer than six paired runs, for which no exact test reaches 5%,
-            or fewer than three on one of fewer than six tasksets; for an undecided sequential suite; for fewer than six
-            clusters of cases; for a smaller share of known scores than `SuiteResults.coverage`.
+        verdict: `"cannot tell yet"` for evolvers with fewer than four paired runs (five against a mark) on a single
+            taskset, or than six in all on several, or fewer than three on one of fewer than six tasksets; if the
+            seeds of one evolver all agree and scores have no bounds; for an undecided sequential suite; for fewer
+            than six clusters of cases; for a smaller share of known scores than `SuiteResults.coverage`.
         because: reason for the verdict `"cannot tell yet"` if something that can be supplied is missing.
+        more_seeds: about how many further seeds of each entry, on each taskset, would find a difference of the size
+            seen, four times in five; None for candidates, for a verdict of better or worse, and where it is unknown.
         always_valid: whether interval and p hold at every stopping time, for a sequential suite.
         clusters: number of clusters of cases, such as documents, in the sample (None if every case is single).
     """
 
     unit: Unit
     ci: Interval | None
+    freedom: float | None = None
     p: float | None
     p_holm: float | None
     mde: float | None
@@ -361,6 +367,7 @@ class Claim(Result):
     always_valid: bool = False
     clusters: int | None = None
     because: Unknown | None = None
+    more_seeds: int | None = None
 
     @property
     def turned(self) -> Claim:
@@ -380,8 +387,10 @@ class Comparison(Result):
         evolvers: claim about the evolvers: new runs with new seeds, on new cases.
         candidates: claim about the final candidates of these runs, on new cases.
         pairs: paired runs; `cases`: paired held-out cases; `unpaired`: cases that only one side has.
-        probability_of_improvement: probability that a run of `a` beats one of `b`; its interval is None with too few
-            runs to distinguish evolvers.
+        more_cost: cost of `evolvers.more_seeds` of both entries on all tasksets, without held-out cases, by the runs
+            on record; None if no number of seeds is known.
+        probability_of_improvement: probability that a run of `a` beats one of `b`; its interval is None with too
+            few runs to distinguish evolvers.
     """
 
     a: str
@@ -395,6 +404,7 @@ class Comparison(Result):
     unpaired: int
     probability_of_improvement: float | None
     probability_of_improvement_ci: Interval | None = None
+    more_cost: Amount | None = None
 
     @property
     def verdict(self) -> Verdict:

@@ -163,17 +163,12 @@ def test_a_suite_without_its_runs_leaves_out_only_what_needs_them(suite: SuiteRe
 @pytest.mark.parametrize(
     ("verdict", "said"),
     [
-        (Verdict.WITHIN_NOISE, "The difference to {second} (+0.010 in rescaled score) is within noise."),
-        (Verdict.BETTER, "Its lead over {second} (+0.010 in rescaled score) is beyond noise, over new runs."),
         (
-            Verdict.WORSE,
-            "In rescaled score it is behind {second} (+0.010 in rescaled score), beyond noise, over new runs.",
+            Verdict.WITHIN_NOISE,
+            "first two, is +0.010 [−0.100, 0.120] in rescaled score, which is within noise, over 6 paired runs.",
         ),
-        (
-            Verdict.CANNOT_TELL,
-            "It is too early to say which evolver is better, from 6 paired runs. For the policies that these runs selected, the "
-            "difference to {second} (+0.010 in rescaled score) is beyond noise on new cases. Other runs may differ.",
-        ),
+        (Verdict.WORSE, "No evolver is shown to be better than all others"),
+        (Verdict.CANNOT_TELL, "which cannot be judged yet, from 6 paired runs"),
     ],
 )
 def test_the_lead_is_called_what_it_is(
@@ -195,7 +190,8 @@ def test_the_lead_is_called_what_it_is(
     ]
     compared = suite.comparisons.model_copy(update={"suite": rows})
     page = Page(suite_page(suite.model_copy(update={"comparisons": compared}), runs))
-    assert said.format(second=second) in page.text
+    assert said in page.text
+    assert "new cases" not in page.text.split("Leaderboard")[0], "no claim about policies opens a page"
     assert any(verdict.value in cell for row in page.rows for cell in row)
 
 
@@ -203,7 +199,7 @@ def test_a_suite_says_what_was_run_and_what_was_reached_before_any_rank(page: Pa
     title = next(line for line in page.text.splitlines() if "evolvers on" in line)
     assert title.strip() == "5 evolvers on Acrobot-v1, CartPole-v1 and MiniGrid-FourRooms-v0"
     best = next(cell for cell in suite.tasksets[1].cells if not cell.reference)
-    assert page.text.index("Best return, CartPole-v1") < page.text.index("rank score")
+    assert page.text.index("return, CartPole-v1") < page.text.index("rank score")
     assert f"{best.evolver}; seeds " in page.text
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from heredity.results import text
 from heredity.results.base import Unknown
-from heredity.results.claims import in_clusters, missing_note
+from heredity.results.claims import in_clusters, missing_note, said_more
 from heredity.results.page import Fact, Facts, Mean, Number
 from heredity.results.report import Words
 from heredity.results.run import RunResults, RunStatus, Verdict
@@ -88,7 +88,8 @@ def suite_facts(suite: SuiteResults, words: Words) -> Facts:
                 *seeds_note(best[0], places_of(taskset)),
                 f"{words.mark} {text.number(best[0].reference_mean)}",
             ]
-            name = f"Best {words.score}, {text.short_task(taskset.taskset)}"
+            named = "Best" if winner(suite, taskset) else "Highest mean"
+            name = f"{named} {words.score}, {text.short_task(taskset.taskset)}"
             facts.append(Fact(name, cell_mean(best[0]), "; ".join(notes)))
     sums = [row.wall_seconds for row in suite.budget]
     seconds = None if None in sums or not sums else sum(v for v in sums if v is not None)
@@ -117,15 +118,6 @@ JUDGED: Mapping[Verdict, str] = {
 }
 
 
-_OF_CHOSEN: Mapping[Verdict, str] = {
-    Verdict.BETTER: "is beyond noise",
-    Verdict.WORSE: "is beyond noise, the other way,",
-    Verdict.WITHIN_NOISE: "is within noise",
-    Verdict.CANNOT_TELL: "is not distinguishable from noise yet",
-}
-"""Words for the difference of final candidates, to precede "on new cases"."""
-
-
 def ranked(suite: SuiteResults) -> list[Entry]:
     """Return the scored entries that are not references, best first."""
     return [entry for entry in suite.leaderboard if not entry.reference and entry.rank_score is not None]
@@ -146,7 +138,7 @@ def suite_summary(suite: SuiteResults, words: Words) -> list[str]:
         return [_ungraded(suite, words)]
     if not suite.ranked:
         return []
-    reached = [_reached(taskset, words) for taskset in suite.tasksets] if len(suite.tasksets) <= FEW else []
+    reached = [_reached(suite, taskset, words) for taskset in suite.tasksets] if len(suite.tasksets) <= FEW else []
     few = [cell for taskset in suite.tasksets for cell in best_cells(taskset) if few_seeds(cell)] if reached else []
     unknown = "There are too few seeds for an interval over seeds." if few else ""
     entries = [entry for entry in ranked(suite) if entry.tasksets]
@@ -212,19 +204,49 @@ def _ungraded(suite: SuiteResults, words: Words) -> str:
     return f"Nothing was graded: no run has a held-out {words.score}{broke}. This says nothing about the evolvers."
 
 
-def _reached(taskset: TasksetResults, words: Words) -> str:
+def _reached(suite: SuiteResults, taskset: TasksetResults, words: Words) -> str:
+    """Name the winner on a taskset with its score, or the scores of all evolvers if there is none."""
     best = best_cells(taskset)
     if not best:
         return ""
+    task, cells = text.short_task(taskset.taskset), [c for c in taskset.cells if not (c.reference or c.failed)]
     digits = cell_digits(best[0])
-    verb = "reaches" if len(best) == 1 else "reach"
-    names = listed([cell.evolver for cell in best])
-    start = f"On {text.short_task(taskset.taskset)} {names} {verb} a held-out {words.score} of {_score(best[0], words, digits)}"
+    if len(cells) > 1 and winner(suite, taskset) is None:
+        start = f"On {task} {_range(cells, words, digits)}"
+    else:
+        start = f"On {task} {best[0].evolver} reaches a held-out {words.score} of {_score(best[0], words, digits)}"
     if best[0].reference_mean is None:
         return f"{start}."
     against = best[0].against or words.reference
     none = ", so nothing is gained" if behind(best[0]) else ""
     return f"{start}, against {text.number(best[0].reference_mean, digits)} of the {against}{none}."
+
+
+def _range(cells: Sequence[CellResults], words: Words, digits: int) -> str:
+    """List the scores of a few evolvers, or the least and the greatest of many."""
+    shown = [f"{text.number(c.mean, digits)} ({c.evolver})" for c in sorted(cells, key=lambda c: -c.mean)]
+    if len(shown) > FEW:
+        return f"the held-out {words.score}s of {len(shown)} evolvers lie between {shown[-1]} and {shown[0]}"
+    return f"the held-out {words.score}s are {listed(shown)}"
+
+
+def winner(suite: SuiteResults, taskset: TasksetResults) -> str | None:
+    """Return the evolver that is shown to be better than every other one on a taskset; None if there is none.
+
+    A single evolver wins if it is shown to be better than the reference.
+    """
+    best = best_cells(taskset)
+    others = {c.evolver for c in taskset.cells if not (c.reference or c.failed)} - {c.evolver for c in best}
+    if len(best) != 1:
+        return None
+    rivals = others or {best[0].against or ""}
+    rows = [
+        r.seen_from(best[0].evolver)
+        for r in suite.comparisons.tasksets
+        if r.taskset == taskset.taskset and best[0].evolver in (r.a, r.b)
+    ]
+    beaten = {row.b for row in rows if row.verdict is Verdict.BETTER}
+    return best[0].evolver if rivals <= beaten else None
 
 
 def _score(cell: CellResults, words: Words, digits: int) -> str:
@@ -246,42 +268,68 @@ def _lead(suite: SuiteResults, entries: list[Entry], words: Words) -> str:
     leader = entries[0]
     against = {c.against for t in suite.tasksets for c in t.cells if c.evolver == leader.evolver}
     reference = next((e.rank_score for e in suite.leaderboard if e.reference and e.evolver in against), None)
-    tied = [e.evolver for e in entries if e.rank_score == leader.rank_score]
     if reference is not None and leader.rank_score is not None and reference >= leader.rank_score:
-        closest = f"{listed(tied)} {'come' if len(tied) > 1 else 'comes'} closest"
-        return f"No evolver ranks above the {words.reference}; {closest}."
-    if len(tied) > 1:
-        opening = f"{listed(tied)} share the lead"
-    else:
-        won = f"{leader.wins} of {plural(len(suite.tasksets), words.taskset)}"
-        opening = f"{leader.evolver} ranks first and is first on {won}"
+        return f"No evolver ranks above the {words.reference}."
     if len(entries) < 2:
         other = "no other evolver has a score" if len(suite.evolvers) > 1 else "there is no other evolver"
-        return f"{opening}; {other} to compare it with."
-    second = entries[1].evolver
-    compared = _compared(suite, leader.evolver, second)
-    if compared is None:
-        return f"{opening}. It was not compared with {second}."
-    difference, row, turned = compared
+        return f"{leader.evolver} ranks above the {words.reference}; {other} to compare it with."
+    rows: Sequence[Comparison] = suite.comparisons.tasksets if len(suite.tasksets) == 1 else suite.comparisons.suite
+    evolvers = {entry.evolver for entry in entries}
+    pairs = [row for row in rows if row.a in evolvers and row.b in evolvers]
+    if not pairs:
+        return "No two evolvers have common cases to be compared on yet."
+    own = [row.seen_from(leader.evolver) for row in pairs if leader.evolver in (row.a, row.b)]
+    if len(own) == len(entries) - 1 and all(row.verdict is Verdict.BETTER for row in own):
+        closest = min(own, key=lambda row: row.difference)
+        over = f"than {closest.b}" if len(own) == 1 else f"than each of the other {len(own)} evolvers"
+        nearest = "" if len(own) == 1 else f" over {closest.b}, the closest,"
+        return f"{leader.evolver} is better {over}, for new runs too: its lead{nearest} is {_gap(closest, words)}."
+    return _no_winner(pairs, entries, words)
+
+
+def overall_winner(suite: SuiteResults) -> str | None:
+    """Return the evolver that is shown to be better than every other one over the whole suite; None if there is none."""
+    names = [entry.evolver for entry in ranked(suite) if entry.tasksets]
+    rows: Sequence[Comparison] = suite.comparisons.tasksets if len(suite.tasksets) == 1 else suite.comparisons.suite
+    own = [row.seen_from(names[0]) for row in rows if names and names[0] in (row.a, row.b)]
+    beaten = {row.b for row in own if row.verdict is Verdict.BETTER}
+    return names[0] if len(names) > 1 and beaten >= set(names[1:]) else None
+
+
+def _no_winner(pairs: Sequence[Comparison], entries: Sequence[Entry], words: Words) -> str:
+    """Say that no evolver wins, which differences are decided, and how many more seeds would decide that of the first two."""
+    turned = [row if row.verdict is not Verdict.WORSE else row.seen_from(row.b) for row in pairs]
+    decided = [f"{row.a} is better than {row.b}" for row in turned if row.verdict is Verdict.BETTER]
+    if len(pairs) == 1:
+        opening = f"{pairs[0].a} and {pairs[0].b} cannot be told apart"
+    else:
+        opening = f"No evolver is shown to be better than all others; {len(decided)} of {len(pairs)} pairs differ beyond noise"
+        opening += f" ({listed(decided)})" if 0 < len(decided) <= FEW else ""
+    names = [entry.evolver for entry in entries[:2]]
+    row = next((row for row in turned if {row.a, row.b} == set(names)), pairs[0])
+    if row.verdict in (Verdict.BETTER, Verdict.WORSE):
+        return f"{opening}."
+    row = row.seen_from(names[0]) if names[0] in (row.a, row.b) else row
+    because = row.evolvers.because
+    runs = plural(row.pairs, "paired run")
+    which = "" if len(pairs) == 1 else f" between {row.a} and {row.b}, the first two,"
+    untold = f"cannot be judged yet, from {runs}{f': {because}' if because else ''}"
+    why = untold if row.verdict is Verdict.CANNOT_TELL else f"is within noise, over {runs}"
+    more = more_seeds(row)
+    return f"{opening}. The difference{which} is {_gap(row, words)}, which {why}.{f' {more}' if more else ''}"
+
+
+def _gap(row: Comparison, words: Words) -> str:
+    """Format the difference of two evolvers with the interval of the claim about them."""
+    low, high = row.evolvers.ci or (None, None)
+    places = 3 if row.scale is Scale.NORMALISED else text.decimals_for(text.spread_of([(low, high)]), row.difference)
     unit = f"held-out {words.score}" if row.scale is Scale.RETURN else "rescaled score"
-    places = text.decimals_for(text.spread_of([row.candidates.ci or (None, None)]), difference)
-    gap = f"{text.signed(difference, 3 if row.scale is Scale.NORMALISED else places)} in {unit}"
-    between = f"between {leader.evolver} and {second}" if len(tied) > 1 else f"to {second}"
-    judged = turned(row.evolvers.verdict)
-    if judged is Verdict.CANNOT_TELL:
-        why = row.evolvers.because
-        runs = plural(row.pairs, "paired run") + (f", with {why}" if why is Unknown.MISSING else "")
-        chosen = f"the {words.products} that these runs {words.chosen}"
-        of_chosen = _OF_CHOSEN[turned(row.candidates.verdict)]
-        return (
-            f"{opening}. It is too early to say which evolver is better, from {runs}. For {chosen}, the "
-            f"difference {between} ({gap}) {of_chosen} on new cases. Other runs may differ."
-        )
-    if judged is Verdict.BETTER:
-        return f"{opening}. Its lead over {second} ({gap}) is beyond noise, over new runs."
-    if judged is Verdict.WORSE:
-        return f"{opening}. In {unit} it is behind {second} ({gap}), beyond noise, over new runs."
-    return f"{opening}. The difference {between} ({gap}) is within noise."
+    return f"{text.difference(row.difference, low, high, places)} in {unit}"
+
+
+def more_seeds(row: Comparison) -> str:
+    """Say how many more seeds would decide a comparison, and at what cost; empty if it is decided or unknown."""
+    return said_more(row.evolvers.more_seeds, row.more_cost)
 
 
 def sequential_summary(sequence: Sequential) -> str:
@@ -303,20 +351,6 @@ def sequential_summary(sequence: Sequential) -> str:
     return f"Not decided yet, after {seeds} of at most {sequence.most_seeds}: {pair} differ by {gap}."
 
 
-def _compared(
-    suite: SuiteResults, first: str, second: str
-) -> tuple[float, Comparison, Callable[[Verdict], Verdict]] | None:
-    """Return the difference of two evolvers from the first one's view, its row, and the direction of that row's verdicts."""
-    opposite = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
-    rows: Sequence[Comparison] = suite.comparisons.tasksets if len(suite.tasksets) == 1 else suite.comparisons.suite
-    for row in rows:
-        if (row.a, row.b) == (first, second):
-            return row.difference, row, lambda verdict: verdict
-        if (row.a, row.b) == (second, first):
-            return -row.difference, row, lambda verdict: opposite.get(verdict, verdict)
-    return None
-
-
 def suite_caution(suite: SuiteResults, words: Words) -> str:
     """List the limits of the suite's claims; empty without any."""
     limits: list[str] = []
@@ -330,11 +364,9 @@ def suite_caution(suite: SuiteResults, words: Words) -> str:
             f"it was analysed after every seed, so only the difference of {suite.sequential.a} and {suite.sequential.b} has "
             "a valid test and interval; intervals of single means and ranks assume a fixed number of seeds"
         )
-    elif any(row.evolvers.because is Unknown.FEW_RUNS for row in suite.comparisons.suite):
-        chosen = f"{words.products} these runs {words.chosen}"
+    elif any(row.evolvers.because is Unknown.FEW_SEEDS for row in suite.comparisons.suite):
         limits.append(
-            f"fewer than six paired runs, or than three on any {words.taskset}, cannot distinguish evolvers, whatever the "
-            f"result for the {chosen}; run more seeds"
+            f"two evolvers cannot be told apart with fewer than four seeds on one {words.taskset}, or three on each of several"
         )
     limits += _uncovered(suite, words)
     missing = [entry.evolver for entry in suite.leaderboard if entry.absent and entry.failed < max(entry.runs, 1)]

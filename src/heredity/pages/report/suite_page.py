@@ -28,6 +28,7 @@ from heredity.pages.report.sentences import (
     cell_notes,
     failed_evolvers,
     failure_summary,
+    overall_winner,
     places_of,
     seeds_note,
     sequential_summary,
@@ -37,6 +38,7 @@ from heredity.pages.report.sentences import (
     suite_title,
     trouble_summary,
     unscored,
+    winner,
 )
 from heredity.results import text
 from heredity.results.charts import Interval, Intervals, Lines, Reference, Series, Tone
@@ -89,10 +91,11 @@ def leaderboard(suite: SuiteResults, words: Words, tones: Mapping[str, Tone]) ->
         return Section("leaderboard", "Leaderboard", (Text("No run of this suite has been judged yet."),), "lead")
     rows: list[Row] = []
     compared = any(e.tasksets for e in suite.leaderboard if not e.reference)
-    for i, e in enumerate(suite.leaderboard):
+    first = overall_winner(suite)
+    for e in suite.leaderboard:
         share, best = f"{e.tasksets} of {e.tasksets + e.absent} {words.tasksets}", text.number(e.rank_score_at_best)
         absent = (f"{share}; {best} at best",) if e.absent and e.tasksets else ()
-        rank = Cell(Number(e.rank_score, 3), absent, strong=i == 0 and not e.reference and e.tasksets > 0)
+        rank = Cell(Number(e.rank_score, 3), absent, strong=e.evolver == first)
         normalised = Mean(e.iqm, *(e.iqm_ci or (None, None)), decimals=3)
         firsts = (e.wins, e.top2) if e.tasksets and compared else (None, None)
         cells = (entry_cell(_name_cell(e.evolver, tones), e, words), rank, normalised, *firsts)
@@ -289,6 +292,8 @@ class _Shown:
             score = Cell(cell_mean(best[0], places), seeds_note(best[0], places)) if best else None
             others = tuple(self._name_cell(cell.evolver) for cell in best[1:])
             none = (f"not above the {best[0].against or words.reference}",) if best and behind(best[0]) else ()
+            if best and not none and winner(self._suite, taskset) is None:
+                none = ("not shown to be better than the others",)
             named = Cell(self._name_cell(best[0].evolver), (*others, *none)) if best else None
             rows.append(
                 [
@@ -298,9 +303,9 @@ class _Shown:
                     Number(best[0].reference_mean if best else taskset.reference_mean, places),
                 ]
             )
-        head = (words.taskset, "best evolver", f"held-out {words.score}", words.mark)
-        table = of_rows(head, rows, left=2, caption=f"Best held-out {words.score} of each {words.taskset}")
-        return Section("best", "Best results", (table,) if rows else (), "lead", "all")
+        head = (words.taskset, "highest mean", f"held-out {words.score}", words.mark)
+        table = of_rows(head, rows, left=2, caption=f"Highest held-out {words.score} on each {words.taskset}")
+        return Section("best", "Highest results", (table,) if rows else (), "lead", "all")
 
     def scores(self) -> Section:
         """Return every evolver on every taskset, as a table and as charts."""
@@ -308,14 +313,14 @@ class _Shown:
         by_taskset: list[dict[str, Cell]] = []
         for taskset in suite.tasksets:
             places = places_of(taskset)
-            best = {cell.evolver for cell in best_cells(taskset) if not behind(cell)}
+            best = winner(suite, taskset)
             by_taskset.append(
                 {
                     c.evolver: Cell(
                         cell_mean(c, places),
                         cell_notes(c, places),
                         "bad" if c.failed else None,
-                        strong=c.evolver in best and suite.ranked,
+                        strong=c.evolver == best and suite.ranked,
                     )
                     for c in taskset.cells
                 }
@@ -329,9 +334,7 @@ class _Shown:
         )
         rows += tuple(self._further(name) for name in dict.fromkeys(r.name for t in suite.tasksets for r in t.further))
         head = columns_of("evolver", *(self._names[t.taskset] for t in suite.tasksets))
-        inferred = (
-            f"; {self._interval} over seeds, over cases of a single one; the best of each {words.taskset} is bold"
-        )
+        inferred = f"; {self._interval} over seeds, over cases of a single one; bold if better than every other evolver"
         caption = "Mean over seeds and held-out cases" + (inferred if suite.ranked else "")
         table = Table(head, rows, caption, csv="scores.csv")
         charts = tuple(self._chart(taskset) for taskset in suite.tasksets)
@@ -369,11 +372,11 @@ class _Shown:
         """Return pairwise comparisons of evolvers, over the suite and on each taskset."""
         suite, words = self._suite, self._words
         about = (
-            "Paired by seed and case, corrected for the number of tests. Each difference is tested twice: of the evolvers, on "
-            f"new runs with new seeds, which needs six paired runs and three on each {words.taskset}; and of the "
-            f"{words.products} that these runs {words.chosen}, on new cases. Better or worse means a corrected p-value of at "
-            f"most 0.05 against the {words.reference}, and 0.002 between evolvers. The detectable effect is found with 80% "
-            "power."
+            "Each difference answers two questions. Which evolver is better, for new runs with new seeds: this needs four "
+            f"seeds on one {words.taskset}, or three on each of several. And which {words.products} are better, of those that "
+            f"these runs {words.chosen}, on new cases: this says nothing about the evolvers. Paired by seed and case, "
+            "corrected for the number of tests. Better or worse means a corrected p-value of at most 0.05, and that the "
+            "interval leaves out 0. The detectable effect is found with 80% power."
         )
         caption = (
             f"Over the whole suite, in rescaled score (0: {words.mark}, 1: best evolver, not clipped); a positive difference "
@@ -404,7 +407,7 @@ class _Shown:
             Row(
                 (
                     Cell(c.a, (f"against {c.b}",)),
-                    *claim_cells(c.difference, c.evolvers, c.candidates, places),
+                    *claim_cells(c.difference, c.evolvers, c.candidates, places, c.more_cost),
                     Mean(c.probability_of_improvement, *(c.probability_of_improvement_ci or (None, None)), decimals=2),
                     c.pairs,
                     Cell(c.cases, (f"{c.unpaired} unpaired",) if c.unpaired else ()),

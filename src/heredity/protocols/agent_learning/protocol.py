@@ -17,7 +17,7 @@ from heredity.analysis.contract import CommonMetrics, SuiteEvidence
 from heredity.analysis.run_record import mean
 from heredity.analysis.samples import GAP, Floats, Interval
 from heredity.analysis.statistics import evolver_mean
-from heredity.analysis.suite_comparisons import by_seed, paired_gaps
+from heredity.analysis.suite_comparisons import by_seed, paired_gaps, paired_scores
 from heredity.analysis.suite_table import Named, TasksetScores, coverage_of
 from heredity.analysis.worlds import GROUPS
 from heredity.configuration.sections import ModelLimitsSection
@@ -274,7 +274,11 @@ def learning_board(tasksets: Sequence[TasksetScores]) -> list[BoardRow]:
     whole.sort(key=lambda evolver: -means[evolver])
     starts = {evolver: _start(tasksets, evolver) for evolver in whole}
     gained = _claims(tasksets, {e: [_gaps(t, e) for t in tasksets] for e in whole})
-    behind = _claims(tasksets, {e: [paired_gaps(t, whole[0], e) for t in tasksets] for e in whole[1:]}, marked=False)
+    behind = _claims(
+        tasksets,
+        {e: [paired_gaps(t, whole[0], e) for t in tasksets] for e in whole[1:]},
+        {e: [paired_scores(t, whole[0], e) for t in tasksets] for e in whole[1:]},
+    )
     rows = [
         BoardRow(
             evolver=evolver,
@@ -309,21 +313,24 @@ def _uncompared(evolver: str, tasksets: int) -> BoardRow:
 
 
 def _claims(
-    tasksets: Sequence[TasksetScores], strata: dict[str, list[Floats]], *, marked: bool = True
+    tasksets: Sequence[TasksetScores],
+    strata: Mapping[str, Sequence[Floats]],
+    sides: Mapping[str, Sequence[tuple[Floats, Floats]]] | None = None,
 ) -> dict[str, tuple[Claim | None, Claim | None]]:
     bounds = GAP if all(taskset.bounds for taskset in tasksets) else None
     clusters = [taskset.clusters for taskset in tasksets]
     least = coverage_of(tasksets)
     both = {
-        e: compare(own, len(strata), bounds, marked=marked, clusters=clusters, least=least) for e, own in strata.items()
+        e: compare(own, len(strata), bounds, sides=sides and sides[e], clusters=clusters, least=least)
+        for e, own in strata.items()
     }
     claimed = iter(claims([compared for compared in both.values() if compared is not None]))
     return {evolver: (None, None) if compared is None else next(claimed) for evolver, compared in both.items()}
 
 
 def _level(pair: tuple[Claim | None, Claim | None] | None) -> bool:
-    """Return True for agents that are indistinguishable from the first."""
-    return pair is not None and (pair[1] is None or pair[1].verdict != Verdict.BETTER)
+    """Return True for evolvers from which the first is not shown to differ, over new runs."""
+    return pair is not None and (pair[0] is None or pair[0].verdict != Verdict.BETTER)
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -366,11 +373,13 @@ def _compared(
 ) -> SkinComparison | None:
     before, after = plain.scores_of(entry), inverse.scores_of(entry)
     width, straight, turned = min(before.shape[1], after.shape[1]), by_seed(plain, entry), by_seed(inverse, entry)
-    gaps = np.array([turned[seed][:width] - scores[:width] for seed, scores in straight.items() if seed in turned])
+    rows = [(turned[seed][:width], scores[:width]) for seed, scores in straight.items() if seed in turned]
+    gaps = np.array([after - before for after, before in rows])
     if not gaps.size:
         return None
     bounds = GAP if plain.bounds else None
-    both = compare([gaps], bounds=bounds, clusters=[plain.clusters], least=plain.coverage)
+    sides = [(np.array([after for after, _ in rows]), np.array([before for _, before in rows]))]
+    both = compare([gaps], bounds=bounds, sides=sides, clusters=[plain.clusters], least=plain.coverage)
     if both is None:
         return None
     evolvers, candidates = claims([both])[0] if ranked else (None, None)

@@ -352,7 +352,7 @@ def _board(board: Sequence[BoardRow], colours: Mapping[str, Tone], words: Words)
     about = (
         f"Held-out {words.score}, mean over {words.tasksets}, not normalised: the best gain may be close to "
         f"zero. Only evolvers with a {words.score} on all of them are compared. Each gain makes two claims: about the evolver "
-        "on new runs, which needs six runs, and about these runs' final agents on new levels."
+        "on new runs, which needs four on one taskset or three on several, and about these runs' final agents on new levels."
     )
     rows = tuple(
         Row(

@@ -566,7 +566,6 @@ def _compare(runs: Repeats, least: float) -> Both | None:
     return compare(
         strata,
         bounds=GAP if share(*columns) else None,
-        marked=True,
         cases=over_runs(strata),
         clusters=clusters,
         least=least,

@@ -223,7 +223,6 @@ def _gained(measure: _Measure, members: Members, scored: Scored, tests: int) -> 
         strata,
         tests,
         _bounds(measure, members),
-        marked=True,
         cases=over_runs(strata),
         clusters=_clusters(scored, measure),
         least=coverage_of(member.run for member in members),
@@ -344,12 +343,7 @@ def _comparison(measure: _Measure, gap: _Gap, evolvers: Claim, candidates: Claim
 
 def _difference(measure: _Measure, entries: tuple[str, str], own: Mapping[str, Members], tests: int) -> _Gap | None:
     left, right = ({_plan_of(member): member for member in own[label]} for label in entries)
-    scored: Scored = []
-    for plan, member in left.items():
-        if plan in right:
-            mine, theirs = _gains(member, measure), _gains(right[plan], measure)
-            gaps = {task: gain - theirs[task] for task, gain in mine.items() if task in theirs}
-            scored += [(member, gaps)] if gaps else []
+    scored, first, second = _matched(measure, left, right)
     strata = _by_taskset(scored)
     # A difference between two gains spans twice the range of a gain.
     bounds = (2.0 * GAP[0], 2.0 * GAP[1]) if _bounds(measure, [*left.values(), *right.values()]) else None
@@ -360,6 +354,7 @@ def _difference(measure: _Measure, entries: tuple[str, str], own: Mapping[str, M
         strata,
         tests,
         bounds,
+        sides=list(zip(_by_taskset(first), _by_taskset(second), strict=True)),
         cases=over_runs(strata),
         clusters=_clusters(scored, measure),
         least=coverage_of(member.run for member in members),
@@ -369,6 +364,22 @@ def _difference(measure: _Measure, entries: tuple[str, str], own: Mapping[str, M
         return None
     tasks, unpaired = sum(table.shape[1] for table in strata), len(left) + len(right) - 2 * len(scored)
     return _Gap(entries, compared, len(scored), tasks, unpaired)
+
+
+def _matched(
+    measure: _Measure, left: Mapping[Any, _Member], right: Mapping[Any, _Member]
+) -> tuple[Scored, Scored, Scored]:
+    """Return the differences between the gains of runs with the same plan, and the gains of either side on the same tasks."""
+    scored: Scored = []
+    first: Scored = []
+    second: Scored = []
+    for plan, member in left.items():
+        mine, theirs = _gains(member, measure), _gains(right[plan], measure) if plan in right else {}
+        if common := [task for task in mine if task in theirs]:
+            scored.append((member, {task: mine[task] - theirs[task] for task in common}))
+            first.append((member, {task: mine[task] for task in common}))
+            second.append((member, {task: theirs[task] for task in common}))
+    return scored, first, second
 
 
 def _plan_of(member: _Member) -> tuple[Any, ...]:

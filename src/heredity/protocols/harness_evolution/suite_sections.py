@@ -40,7 +40,7 @@ _ABOUT_METHODS = (
     "that select among snapshots (update-validation gain, UVG), and their train tasks again. Positive figures are always "
     "gains; the loss on train tasks is the forgetting rate (FR), shown below the gain. The best on validation "
     "is selected by its score there, so its UVG is not a result. Each gain makes two claims: about the method on new runs, which "
-    "needs six runs; and about these runs' final harnesses on new tasks."
+    "needs four runs on one taskset, or three on each of several; and about these runs' final harnesses on new tasks."
 )
 _ABOUT_COLLAPSES = (
     "A snapshot collapses on a view if it fails every task that A_0 solved. On every view, the harness no longer works; on "

@@ -68,7 +68,7 @@ def _scored(taskset: TasksetScores, evolver: str, tasksets: Sequence[TasksetScor
         return None
     tests = sum(len(other.cells) for other in tasksets)
     bounds, clusters = GAP if taskset.bounds else None, [taskset.clusters]
-    both = compare([cell.asked - start], tests, bounds, marked=True, clusters=clusters, least=taskset.coverage)
+    both = compare([cell.asked - start], tests, bounds, clusters=clusters, least=taskset.coverage)
     return None if both is None else _Scored(taskset, evolver, cell, start, both)
 
 

@@ -231,8 +231,12 @@ def _row(arm: _Arm, plain: _Arm | None, level: int, *, ranked: bool) -> GainRow 
     estimate = evolver_mean([table], SHARE, [clusters]) if ranked else None
     seeds = [seed for seed in arm.runs if plain is not None and seed in plain.runs]
     before = _table(plain, seeds, names) if plain is not None and seeds and not failed else None
-    difference = _table(arm, seeds, names) - before if before is not None else None
-    compared = None if difference is None else compare_paired([difference], bounds=GAP, clusters=[clusters])
+    after = _table(arm, seeds, names)
+    compared = (
+        None
+        if before is None
+        else compare_paired([after - before], bounds=GAP, sides=[(after, before)], clusters=[clusters])
+    )
     share = float(np.nanmean(before)) if before is not None and np.isfinite(before).any() else 0.0
     return GainRow(
         taskset="",

@@ -525,7 +525,7 @@ def _compared(runs: Sequence[_Gained], tests: int, *, asked: int, least: float) 
     table: Floats = np.array([[*row, *[np.nan] * (width - len(row))] for row in rows], dtype=np.float64)
     if not rows:
         return None
-    return compare([table], tests, GAP, marked=True, clusters=[clusters], least=least, asked=asked * width)
+    return compare([table], tests, GAP, clusters=[clusters], least=least, asked=asked * width)
 
 
 def pass_at_k(gains: Sequence[float]) -> list[BestOfRuns]:

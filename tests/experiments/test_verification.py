@@ -27,7 +27,7 @@ from . import sample
 
 pytestmark = pytest.mark.skipif(not sample.isolated(), reason="policies cannot be confined here")
 
-REPLAY = Asked(replay=True)
+REPLAY = Asked(candidates=True)
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +81,7 @@ def better(data: dict[str, Any]) -> None:
 
 def test_a_published_suite_holds_wherever_it_lies(suite: Path, tmp_path: Path) -> None:
     copied = Path(shutil.copytree(suite, tmp_path / "elsewhere" / "copied"))
-    card = verify(copied, Asked(replay=True, most=2))
+    card = verify(copied, Asked(candidates=True, most=2))
     assert failed(card) == {}
     assert not_checked(card).keys() == {"anchor", "secrecy"}
     assert len(card.runs) == 2
@@ -93,11 +93,13 @@ def test_a_published_suite_holds_wherever_it_lies(suite: Path, tmp_path: Path) -
 def test_every_judged_rollout_is_played_again(run: Path) -> None:
     card = verify(run, REPLAY)
     assert failed(card) == {}
-    judged = [line["data"]["scores"] for line in events(run) if line["kind"] in ("judging.scored", "reference.scored")]
-    count = sum(map(len, judged))
-    assert next(check.reason for check in card.checks if check.name == "replay").startswith(
-        f"{count} of {count} judged"
+    made = [line["data"].get("scores") or line["data"].get("outcomes") or () for line in events(run)]
+    count = sum(map(len, made))
+    assert next(check.reason for check in card.checks if check.name == "replay") == (
+        f"{count} of {count} replayed and equal"
     )
+    assert sum(row.equal for row in card.replays) == count
+    assert {row.split for row in card.replays} == {"train", "validation", "heldout"}
 
 
 def _byte_of_a_blob(run: Path) -> None:
@@ -211,7 +213,7 @@ def _judged_before_the_session_was_closed(run: Path) -> None:
         (_torn, "journal", "ends in an incomplete line"),
         (_configuration, "configuration", "the run started with"),
         (_claim, "card", r"runs\[0\]\.figures\[0\]\.value is"),
-        (_judged_before_the_session_was_closed, "events", "cases.judged before the session was closed"),
+        (_judged_before_the_session_was_closed, "events", "cases.judged: before the session was closed"),
     ],
 )
 def test_what_was_changed_is_found_and_named(
@@ -326,7 +328,7 @@ def test_events_of_the_right_form_and_no_sense_are_failures_and_no_crash(
     lines = events(run)
     change(next(line["data"] for line in lines if line["kind"] == kind))
     chained(run, lines)
-    assert failed(verify(run, Asked(replay=True, most=1)))
+    assert failed(verify(run, Asked(candidates=True, most=1)))
 
 
 def test_a_run_that_was_left_out_of_a_suite_is_missed(suite: Path, tmp_path: Path) -> None:
@@ -374,10 +376,14 @@ def test_the_command_says_what_it_found_by_its_exit_code_a_table_and_a_card(run:
     assert (code, out) == (0, f"heredity head CartPole-v1--best-of-n--s0 {card.runs[0].head}\n")
 
 
-def _git(repository: Path, *arguments: str) -> str:
+def _git(repository: Path, *arguments: str, at: float = 0.0) -> str:
     identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
     done = subprocess.run(
-        ["git", "-C", str(repository), *identity, *arguments], check=True, capture_output=True, text=True
+        ["git", "-C", str(repository), *identity, *arguments],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "GIT_COMMITTER_DATE": f"@{int(at)} +0000"} if at else None,
     )
     return done.stdout.strip()
 
@@ -393,17 +399,29 @@ def test_a_commit_holds_a_commitment_in_its_message_or_a_head_in_its_files_or_ne
 ) -> None:
     _git(tmp_path, "init", "-q")
     commitment, head = (statement(kind, cards_of(suite)) for kind in Statement)
+    lines = events(sorted((suite / "runs").iterdir())[0])
     commits: list[str] = []
-    for message, text in (("nothing", "nothing"), (commitment, "nothing more"), ("nothing", head), ("half", head[:90])):
+
+    def commit(message: str, text: str, at: float) -> None:
         (tmp_path / "file").write_text(text)
         _git(tmp_path, "add", "file")
-        _git(tmp_path, "commit", "-q", "-m", message)
+        _git(tmp_path, "commit", "-q", "-m", message, at=at)
         commits.append(_git(tmp_path, "rev-parse", "HEAD"))
-    found = [_anchored(suite, f"git:{tmp_path}@{commit}") for commit in (*commits, "abcdef0")]
+
+    started, ended = lines[0]["at"], lines[-1]["at"]
+    for message, text in (("nothing", "nothing"), (commitment, "nothing more"), ("nothing", head), ("half", head[:90])):
+        commit(message, text, ended if text == head else started)
+    found = [_anchored(suite, f"git:{tmp_path}@{name}") for name in (*commits, "abcdef0")]
     assert [status for status, _ in found] == ["failed", "passed", "passed", "failed", "failed"]
     assert "commitments of 2 runs" in found[1][1]
     assert "heads of 2 runs" in found[2][1]
     assert "head of CartPole-v1--best-of-n--s1 is in" in found[3][1]
+    commit(commitment, "too late", ended + 86400)
+    commit("too early", head, started - 86400)
+    late, early = (_anchored(suite, f"git:{tmp_path}@{name}") for name in commits[-2:])
+    assert late[0] == early[0] == "failed"
+    assert "after a session was closed, and binds nothing" in late[1]
+    assert "before the journals say that the runs ended" in early[1]
 
 
 _AUTHORITY = """

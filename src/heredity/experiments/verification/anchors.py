@@ -13,17 +13,22 @@ import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 
 from heredity._core.engine_folder import EngineFolder
 from heredity._core.errors import ConfigError
 from heredity._core.outside import read_bytes
-from heredity.experiments.verification.cards import Finding, failed, failed_on, passed
+from heredity.experiments.verification.cards import Finding, failed, failed_on
+from heredity.records import Event
+from heredity.records.events import SESSION_CLOSED
 from heredity.results.card import RunCard
 
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 _SECONDS = 60.0
+_SLACK_S = 300.0
+"""Seconds by which an authority's clock may differ from that of a run's machine."""
 _MOST_BYTES = 16 << 20
 
 
@@ -80,23 +85,64 @@ class Anchor:
         return cls(kind, Path(path), commit)
 
 
-def anchored(anchor: Anchor, runs: Sequence[RunCard], authority: Path | None) -> Finding:
-    """Check that an anchor holds the commitment or the head of every run.
+@dataclass(frozen=True, slots=True)
+class Period:
+    """Times of one or several runs according to their journals, in Unix seconds.
+
+    Attributes:
+        started: the first start.
+        closed: the first end of a session: from here on, an evolver has nothing more to learn.
+        ended: the last line.
+    """
+
+    started: float
+    closed: float
+    ended: float
+
+    @classmethod
+    def of(cls, events: Sequence[Event]) -> Period:
+        """Return the period of a journal."""
+        closed = next((event.at for event in events if event.kind == SESSION_CLOSED.name), events[-1].at)
+        return cls(events[0].at, closed, events[-1].at)
+
+    @classmethod
+    def over(cls, periods: Sequence[Period]) -> Period:
+        """Return the period of several runs."""
+        return cls(
+            min(one.started for one in periods), min(one.closed for one in periods), max(one.ended for one in periods)
+        )
+
+    def refutes(self, kind: Statement, at: float) -> str:
+        """Return why an anchor of that time shows something else than its statement says; empty if it does not."""
+        if kind is Statement.COMMITMENT and at > self.closed + _SLACK_S:
+            return f"the commitment was anchored {at - self.closed:.0f} s after a session was closed, and binds nothing"
+        if kind is Statement.COMMITMENT and at < self.started - _SLACK_S:
+            return (
+                f"the commitment was anchored {self.started - at:.0f} s before the journals say that the runs started"
+            )
+        if kind is Statement.HEAD and at < self.ended - _SLACK_S:
+            return f"the head was anchored {self.ended - at:.0f} s before the journals say that the runs ended"
+        return ""
+
+
+def anchored(anchor: Anchor, runs: Sequence[RunCard], period: Period, authority: Path | None) -> Finding:
+    """Check that an anchor holds the commitment or the head of every run, and that its date fits the journals.
 
     Args:
         anchor: the anchor to check.
         runs: the cards with the expected digests.
+        period: when the runs started and ended, according to their journals.
         authority: certificates to check a token's signature with.
     """
     statements = {kind: statement(kind, runs) for kind in Statement}
     if anchor.kind == "git":
-        return _in_commit(anchor, runs)
+        return _in_commit(anchor, runs, period)
     if authority is None:
         return failed(f"{anchor.path}: a token cannot be checked without its signer's certificate; give --ca FILE")
-    return _in_token(anchor.path, statements, authority)
+    return _in_token(anchor.path, statements, period, authority)
 
 
-def _in_commit(anchor: Anchor, runs: Sequence[RunCard]) -> Finding:
+def _in_commit(anchor: Anchor, runs: Sequence[RunCard], period: Period) -> Finding:
     shown = _git(anchor, "show", "--no-patch", "--format=%H%n%cI%n%B", anchor.commit, "--")
     if shown.returncode:
         return failed(f"git: {_last(shown)}")
@@ -110,6 +156,10 @@ def _in_commit(anchor: Anchor, runs: Sequence[RunCard]) -> Finding:
     whole = [kind for kind, names in held.items() if len(names) == len(runs)]
     lacking = [str(run.run_id) for run in runs if not any(str(run.run_id) in names for names in held.values())]
     problems = [f"neither commitment nor head of {name} is in the commit {commit[:12]}" for name in lacking]
+    at = datetime.fromisoformat(when).timestamp()
+    refuted = [why for kind in whole if (why := period.refutes(kind, at))]
+    # A commit with both shows one of them.
+    problems += refuted if len(refuted) == len(whole) else []
     kinds = " and ".join(f"{kind}s" for kind in whole) or "a commitment or a head of each"
     return failed_on(
         problems, f"{kinds} of {len(runs)} runs are in the commit {commit[:12]}, with the committer's date {when}"
@@ -122,7 +172,7 @@ def _git(anchor: Anchor, *arguments: str) -> subprocess.CompletedProcess[str]:
     return _run([*command, *arguments])
 
 
-def _in_token(path: Path, statements: Mapping[Statement, str], authority: Path) -> Finding:
+def _in_token(path: Path, statements: Mapping[Statement, str], period: Period, authority: Path) -> Finding:
     for file_read in (path, authority):
         try:
             read_bytes(file_read, _MOST_BYTES)
@@ -137,7 +187,9 @@ def _in_token(path: Path, statements: Mapping[Statement, str], authority: Path) 
             data.write_bytes(text.encode())
             done = _run(["openssl", "ts", "-verify", "-data", str(data), "-in", str(path), "-CAfile", str(authority)])
         if done.returncode == 0:
-            return passed(f"{path} is a token of the {kind}s, of {_time_of(path)}")
+            when = _time_of(path)
+            refuted = period.refutes(kind, _seconds(when))
+            return failed_on([refuted] if refuted else [], f"{path} is a token of the {kind}s, of {when}")
         answers.append(_last(done))
     return failed(f"{path} does not match the commitments or the heads: {answers[0]}")
 
@@ -145,6 +197,10 @@ def _in_token(path: Path, statements: Mapping[Statement, str], authority: Path) 
 def _time_of(path: Path) -> str:
     answer = _run(["openssl", "ts", "-reply", "-in", str(path), "-text"]).stdout
     return next((line.partition(":")[2].strip() for line in answer.splitlines() if line.startswith("Time stamp")), "?")
+
+
+def _seconds(when: str) -> float:
+    return datetime.strptime(re.sub(r"\.\d+", "", when), "%b %d %H:%M:%S %Y GMT").replace(tzinfo=UTC).timestamp()
 
 
 def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:

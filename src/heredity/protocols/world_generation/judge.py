@@ -17,7 +17,7 @@ from heredity.engine.trajectory import Trajectory
 from heredity.kinds.world.building.kind import LEVELS
 from heredity.kinds.world.gates.contract import CERTIFICATE
 from heredity.records import Blob, Event
-from heredity.records.events import JUDGING_SCORED, JUDGING_SELECTED, EventKind, by_name
+from heredity.records.events import JUDGING_SCORED, JUDGING_SELECTED, RUN_STARTED, EventKind, RunStarted, by_name
 from heredity.resources import Candidate, SourceTree
 from heredity.results.status import Status
 from heredity.session.bench import Bench, Evolved, Reference, Verdict, conclude, load_candidate, require
@@ -27,6 +27,12 @@ from heredity.session.views import JUDGE_SEED, ViewScores
 
 RECORD = "generation"
 """Key of the additional fields in `run.started`."""
+
+
+class GenerationStarted(RunStarted):
+    """Description of a run, with the world to build."""
+
+    generation: Mapping[str, Any]
 
 
 class GatesExecuted(TypedDict):
@@ -55,7 +61,7 @@ class WorldAdmitted(TypedDict):
 GATES_EXECUTED = EventKind("gates.executed", GatesExecuted)
 WORLD_ADMITTED = EventKind("world.admitted", WorldAdmitted)
 
-EVENTS = by_name(GATES_EXECUTED, WORLD_ADMITTED)
+EVENTS = by_name(EventKind(RUN_STARTED.name, GenerationStarted), GATES_EXECUTED, WORLD_ADMITTED)
 
 
 def shelve(folder: Path, files: SourceTree, levels: bytes, certificate: bytes) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from heredity.protocols.contract import Protocol
-from heredity.protocols.world_generation.judge import EVENTS, selected
+from heredity.protocols.world_generation.judge import EVENTS, GATES_EXECUTED, selected
 from heredity.protocols.world_generation.metrics import METRICS, runs_of
 from heredity.protocols.world_generation.results import (
     BuildRow,
@@ -22,6 +22,7 @@ from heredity.protocols.world_generation.setting import (
     GenerationSection,
     GenerationSetting,
 )
+from heredity.records.events import JUDGING_SCORED
 from heredity.results import text
 from heredity.results.page import (
     Cell,
@@ -223,5 +224,6 @@ PROTOCOL = Protocol(
     metrics=METRICS,
     report=REPORT,
     events=EVENTS,
+    measured=frozenset({GATES_EXECUTED.name, JUDGING_SCORED.name}),
     selection=selected,
 )

@@ -306,7 +306,7 @@ UNDERIVED = frozenset(
 
 def setting_new(kind: str) -> Change:
     """Return the addition of an unknown field to an event."""
-    return lambda lines: of_kind(lines, kind)[0]["data"].__setitem__("model", "openai/gpt-5")
+    return lambda lines: of_kind(lines, kind)[0]["data"].__setitem__("exempt", True)
 
 
 def duplicated(kind: str) -> Change:
@@ -482,7 +482,6 @@ def own_kinds() -> Iterator[Kind]:
             )
         ),
     )
-    yield policy("train scores with new trajectories", richer)
     yield policy("train scores with new trajectories, played again", richer, asked=CANDIDATES)
     yield policy(
         "a hidden case exchanged",

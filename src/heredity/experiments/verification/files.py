@@ -35,6 +35,7 @@ RECORDS = {
     OPENED: 1 << 30,
     SPANS: 4 << 30,
     "annotations.jsonl": 1 << 30,
+    "site.json": _SMALL,
     "lock": _SMALL,
 }
 """Files of a run that others are derived from, or that nothing is derived from, each with its maximum size in bytes."""
@@ -50,7 +51,7 @@ RECORDS_OF_SUITE = {
     "view.sqlite-shm": 4 << 30,
     "view.sqlite-wal": 4 << 30,
 }
-WORKING = frozenset({"workspace", "logs", "models", "teams", "evolution", "best-models", "code"})
+WORKING = frozenset({"workspace", "logs", "models", "teams", "evolution", "code", "site"})
 """Folders of a run that agents, teams and trainers work in: nothing that is claimed is read from them."""
 WORKING_OF_SUITE = frozenset({"plans", "library", "evaluations", "task"})
 BLOBS = "blobs"

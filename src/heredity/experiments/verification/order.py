@@ -262,7 +262,8 @@ def _judged(event: Event, state: _State) -> Iterator[str]:
     if place in state.judged:
         yield "judged a second time"
     state.judged.add(place)
-    lengths = {name: len(data[name]) for name in ("scores", "lengths", "statuses", "clusters") if name in data}
+    named = ("scores", "lengths", "statuses", "clusters", "tasks", "errors", "costs", "seconds")
+    lengths = {name: len(data[name]) for name in named if isinstance(data.get(name), list)}
     if len({*lengths.values()}) > 1:
         yield f"lists of unequal lengths: {lengths}"
     missing = [

@@ -24,6 +24,7 @@ from heredity._core.errors import BudgetError, ClosedError, ConfigError, Heredit
 from heredity._core.ids import canonical_json
 from heredity.configuration.config import Cell
 from heredity.engine.engine import Engine
+from heredity.engine.kind import KINDS
 from heredity.engine.runner import Job
 from heredity.engine.trajectory import Trajectory, decode_many
 from heredity.experiments.best import tree_files
@@ -191,7 +192,7 @@ class _Rollouts:
             trajectory = self._decoded(blob)[place]
             if (trajectory.candidate, trajectory.task_id) != (job.candidate.digest, job.task.id):
                 raise NotRecordedError(f"the blob {blob[:12]}… has trajectories of other tasks or another candidate")
-            if problem := _inconsistent(trajectory):
+            if KINDS.load(job.taskset.kind).summed and (problem := _inconsistent(trajectory)):
                 raise NotRecordedError(f"the blob {blob[:12]}… has a trajectory on {job.task.id} {problem}")
             yield position, trajectory
 
@@ -440,6 +441,7 @@ class Rederivation:
             train=cases.train,
             others=defaultdict(lambda: Rollouts(self._runner, plan.limits, retries=0)),
             judgements=setup.judgements or judgements,
+            final=True,
         )
         await setup.judge(bench, evolved, setup.reference)
 

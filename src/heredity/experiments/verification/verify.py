@@ -16,6 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from heredity._core.engine_folder import EngineFolder
 from heredity._core.errors import ConfigError, HeredityError, RecordError
+from heredity._core.ids import digest_json
 from heredity._core.outside import json_value, read_bytes, resolved
 from heredity._core.refusals import misfits, quoted, reading
 from heredity.configuration.config import Cell
@@ -61,6 +62,7 @@ from heredity.records.events import (
     CASES_JUDGED,
     EVENTS,
     JUDGING_SELECTED,
+    MODEL_CALLED,
     REFERENCE_SCORED,
     RUN_FINISHED,
     RUN_STARTED,
@@ -305,8 +307,30 @@ def blobs(run: RunRecords) -> Finding:
     for digest, blob in run.candidates.items():
         if _readable(run, blob) and run.candidate(digest).digest != digest:
             problems.append(f"the blob {blob} holds another candidate than {digest}")
+    problems += _misreported(run)
     problems += unnamed_blobs(run.folder, frozenset(names))
     return failed_on(problems, f"{len(names)} blobs match the journal, {len(run.candidates)} candidates among them")
+
+
+def _misreported(run: RunRecords) -> Iterator[str]:
+    """Yield calls of the method's model whose event says something else than the stored request and reply."""
+    places: dict[str, set[int]] = {}
+    for event in run.events:
+        data = MODEL_CALLED.of(event)
+        if data is None or not _readable(run, data["blob"]):
+            continue
+        places.setdefault(data["request"], set()).add(data["place"])
+        answer = json_value(run.blobs.get(data["blob"]))
+        reply, error = answer.get("reply"), answer.get("error")
+        if digest_json(answer["request"]) != data["request"]:
+            yield f"line {event.seq + 1}: the stored request is another"
+        if (error and error["kind"]) != data["error"] or (reply and reply["usage"]) != data["usage"]:
+            yield f"line {event.seq + 1}: the stored reply has another usage or error"
+        if reply and reply["model"] != data["model"]:
+            yield f"line {event.seq + 1}: the stored reply is of another model"
+    for request, taken in places.items():
+        if taken != set(range(len(taken))):
+            yield f"calls of the request {request[:12]}… are missing"
 
 
 def _readable(run: RunRecords, blob: str) -> bool:

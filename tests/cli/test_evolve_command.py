@@ -202,7 +202,7 @@ def test_what_fails_ranks_below_every_score_and_is_no_figure(tmp_path: Path) -> 
     assert failed
     assert {row["train_mean"] for row in failed} == {None}
     assert {row["missing"] for row in rows} == {0}
-    checked = CliRunner().invoke(app, ["verify", str(tmp_path / "out"), "--replay"])
+    checked = CliRunner().invoke(app, ["verify", str(tmp_path / "out"), "--replay", "all"])
     assert checked.exit_code == 0, checked.output
 
 

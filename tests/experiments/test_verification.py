@@ -25,7 +25,7 @@ from . import sample
 
 pytestmark = pytest.mark.skipif(not sample.isolated(), reason="policies cannot be confined here")
 
-REPLAY = Asked(replay=True)
+REPLAY = Asked(candidates=True)
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def better(data: dict[str, Any]) -> None:
 
 def test_a_published_suite_holds_wherever_it_lies(suite: Path, tmp_path: Path) -> None:
     copied = Path(shutil.copytree(suite, tmp_path / "elsewhere" / "copied"))
-    card = verify(copied, Asked(replay=True, most=2))
+    card = verify(copied, Asked(candidates=True, most=2))
     assert failed(card) == {}
     assert not_checked(card).keys() == {"anchor", "secrecy"}
     assert len(card.runs) == 2
@@ -91,11 +91,13 @@ def test_a_published_suite_holds_wherever_it_lies(suite: Path, tmp_path: Path) -
 def test_every_judged_rollout_is_played_again(run: Path) -> None:
     card = verify(run, REPLAY)
     assert failed(card) == {}
-    judged = [line["data"]["scores"] for line in events(run) if line["kind"] in ("judging.scored", "reference.scored")]
-    count = sum(map(len, judged))
-    assert next(check.reason for check in card.checks if check.name == "replay").startswith(
-        f"{count} of {count} judged"
+    made = [line["data"].get("scores") or line["data"].get("outcomes") or () for line in events(run)]
+    count = sum(map(len, made))
+    assert next(check.reason for check in card.checks if check.name == "replay") == (
+        f"{count} of {count} replayed and equal"
     )
+    assert sum(row.equal for row in card.replays) == count
+    assert {row.split for row in card.replays} == {"train", "validation", "heldout"}
 
 
 def _byte_of_a_blob(run: Path) -> None:
@@ -209,7 +211,7 @@ def _judged_before_the_session_was_closed(run: Path) -> None:
         (_torn, "journal", "ends in an incomplete line"),
         (_configuration, "configuration", "the run started with"),
         (_claim, "card", r"runs\[0\]\.figures\[0\]\.value is"),
-        (_judged_before_the_session_was_closed, "events", "cases.judged before the session was closed"),
+        (_judged_before_the_session_was_closed, "events", "cases.judged: before the session was closed"),
     ],
 )
 def test_what_was_changed_is_found_and_named(
@@ -324,7 +326,7 @@ def test_events_of_the_right_form_and_no_sense_are_failures_and_no_crash(
     lines = events(run)
     change(next(line["data"] for line in lines if line["kind"] == kind))
     chained(run, lines)
-    assert failed(verify(run, Asked(replay=True, most=1)))
+    assert failed(verify(run, Asked(candidates=True, most=1)))
 
 
 def test_a_run_that_was_left_out_of_a_suite_is_missed(suite: Path, tmp_path: Path) -> None:

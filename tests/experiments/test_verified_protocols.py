@@ -66,7 +66,7 @@ def run_of(folder: Path, data: dict[str, Any]) -> Path:
 
 
 def verified(run: Path) -> dict[str, tuple[str, str]]:
-    return {check.name: (check.status, check.reason) for check in verify(run, Asked(replay=True)).checks}
+    return {check.name: (check.status, check.reason) for check in verify(run, Asked(candidates=True)).checks}
 
 
 @needs_sandbox
@@ -76,7 +76,7 @@ def test_what_programs_scored_in_worlds_is_played_again(tmp_path: Path) -> None:
     assert {status for status, _ in found.values()} <= {"passed", "not checked"}, found
     assert found["replay"][0] == "passed"
     forge(run, "reference.scored", better)
-    assert "and the journal says" in failed(verify(run, Asked(replay=True)))["replay"]
+    assert "and the journal says" in failed(verify(run, Asked(candidates=True)))["replay"]
 
 
 @needs_sandbox
@@ -84,10 +84,9 @@ def test_what_a_language_model_scored_is_not_comparable(tmp_path: Path) -> None:
     pytest.importorskip("reasoning_gym")
     found = verified(run_of(tmp_path / "runs" / "q", RESOURCES))
     assert {name for name, (status, _) in found.items() if status != "passed"} == {"secrecy", "anchor", "replay"}, found
-    assert found["replay"] == (
-        "not checked",
-        "not comparable: these tasks are solved by the language model offline/rule-follower",
-    )
+    status, reason = found["replay"]
+    assert status == "not checked"
+    assert reason.endswith("exempt: a language model answers these tasks")
 
 
 @needs_sandbox
@@ -102,12 +101,16 @@ def test_snapshots_of_harnesses_are_scored_again_from_their_trajectories(tmp_pat
     assert "scores[0] is" in failed(verify(run))["scores"]
 
 
-def checkpoints_of(run: Path) -> None:
+def checkpoints_of(run: Path, *without: str) -> None:
     found = verified(run)
-    assert {name for name, (status, _) in found.items() if status != "passed"} == {"secrecy", "anchor", "replay"}, found
-    assert found["replay"][1].startswith("not comparable")
+    open_ones = {"secrecy", "anchor", "replay", "derivation", *without}
+    assert {name for name, (status, _) in found.items() if status != "passed"} == open_ones, found
+    if without:
+        return
+    assert "not comparable" in found["replay"][1]
     (run / "models").rename(run.parent / "models")
-    assert verified(run)["replay"] == ("not checked", "weights were not kept")
+    status, reason = verified(run)["replay"]
+    assert (status, reason.endswith("exempt: weights were not kept")) == ("not checked", True)
 
 
 class TinySource:
@@ -133,7 +136,7 @@ def test_checkpoints_are_not_graded_again(tmp_path: Path, offer: Offer) -> None:
     )
     shutil.copy(sealed.path / "opened" / "one.json", rig.run / OPENED)
     rebuild_run(rig.run)
-    checkpoints_of(rig.run)
+    checkpoints_of(rig.run, "configuration")  # it has none
 
 
 @needs_sandbox

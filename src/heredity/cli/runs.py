@@ -35,9 +35,20 @@ if TYPE_CHECKING:
 
 def verify(
     folder: Path = typer.Argument(help="Folder of a run or a suite, as published."),
-    replay: bool = typer.Option(False, "--replay", help="Rerun candidates on the opened cases, in the sandbox."),
+    replay: list[str] = typer.Option(
+        None,
+        "--replay",
+        metavar="candidates|methods|all",
+        help="Play candidates again in the sandbox, or run built-in methods again from their seeds.",
+    ),
     sample: int | None = typer.Option(
-        None, "--sample", min=1, help="With --replay: number of rollouts of each run (all)."
+        None, "--sample", min=1, help="Number of rollouts of each run that are played again (all)."
+    ),
+    strict: bool | None = typer.Option(
+        None,
+        "--strict/--no-strict",
+        help="Exit with 3 if nothing failed but a claim could not be checked.",
+        show_default="for published folders",
     ),
     log: list[str] = typer.Option(
         None, "--log", help="Log of the owner's: git repository, file, or address of a Rekor instance; repeat for more."
@@ -48,25 +59,42 @@ def verify(
     card: Path | None = typer.Option(None, "--card", help="File for the card with all checks."),
     json_output: bool = typer.Option(False, "--json", help="Print the card as JSON and nothing else on stdout."),
 ) -> None:
-    """Check the claims of a run or a suite: its journal, opened cases, blobs, scores and figures.
+    """Check the claims of a run or a suite: its journal, opened cases, blobs, scores, figures and pages.
 
-    Example: heredity verify runs/demo-20260101-120000 --replay --sample 20
+    Exits with 0 if every check passed, 1 if one failed, and with --strict 3 if a claim could not be checked.
+
+    Example: heredity verify runs/demo-20260101-120000 --replay all --sample 20
     """
+    from heredity._core.errors import ConfigError
     from heredity.experiments.verification.cards import save_card
     from heredity.experiments.verification.logs import Given
-    from heredity.experiments.verification.verify import Asked
+    from heredity.experiments.verification.verify import Asked, is_published, unproven
     from heredity.experiments.verification.verify import verify as verified
 
-    asked = Asked(replay or sample is not None, sample, Given(log or (), trust or ()))
+    parts = {"candidates", "methods"} if "all" in (replay or ()) else {*(replay or ())}
+    if not parts <= {"candidates", "methods"}:
+        raise ConfigError(f"--replay {', '.join(sorted(parts))}: expected candidates, methods or all")
+    asked = Asked(
+        candidates="candidates" in parts or sample is not None,
+        methods="methods" in parts,
+        most=sample,
+        logs=Given(log or (), trust or ()),
+    )
     made = verified(folder, asked, lambda name: typer.echo(f"checking {name}", err=True))
+    if is_published(folder) if strict is None else strict:
+        made = made.model_copy(update={"unproven": unproven(made)})
     if card is not None:
         save_card(card, made)
     if json_output:
         typer.echo(json.dumps(made.model_dump(mode="json")))
     else:
         _verify_show(made)
+        for claim in made.unproven:
+            typer.echo(f"not shown: {claim}")
     if any(check.status == "failed" for check in made.checks):
         raise typer.Exit(1)
+    if made.unproven:
+        raise typer.Exit(3)
 
 
 def _verify_show(card: Card) -> None:
@@ -84,8 +112,25 @@ def _verify_show(card: Card) -> None:
         of = runs[0] if len(runs) == 1 else f"{len(runs)} runs" if runs else ""
         rows.append([name, status, of, reason or (checks[0].reason if len(checks) == 1 else "")])
     console.print(FittedTable.plain(("check", "", "of", "found"), rows, left=4))
+    if card.replays:
+        console.print(FittedTable.plain(("replayed", "on", "equal", "different", "exempt"), _replay_rows(card), left=2))
     statuses = ("passed", "failed", "not checked")
     console.print(", ".join(f"{sum(c.status == status for c in card.checks)} {status}" for status in statuses))
+
+
+def _replay_rows(card: Card) -> list[list[str]]:
+    """Return a row for each part that was made again, over all runs."""
+    rows: list[list[str]] = []
+    for what, split in dict.fromkeys((row.what, row.split) for row in card.replays):
+        some = [row for row in card.replays if (row.what, row.split) == (what, split)]
+        exempt: dict[str, int] = {}
+        for row in some:
+            for why, count in row.exempt.items():
+                exempt[why] = exempt.get(why, 0) + count
+        equal, recorded = sum(row.equal for row in some), sum(row.recorded for row in some)
+        reasons = "; ".join(f"{count}, as {why}" for why, count in exempt.items())
+        rows.append([what, split, f"{equal} of {recorded}", str(sum(row.different for row in some)), reasons or "0"])
+    return rows
 
 
 PORT = 8767

@@ -185,6 +185,7 @@ class Kind:
             reproduced (empty if they can).
         checks: the kind's checks for `heredity doctor`; the argument allows them to install packages as the user.
         schema: JSON schema of its task files; empty if it has none.
+        summed: whether a rollout's return is the sum of its rewards, and its length their number.
     """
 
     name: str
@@ -197,6 +198,7 @@ class Kind:
     unrepeatable: Callable[[Path], str] = lambda folder: ""
     checks: Callable[[bool], Iterable[Check]] = lambda install: ()
     schema: Callable[[], Mapping[str, Any]] = dict
+    summed: bool = False
 
     def check(self, execution: str) -> None:
         """Check that a model is configured if the kind needs one.

@@ -63,7 +63,7 @@ def best_files(folder: Path, run: RunResults) -> dict[str, bytes | Path]:
     """
     candidates = _Candidates(folder)
     candidate = candidates.load(run.selected.candidate) if run.selected else None
-    files: dict[str, bytes | Path] = {} if candidate is None else {**_files(candidate)}
+    files: dict[str, bytes | Path] = {} if candidate is None else {**tree_files(candidate)}
     if run.protocol is not None and (more := PROTOCOLS.load(run.protocol).best) is not None:
         files |= more(folder, candidates.events)
     return files
@@ -146,8 +146,8 @@ class _Candidates:
         first, last = self.load(self._first), self.load(run.selected.candidate) if run.selected else None
         if first is None or last is None or _is_program(last):
             return {}
-        before, changed = _files(first), dict[str, str]()
-        for path, content in _files(last).items():
+        before, changed = tree_files(first), dict[str, str]()
+        for path, content in tree_files(last).items():
             with contextlib.suppress(UnicodeDecodeError):
                 if before.get(path) != content:
                     changed[path] = content.decode()
@@ -158,7 +158,7 @@ def _is_program(candidate: Candidate) -> bool:
     return len(candidate.parts) == 1 and all("/" not in name for name in candidate.parts)
 
 
-def _files(candidate: Candidate) -> dict[str, bytes]:
+def tree_files(candidate: Candidate) -> dict[str, bytes]:
     """Return a candidate's files in the layout it is read from: a program at the top, resources below TYPE/NAME.
 
     Models are left out: such a resource only names weights, which its protocol stores.

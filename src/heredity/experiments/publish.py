@@ -345,7 +345,7 @@ def _manifest(
 
 def _strangers_card(folder: Path, wanted: Wanted) -> Card:
     """Verify a copy of a folder in a process that has neither this one's environment nor its place."""
-    arguments = ["--json", *(("--sample", str(wanted.sample)) if wanted.sample else ("--replay",))]
+    arguments = ["--json", *(("--sample", str(wanted.sample)) if wanted.sample else ("--replay", "all"))]
     arguments += _trusting()
     with EngineFolder() as home:
         copy = home / "copy"
@@ -390,5 +390,5 @@ def _remedied(check: str, run: str | None, reason: str) -> str:
 
 def command_for(folder: Path, sample: int | None) -> str:
     """Return the command with which a stranger verifies a published folder."""
-    replay = f"--sample {sample}" if sample else "--replay"
+    replay = f"--sample {sample}" if sample else "--replay all"
     return f"heredity verify {shlex.quote(folder.name)} {replay}"

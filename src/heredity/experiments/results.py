@@ -210,7 +210,9 @@ def write_lineage(folder: Path) -> Path:
     path, partial = folder / LINEAGE, folder / (LINEAGE + ".partial")
     for old in folder.glob(partial.name + "*"):
         old.unlink()
-    with Store(partial) as store, store.transaction():
+    # Of the record's time, so that the same journal gives the same rows.
+    ended = datetime.fromtimestamp(events[-1].at if events else 0, UTC)
+    with Store(partial, now=lambda: ended) as store, store.transaction():
         made = _record(store, BlobStore(folder / "blobs"), events)
         for digest in _accepted(events):
             for version in made.get(digest, {}).values():

@@ -28,7 +28,7 @@ from heredity.session.cases import FILE_NAME, HiddenCases, Opening
 
 OPENED = "opened.json"
 """File in a run's folder: the cases it was judged on, and the proof that they match its commitment."""
-OPENED_VERSION = 1
+OPENED_VERSION = 2
 _ORIGIN, _SUITES, _KEPT = "origin", "suites.json", "opened"
 
 
@@ -118,14 +118,19 @@ class SealedCases:
         return [path for path in map(self._path_of, self.load().ended) if path != self.suite]
 
     def keep(self, run_id: str, opening: Opening, views: Mapping[str, tuple[str, str, int]]) -> None:
-        """Store the opening of a judged run's commitment until it may be published.
+        """Store the opening of a judged run's commitment, with the entropy of all its tasks, until it may be published.
 
         Args:
             run_id: the run.
             opening: opening of its commitment.
             views: the taskset, split and number of tasks of each view.
         """
-        data = {"schema_version": OPENED_VERSION, "views": {k: list(v) for k, v in views.items()}, **asdict(opening)}
+        data = {
+            "schema_version": OPENED_VERSION,
+            "views": {k: list(v) for k, v in views.items()},
+            "entropy": f"{HiddenCases.open(self.path).entropy:064x}",
+            **asdict(opening),
+        }
         folder = self.path / _KEPT
         folder.mkdir(mode=0o700, exist_ok=True)
         write_atomic(folder / f"{run_id}.json", canonical_json(data) + b"\n")

@@ -18,7 +18,7 @@ from heredity.analysis.anytime import LEAST_SEEDS, LEVEL
 from heredity.configuration.config import Config
 from heredity.experiments.config import cells as cells_of
 from heredity.records import read_journal
-from heredity.records.events import EventKind
+from heredity.records.events import EventKind, by_name
 from heredity.records.journal import Event, Journal
 from heredity.results.suite import Scale, SeedLook, Sequential, Stop
 
@@ -93,6 +93,7 @@ class SequenceStopped(TypedDict):
 STARTED = EventKind("sequence.started", SequenceStarted)
 LOOKED = EventKind("sequence.looked", SequenceLooked)
 STOPPED = EventKind("sequence.stopped", SequenceStopped)
+EVENTS = by_name(STARTED, LOOKED, STOPPED)
 
 
 def seeds_of(given: int | list[int], most: int | None) -> list[int]:

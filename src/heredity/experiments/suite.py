@@ -30,7 +30,15 @@ from heredity.experiments.measured import keep_measured
 from heredity.experiments.progress import CountingRunner, RunProgress, Silent, Watcher
 from heredity.experiments.results import is_run, metrics_of, read_run, rebuild_run, rebuild_suite, write_derived
 from heredity.experiments.sealed import SealedCases
-from heredity.experiments.sequence import LOOKED, NAME, STOPPED, SequenceLooked, SequenceRecord, read_sequence
+from heredity.experiments.sequence import (
+    LOOKED,
+    NAME,
+    STOPPED,
+    SequenceLooked,
+    SequenceRecord,
+    SequenceStarted,
+    read_sequence,
+)
 from heredity.experiments.transparency.writer import SuiteLog
 from heredity.methods.operators.dialogue import Steps
 from heredity.models.waiting import noticing
@@ -141,11 +149,37 @@ def blocks(folder: Path, cells: Sequence[Cell]) -> Generator[list[Cell]]:
                 return
             if seed not in (look["seed"] for look in sequence.looks):
                 look = runs.look(seed, sequence.labels)
-                decided = look["p"] is not None and look["p"] <= sequence.rule["level"]
-                ended = Stop.DECIDED if decided else Stop.MOST_SEEDS if seed == sequence.rule["seeds"][-1] else None
+                ended = stopped_by(look, sequence.rule)
                 journal.append_many([LOOKED.line(look), *([STOPPED.line({"reason": ended})] if ended else [])])
                 journal.sync()
                 sequence = SequenceRecord.of(journal.events)
+
+
+def looked(seed: int, finished: Sequence[tuple[RunResults, str]], pair: tuple[str, str]) -> SequenceLooked:
+    """Compare two entries on the runs of all seeds up to one.
+
+    Args:
+        seed: the last seed.
+        finished: the runs, each with the label of its evolver.
+        pair: labels of the entries.
+    """
+    tasksets = taskset_scores([run for run, _ in finished], [label for _, label in finished], metrics_of)
+    look, scale = sequential_look(tasksets, pair)
+    return {
+        "seed": seed,
+        "pairs": 0 if look is None else look.seeds,
+        "difference": None if look is None else look.difference,
+        "ci": None if look is None else look.interval,
+        "p": None if look is None else look.p,
+        "scale": scale,
+    }
+
+
+def stopped_by(look: SequenceLooked, rule: SequenceStarted) -> Stop | None:
+    """Return why a sequence ends with a look; None if it goes on."""
+    if look["p"] is not None and look["p"] <= rule["level"]:
+        return Stop.DECIDED
+    return Stop.MOST_SEEDS if look["seed"] == rule["seeds"][-1] else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,17 +196,9 @@ class _Runs:
 
     def look(self, seed: int, pair: tuple[str, str]) -> SequenceLooked:
         """Compare the two entries on all seeds up to this one."""
-        finished = [(self.read[c.id], c.label) for c in self.cells if c.seed <= seed and self._finished(c)]
-        tasksets = taskset_scores([run for run, _ in finished], [label for _, label in finished], metrics_of)
-        look, scale = sequential_look(tasksets, pair)
-        return {
-            "seed": seed,
-            "pairs": 0 if look is None else look.seeds,
-            "difference": None if look is None else look.difference,
-            "ci": None if look is None else look.interval,
-            "p": None if look is None else look.p,
-            "scale": scale,
-        }
+        return looked(
+            seed, [(self.read[c.id], c.label) for c in self.cells if c.seed <= seed and self._finished(c)], pair
+        )
 
     def _finished(self, cell: Cell) -> bool:
         path = self.folder / "runs" / cell.id

@@ -209,6 +209,8 @@ class Protocol:
         metrics: its typed part of the results, and the score properties that the shared analysis needs.
         report: its sections of report pages.
         events: its journal events beyond those of all runs: kind to data type.
+        measured: kinds of events that the judge writes from measurements, which verification takes as given; it derives the
+            others again.
         selection: repeats the judge's selection of the final candidate from the record, for later verification.
         best: returns the files to add to a run's `best/` next to the final candidate, such as answers, given the run's folder and
             its events; a path is copied.
@@ -222,5 +224,6 @@ class Protocol:
     metrics: Metrics = field(default_factory=CommonMetrics)
     report: Report = field(default_factory=PlainReport)
     events: Mapping[str, type] = field(default_factory=lambda: MappingProxyType({}))
+    measured: frozenset[str] = frozenset()
     selection: Selection | None = None
     best: Callable[[Path, Sequence[Event]], Mapping[str, bytes | Path]] | None = None

@@ -16,9 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, NotRequired, TypeVar, cast
+from typing import Any, Generic, Literal, NotRequired, TypeVar, cast, get_args, get_type_hints
 
-from typing_extensions import TypedDict  # Pydantic requires typing_extensions.TypedDict before Python 3.12.
+from typing_extensions import (
+    TypedDict,
+    is_typeddict,
+)  # Pydantic requires typing_extensions.TypedDict before Python 3.12.
 
 from heredity.records.journal import Event, Line
 
@@ -106,6 +109,19 @@ class EventKind(Generic[Data]):
 def by_name(*kinds: EventKind[Any]) -> dict[str, type]:
     """Return the type of the data of each kind of event, for `heredity schema journal`."""
     return {kind.name: kind.data for kind in kinds}
+
+
+def closed(data: Any) -> Any:
+    """Return a type of data with which Pydantic refuses unknown fields, at any depth; a type that allows some says so itself."""
+    if is_typeddict(data):
+        if not hasattr(data, "__pydantic_config__"):
+            data.__pydantic_config__ = {"extra": "forbid"}
+            for hint in get_type_hints(data).values():
+                closed(hint)
+    else:
+        for part in get_args(data):
+            closed(part)
+    return data
 
 
 class FailureData(TypedDict):
@@ -300,6 +316,9 @@ class TaskLabels(TypedDict):
     domain: str
     source_benchmark: str
     cluster: NotRequired[str]
+
+
+TaskLabels.__pydantic_config__ = {"extra": "allow"}  # type: ignore[attr-defined]
 
 
 class PlannedBatch(TypedDict):

@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
@@ -308,13 +308,21 @@ class Store:
     `get`, `list`, `move`; the others read its records.
     """
 
-    def __init__(self, path: AnyPath, *, create: bool = True, intact: bool = False) -> None:
+    def __init__(
+        self,
+        path: AnyPath,
+        *,
+        create: bool = True,
+        intact: bool = False,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
         """Open a store, which is created if missing.
 
         Args:
             path: the file; SQLite keeps `-wal` and `-shm` files next to it while it is open.
             create: whether to create it.
             intact: open it without the changes lost from a damaged `-wal` file; `check` lists them.
+            now: the time of moves of heads.
 
         Raises:
             ConfigError: if it is missing and `create` is false.
@@ -323,6 +331,7 @@ class Store:
             RecordError: if it cannot be created or opened, as on a full disk.
         """
         self.path = path = Path(path)
+        self._now = now
         if not path.exists():
             if not create:
                 raise ConfigError(f"there is no store of resources at {path}; name another, or register one first")
@@ -632,7 +641,7 @@ class Store:
         checked_name(branch, "name of a branch")
         digest = version.digest
         self._write_head((version.type, version.name, branch, digest), hidden)
-        move = Move(branch, digest, action, datetime.now(UTC).isoformat(timespec="microseconds"))
+        move = Move(branch, digest, action, self._now().isoformat(timespec="microseconds"))
         body = canonical_json(move.to_json()).decode()
         self._db.execute(
             "INSERT INTO moves (type, name, body, seal) VALUES (?, ?, ?, ?)",

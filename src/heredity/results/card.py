@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from pydantic import Field
+
 from heredity.results.base import Interval, Result, Times
 from heredity.results.run import RunStatus
 
@@ -31,6 +33,24 @@ class Check(Result):
     run: str | None
     status: CheckStatus
     reason: str
+
+
+class Replayed(Result):
+    """Part of a run that was made again: `equal` and `different` of `recorded`, the others exempt or not drawn.
+
+    Attributes:
+        what: `"candidates"`, whose rollouts were played again, or `"methods"`.
+        split: for candidates, the view or `"train"`; else empty.
+        exempt: why some could not be compared, with their number. They are not a pass.
+    """
+
+    what: str
+    run: str | None
+    split: str
+    recorded: int
+    equal: int
+    different: int
+    exempt: dict[str, int]
 
 
 class Figure(Result):
@@ -84,6 +104,8 @@ class Card(Result):
         checks: checks made; empty before `heredity verify`.
         organisation: that of its runs; None if they differ.
         higher_is_better: direction of all figures that are scores.
+        replays: parts that were made again; empty without `--replay`.
+        unproven: claims that could not be checked, where `--strict` asks for them.
     """
 
     schema_version: int = CARD_VERSION
@@ -93,3 +115,5 @@ class Card(Result):
     checks: list[Check]
     organisation: str | None = None
     higher_is_better: bool = True
+    replays: list[Replayed] = Field(default_factory=list["Replayed"])
+    unproven: list[str] = Field(default_factory=list[str])

@@ -214,6 +214,7 @@ class Bench:
         train: the train tasks, by task index.
         others: rollouts under other execution models, by model name.
         judgements: earlier judgements of the suite under the same conditions; None judges everything anew.
+        final: True if what is recorded as missing stays missing, as when a record is verified.
     """
 
     records: Committer
@@ -224,6 +225,7 @@ class Bench:
     train: Sequence[Task] = ()
     others: Mapping[str, Rollouts] = field(default_factory=dict[str, Rollouts])
     judgements: Judgements | None = None
+    final: bool = False
 
     def view(self, name: str) -> View:
         """Return a view.

@@ -38,6 +38,11 @@ class Opening:
     digest: str
     cases: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
 
+    @classmethod
+    def of(cls, salt: str, cases: Mapping[str, Any]) -> Opening:
+        """Return the opening of the commitment to `cases` with this salt."""
+        return cls(_commit(salt, cases), salt, digest_json(cases), cases)
+
     def fits(self, cases: Mapping[str, Any]) -> bool:
         """Return True if `cases` are the ones committed to."""
         return self.digest == digest_json(cases) and self.commitment == _commit(self.salt, cases)
@@ -171,7 +176,7 @@ class HiddenCases:
             cases.setdefault(taskset.info.name, {}).update(self.cases([taskset], {split: count})[taskset.info.name])
         named = [[taskset.info.name, split, count] for taskset, split, count in draws]
         salt = digest_bytes(self.salt + canonical_json(named))
-        return Opening(_commit(salt, cases), salt, digest_json(cases), cases)
+        return Opening.of(salt, cases)
 
     def _to_json(self) -> dict[str, Any]:
         secret = {"schema_version": 1, "entropy": f"{self.entropy:064x}", "salt": self.salt.hex()}

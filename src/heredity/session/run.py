@@ -43,7 +43,7 @@ from heredity.session.schedule import BatchPlan, Probe
 from heredity.session.session import Publish, Session, SessionRules
 from heredity.session.session_log import cut_torn_request, score_to_json
 from heredity.session.views import Cases, ViewPlan
-from heredity.tasks import Taskset
+from heredity.tasks import Taskset, TasksetInfo
 
 _NOT_THE_EVOLVER = (RecordError, HostError, IsolationError, MissingExtraError)
 
@@ -209,7 +209,7 @@ async def run_evolution(
 async def _begin(
     folder: RunFolder, records: Committer, plan: RunPlan, conditions: Conditions, opening: Opening
 ) -> None:
-    started = _started(plan, conditions, opening)
+    started = start_of(plan, conditions.taskset.info, opening)
     events = records.journal.events
     if not events:
         folder.save_config(plan.config)
@@ -222,8 +222,14 @@ async def _begin(
         await records.commit([RUN_RESUMED.line({"attempt": attempt, "reason": reason})])
 
 
-def _started(plan: RunPlan, conditions: Conditions, opening: Opening) -> RunStarted:
-    info = conditions.taskset.info
+def start_of(plan: RunPlan, info: TasksetInfo, opening: Opening) -> RunStarted:
+    """Return the data of a run's `run.started`.
+
+    Args:
+        plan: the settings of the run.
+        info: its taskset.
+        opening: the opening of the commitment to its hidden cases.
+    """
     budget = {name: amount for name, amount in asdict(plan.budget).items() if amount is not None}
     started: RunStarted = {
         "run_id": plan.run_id,

@@ -434,4 +434,5 @@ KIND = Kind(
     ),
     usage=lambda trajectory: None,
     checks=machine_checks,
+    summed=True,
 )

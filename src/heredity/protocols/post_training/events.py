@@ -7,7 +7,7 @@ from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
-from heredity.records.events import Clustered, Compared, EventKind, Scores, by_name
+from heredity.records.events import RUN_STARTED, Clustered, Compared, EventKind, RunStarted, Scores, by_name
 
 RECORD = "posttraining"
 """Key of the additional fields in `run.started`."""
@@ -16,6 +16,12 @@ RECORD = "posttraining"
 def training_of(started: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the post-training part of `run.started`: the trained model, and the grading engine."""
     return started.get(RECORD) or {}
+
+
+class TrainingStarted(RunStarted):
+    """Description of a run, with the trained model and the grading engine."""
+
+    posttraining: NotRequired[Mapping[str, Any]]
 
 
 class BaselineScored(Compared, Clustered):
@@ -97,5 +103,6 @@ SETTINGS_OVERRIDDEN = EventKind("settings.overridden", SettingsOverridden)
 TEXTS_MET = EventKind("texts.met", TextsMet)
 
 EVENTS = by_name(
-    BASELINE_SCORED, GRADING_REPEATED, CODE_REVISED, CHECKPOINT_KEPT, CHECKPOINT_DROPPED, SETTINGS_OVERRIDDEN, TEXTS_MET
-)
+    EventKind(RUN_STARTED.name, TrainingStarted), BASELINE_SCORED, GRADING_REPEATED, CODE_REVISED, CHECKPOINT_KEPT,
+    CHECKPOINT_DROPPED, SETTINGS_OVERRIDDEN, TEXTS_MET,
+)  # fmt: skip

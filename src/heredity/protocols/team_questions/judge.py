@@ -389,7 +389,7 @@ def _unusable(evolutions: Iterable[TeamEvolved | None]) -> str:
 
 def _recorded(bench: Bench, task: Task) -> bool:
     answered = bench.recorded(TEAM_ANSWERED, task=task.id)
-    return answered is not None and answered["status"] != MISSING
+    return answered is not None and (bench.final or answered["status"] != MISSING)
 
 
 def _scores(rows: Sequence[TeamAnswered]) -> ViewScores:

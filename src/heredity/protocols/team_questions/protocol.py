@@ -497,5 +497,6 @@ PROTOCOL = Protocol(
     metrics=METRICS,
     report=REPORT,
     events=EVENTS,
+    measured=frozenset({TEAM_ANSWERED.name, TEAM_PRACTISED.name}),
     best=winning_files,
 )

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NotRequired
+from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
-from heredity.records.events import EventKind, by_name
+from heredity.records.events import RUN_STARTED, EventKind, RunStarted, by_name
+
+
+class WithinStarted(RunStarted):
+    """Description of a run, with the settings of its rounds; `oracle` says that ground truth was fed back."""
+
+    within: Mapping[str, Any]
+    oracle: bool
 
 
 class WithinProposed(TypedDict):
@@ -106,4 +113,6 @@ WITHIN_SAMPLED = EventKind("within.sampled", WithinSampled)
 
 WITHIN_JUDGED = EventKind("within.judged", WithinJudged)
 
-EVENTS = by_name(WITHIN_PROPOSED, WITHIN_ENDED, WITHIN_SAMPLED, WITHIN_JUDGED)
+EVENTS = by_name(
+    EventKind(RUN_STARTED.name, WithinStarted), WITHIN_PROPOSED, WITHIN_ENDED, WITHIN_SAMPLED, WITHIN_JUDGED
+)

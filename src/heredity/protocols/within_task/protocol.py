@@ -25,7 +25,14 @@ from heredity.methods.registry import METHODS, method
 from heredity.models import Model
 from heredity.models.contract import NOTHING_USED, Usage
 from heredity.protocols.contract import Evolver, Needs, Protocol, RunContext, Setup, SuiteContext
-from heredity.protocols.within_task.events import EVENTS, WITHIN_ENDED, WITHIN_PROPOSED, WITHIN_SAMPLED, WithinSampled
+from heredity.protocols.within_task.events import (
+    EVENTS,
+    WITHIN_ENDED,
+    WITHIN_JUDGED,
+    WITHIN_PROPOSED,
+    WITHIN_SAMPLED,
+    WithinSampled,
+)
 from heredity.protocols.within_task.programs import METRICS, TaskAccount, accounts_of, journal_programs
 from heredity.protocols.within_task.report import REPORT
 from heredity.protocols.within_task.rounds import (
@@ -451,5 +458,6 @@ PROTOCOL = Protocol(
     metrics=METRICS,
     report=REPORT,
     events=EVENTS,
+    measured=frozenset({WITHIN_JUDGED.name}),
     best=answers,
 )

@@ -28,7 +28,7 @@ from heredity.kinds.world.themes import PREFIX
 from heredity.protocols.contract import Needs, RunContext, Setup, SuiteContext
 from heredity.protocols.world_generation.author import WorldAuthor, guide
 from heredity.records import Blob, Event
-from heredity.records.events import JUDGING_SCORED, JUDGING_SELECTED, EventKind, by_name
+from heredity.records.events import JUDGING_SCORED, JUDGING_SELECTED, RUN_STARTED, EventKind, RunStarted, by_name
 from heredity.resources import Candidate, SourceTree
 from heredity.results.status import Status
 from heredity.session.bench import Bench, Evolved, Reference, Verdict, conclude, load_candidate, require
@@ -171,6 +171,12 @@ RECORD = "generation"
 """Key of the additional fields in `run.started`."""
 
 
+class GenerationStarted(RunStarted):
+    """Description of a run, with the world to build."""
+
+    generation: Mapping[str, Any]
+
+
 class GatesExecuted(TypedDict):
     """All gates on the selected world, from one hidden seed; `reports` has `gate`, `passed`, `findings`, `figures` of each.
 
@@ -197,7 +203,7 @@ class WorldAdmitted(TypedDict):
 GATES_EXECUTED = EventKind("gates.executed", GatesExecuted)
 WORLD_ADMITTED = EventKind("world.admitted", WorldAdmitted)
 
-EVENTS = by_name(GATES_EXECUTED, WORLD_ADMITTED)
+EVENTS = by_name(EventKind(RUN_STARTED.name, GenerationStarted), GATES_EXECUTED, WORLD_ADMITTED)
 
 
 def shelve(folder: Path, files: SourceTree, levels: bytes, certificate: bytes) -> None:

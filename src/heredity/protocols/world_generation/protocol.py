@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from heredity.protocols.contract import Protocol
 from heredity.protocols.world_generation.judge import (
     EVENTS,
+    GATES_EXECUTED,
     BuildBudgetSection,
     GateViewsSection,
     GenerationSection,
@@ -24,6 +25,7 @@ from heredity.protocols.world_generation.metrics import (
     YieldRow,
     runs_of,
 )
+from heredity.records.events import JUDGING_SCORED
 from heredity.results import text
 from heredity.results.page import (
     Cell,
@@ -225,5 +227,6 @@ PROTOCOL = Protocol(
     metrics=METRICS,
     report=REPORT,
     events=EVENTS,
+    measured=frozenset({GATES_EXECUTED.name, JUDGING_SCORED.name}),
     selection=selected,
 )

@@ -47,7 +47,7 @@ lock:  ## Pin the dependencies anew (needs uv).
 	uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --extra video \
 		-o requirements/base.lock pyproject.toml
 	uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --extra video --extra core16 --extra llm \
-		--extra reasoning --extra documents --extra mcp --extra acp --extra a2a --extra embeddings --extra gepa --extra inspect --extra browser --extra web --extra transparency --group dev -o requirements/dev.lock pyproject.toml
+		--extra reasoning --extra documents --extra mcp --extra acp --extra a2a --extra embeddings --extra gepa --extra polish --extra inspect --extra browser --extra web --extra transparency --group dev -o requirements/dev.lock pyproject.toml
 	uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --group local \
 		-c requirements/dev.lock -o requirements/local.lock pyproject.toml
 	uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --group docs \

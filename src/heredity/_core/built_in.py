@@ -53,6 +53,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "grpo": "heredity.methods.grpo:Grpo",
         "map-elites": "heredity.methods.map_elites:MapElites",
         "parametric": "heredity.methods.parametric:Parametric",
+        "polish": "heredity.methods.polish:Polish",
         "random": "heredity.methods.random_policy:RandomPolicy",
         "refine": "heredity.methods.refine:Refine",
         "reflection": "heredity.methods.reflection:Reflection",

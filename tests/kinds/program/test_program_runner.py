@@ -64,6 +64,7 @@ def test_scores_metrics_and_texts(tmp_path: Path) -> None:
     assert (one.status, one.total_reward) == ("ok", 3.0)
     assert one.columns["info/metrics"][0] == {"size": 3.0, "twice": 6.0}
     assert one.columns["info/texts"][0] == {"feedback": "as it is"}
+    assert one.columns["info/answer"] == ["3"]
     assert "hello" in one.stderr
     assert one.cost["cpu_s"] > 0
 

@@ -46,6 +46,14 @@ def test_a_program_is_no_part_of_what_scores_it(tmp_path: Path) -> None:
         ({"task_toml": 'title = "x"\nfailure_score = nan\n'}, "failure_score"),
         ({"task_toml": 'title = "x"\nscorer = "../scorer.py"\n'}, "scorer"),
         ({"task_toml": 'title = "x"\nscorer = "other.py"\n'}, "no such file"),
+        ({"task_toml": 'title = "x"\nanswer = "answer.py"\n'}, "no such file"),
+        (
+            {
+                "task_toml": 'title = "x"\nanswer = "program.py"\n',
+                "scorer_py": "def evaluate(program_path):\n    return {}\n",
+            },
+            "no verify(answer)",
+        ),
         ({"scorer_py": "def score():\n    pass\n"}, "verify(answer)"),
         ({"scorer_py": "def verify(:\n"}, "not valid Python"),
         ({"program_py": "x = 1\n"}, "solve()"),

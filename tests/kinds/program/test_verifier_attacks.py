@@ -84,6 +84,42 @@ def points() -> dict[str, Any]:
     }
 
 
+def spread_points() -> dict[str, Any]:
+    honest = program("distance-ratio-16").solve()
+    return {
+        **strange(honest, (0, 0)),
+        "one less": honest[:-1],
+        "one more": [*honest, [0.1, 0.1]],
+        "all the same": [[0.2, 0.2]] * 16,
+        "two the same": [honest[0], *honest[:-1]],
+        "two apart by the least number": [[0, 0], [0, TINY], *honest[2:]],
+        "a third number": [[*point, 1] for point in honest],
+        "so near that squares round to zero": [[1e-200 * x, 1e-200 * y] for x, y in honest],
+        "so far that squares are infinite": [[1e200 * x, 1e200 * y] for x, y in honest],
+        "a million times as large": [[1e7 * x, 1e7 * y] for x, y in honest],
+    }
+
+
+def rectangles() -> dict[str, Any]:
+    width, honest = program("circles-in-rectangle-21").solve()
+    square = [[x * 0.8, y * 0.8, r * 0.8] for x, y, r in grid(21, 5)]
+    return {
+        **strange([width, honest], (1, 0, 2)),
+        "no width": honest,
+        "a width that is true": [True, square],
+        "a width that is text": ["0.8", honest],
+        "as wide as the perimeter allows and more": [2.0 + ULP, honest],
+        "no height": [2, honest],
+        "a negative width": [-1.0, honest],
+        "larger by the last bit of the width": [width * (1 - ULP), [[x * 1.01, y, r * 1.01] for x, y, r in honest]],
+        "one more": [width, [*honest, [0.4, 0.6, 0.001]]],
+        "one less": [width, honest[:-1]],
+        "all the same": [width, [[0.4, 0.6, 0.4]] * 21],
+        "over the edge": [width, with_cell(honest, (0, 0), 0.0)],
+        "a negative radius": [width, with_cell(honest, (1, 2), -0.5)],
+    }
+
+
 def steps() -> dict[str, Any]:
     honest = program("min-overlap").solve()
     return {
@@ -153,6 +189,8 @@ ATTEMPTS: dict[str, dict[str, Any]] = {
     "circle-packing-26": circles(26),
     "circle-packing-32": circles(32),
     "heilbronn-11": points(),
+    "distance-ratio-16": spread_points(),
+    "circles-in-rectangle-21": rectangles(),
     "min-overlap": steps(),
     "sorting-network-16": networks(),
     "matmul-3x3": schemes(),
@@ -162,6 +200,8 @@ HONEST: dict[str, Any] = {
     "circle-packing-26": grid(26, 8),
     "circle-packing-32": grid(32, 8),
     "heilbronn-11": program("heilbronn-11").solve(),
+    "distance-ratio-16": program("distance-ratio-16").solve(),
+    "circles-in-rectangle-21": program("circles-in-rectangle-21").solve(),
     "min-overlap": program("min-overlap").solve(),
     "sorting-network-16": batcher(16),
     "matmul-3x3": program("matmul-3x3").solve(),

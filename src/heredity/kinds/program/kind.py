@@ -109,6 +109,8 @@ _OUTPUT_BYTES = 16 << 20
 _MOST_REPLY = 2 << 20
 """Maximum size of metrics and texts in bytes, since parsing blocks the event loop; answers are passed on unparsed."""
 _ANSWER = b"answer\n"
+_MOST_RECORDED = 64 << 10
+"""Maximum size of a recorded answer, in bytes of JSON; larger ones are not recorded."""
 _DISK_BYTES = 256 << 20
 _SCRIPT = "cp -r /source/. . && exec {python} -B -P .guest.py"
 
@@ -122,6 +124,7 @@ class _Record:
     cpu_s: float = 0.0
     peak_bytes: int = 0
     stages: list[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
+    answer: str = ""
 
     def failed(self, status: str, failure_source: FailureSource, message: str, trace: str = "") -> Trajectory:
         """Return the record of a measurement that an error ended early."""
@@ -149,6 +152,8 @@ class _Record:
             "info/metrics": [dict(metrics)],
             "info/texts": [dict(texts)],
         }
+        if self.answer:
+            columns["info/answer"] = [self.answer]
         cost = {"cpu_s": self.cpu_s, "peak_bytes": float(self.peak_bytes)}
         ids = self.job.task.id, self.job.candidate.digest
         return Trajectory(
@@ -282,6 +287,8 @@ async def _judged(
             )
         # The program's files are absent where its answer is judged.
         answer = solved.stdout.removeprefix(_ANSWER)
+        if len(answer) <= _MOST_RECORDED:
+            record.answer = answer.decode()
         ended = await call({**request, "do": "verify"}, files, answer)
         reply = _reply(ended, "the scorer", FailureSource.ENVIRONMENT, bench.limits)
     metrics, texts = reply.get("metrics"), reply.get("texts", {})

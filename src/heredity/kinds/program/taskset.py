@@ -62,6 +62,8 @@ class Declared(BaseModel):
         best_known: the best published value of the metric, and its source.
         stages: thresholds of an evaluator with `evaluate_stage1` and so on: a stage runs if the one before reached
             its own.
+        answer: file that describes what `solve()` returns as a vector, for methods that search numerically; see
+            `heredity.methods.operators.polisher`. Methods may read it, and programs may carry it.
         folders: subfolders that the scorer reads from (files next to it are always present).
         python: interpreter, such as a virtual environment's, whose packages the program and the scorer may import; a
             relative path starts at the task's folder. By default the one that runs Heredity.
@@ -78,6 +80,7 @@ class Declared(BaseModel):
     best_known: Annotated[float, Field(allow_inf_nan=False)] | None = None
     best_known_source: str = ""
     stages: tuple[Annotated[float, Field(allow_inf_nan=False)], ...] = ()
+    answer: Annotated[str, Field(pattern=rf"^$|{_PLAIN}")] = ""
     folders: tuple[Annotated[str, Field(pattern=_PLAIN)], ...] = ()
     python: str = ""
 
@@ -149,7 +152,12 @@ def read_program_task(folder: Path) -> ProgramTask:
     statement, files = "", _files(folder, declared)
     for name in files.keys() & {declared.program, declared.scorer, STATEMENT}:
         files[name] = files[name].removeprefix(codecs.BOM_UTF8)
-    for name, what in ((declared.program, "program"), (declared.scorer, "scorer")):
+    roles = {
+        "program": declared.program,
+        "scorer": declared.scorer,
+        **({"answer": declared.answer} if declared.answer else {}),
+    }
+    for what, name in roles.items():
         if name not in files:
             raise ConfigError(f"{path}: {what} is {name!r}, and {folder} has no such file; correct the name or add it")
         with reading(folder / name, "text", "give a source file"):
@@ -158,6 +166,10 @@ def read_program_task(folder: Path) -> ProgramTask:
         with reading(folder / STATEMENT, "text", "write it in Markdown"):
             statement = files.pop(STATEMENT).decode()
     form, seeded = _form(declared, folder / declared.scorer, files)
+    if declared.answer and form != "verify":
+        raise ConfigError(
+            f"{path}: answer describes what solve() returns, and the scorer has no verify(answer); remove it"
+        )
     task = ProgramTask(folder, declared, statement, files, form, seeded)
     if task.python is not None and not os.access(task.python, os.X_OK):
         raise ConfigError(
@@ -299,6 +311,7 @@ class ProgramTaskset:
                 "statement": task.statement,
                 "program_file": declared.program,
                 "entry": "solve" if task.form == "verify" else "",
+                "answer": task.files[declared.answer].decode() if declared.answer else "",
                 "metric": f"{declared.metric or 'combined_score, or else the mean of all that the start program has'}; {better}",
                 "best_known": declared.best_known,
                 "best_known_source": declared.best_known_source,

@@ -3,11 +3,11 @@
 import math
 
 
+# EVOLVE-BLOCK-START
 def solve():
     return shrunk(grown(centres()))
 
 
-# EVOLVE-BLOCK-START
 COUNTS = (1, 8, 17)
 DISTANCES = (0.0, 0.25, 0.45)
 PHASES = (0.0, 0.0, 0.0)

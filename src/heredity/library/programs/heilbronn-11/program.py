@@ -1,11 +1,11 @@
 """11 points in the triangle x >= 0, y >= 0, x + y <= 1."""
 
 
+# EVOLVE-BLOCK-START
 def solve():
     return [list(inside(point)) for point in points()]
 
 
-# EVOLVE-BLOCK-START
 POINTS = (
     (0.05, 0.05), (0.9, 0.03), (0.03, 0.9), (0.5, 0.02), (0.02, 0.5), (0.48, 0.5),
     (0.2, 0.15), (0.66, 0.14), (0.16, 0.64), (0.36, 0.3), (0.28, 0.42),

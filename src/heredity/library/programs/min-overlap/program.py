@@ -3,12 +3,11 @@
 STEPS = 40
 
 
-def solve():
-    values = [min(max(v, 0.0), 1.0) for v in function()]
-    return values if max(values) * len(values) <= 2 * sum(values) else [1.0] * len(values)
-
-
 # EVOLVE-BLOCK-START
+def solve():
+    return bounded(function())
+
+
 HEIGHTS = (0.3, 0.4, 0.5, 0.6, 0.6, 0.6, 0.5, 0.4, 0.3, 0.2)
 
 
@@ -23,3 +22,9 @@ def function():
         values.append(HEIGHTS[left] * (1 - share) + HEIGHTS[left + 1] * share)
     return values + values[::-1]
 # EVOLVE-BLOCK-END
+
+
+def bounded(values):
+    """Return the values between 0 and 1; all 1 if one of them would exceed 1 when scaled."""
+    values = [min(max(v, 0.0), 1.0) for v in values]
+    return values if max(values) * len(values) <= 2 * sum(values) else [1.0] * len(values)

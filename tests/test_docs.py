@@ -265,6 +265,8 @@ SMALL_SUITE: dict[str, Any] = {
 
 EXAMPLES = {
     "bus.py": ([], "ok 10"),
+    "launcher.py": ([], "--model openai/gpt-5"),
+    "scripted_model.py": ([], "It is Lima."),
     "noting.py": ([], "note what the verifier said"),
     "sandboxed_programs.py": ([], "'done': True"),
     "team.py": ([], "1969"),

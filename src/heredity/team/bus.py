@@ -174,6 +174,11 @@ class _Place:
 class Bus:
     """Carries the messages of one session.
 
+    A request always ends: `ok`, `failed` (the handler raised), `timed_out`, `cancelled` or `refused`. Another
+    participant's error is never an exception for its caller. Failures outside the team (disk, provider, sandbox, budget)
+    are raised, and the team resumes from there. Participants do not block each other; a handler is cancelled at its
+    timeout. Chains of waiting participants end at sixteen. Cancelling a request also cancels what it waits for.
+
     Attributes:
         record: the messages sent and answered.
         session: the session of its messages.

@@ -1,4 +1,9 @@
-"""`offline/harness-writer`: an optimizer's model that repairs the harness of the shell worker from evidence in rollouts."""
+"""`offline/harness-writer`: an optimizer's model that repairs the harness of the shell worker from evidence in rollouts.
+
+It answers all requests of optimizers, and those of the `gepa` package. It knows the lessons, but not which task needs
+which, so it also writes down useless and harmful ones. `offline/harness-writer-careless` forgets the last line of the
+middleware, so that every attempt fails, and fixes that only if the rejected proposals say so, as the contract gate does.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,17 @@
-"""`offline/shell-worker`: attempts the library's container tasks with a shell, well or badly depending on its harness."""
+"""`offline/shell-worker`: attempts the library's container tasks with a shell, well or badly depending on its harness.
+
+It works on the 26 container tasks of the library through the tool `shell`, in two to four turns, and knows a script for
+each. Its commands really run. It recognises a task by the words of its instruction; for any other it does nothing. Each
+script fails in a specific way unless the worker has the lessons that the task needs (`heredity.library.models.lessons`):
+
+- Words count anywhere in the system message. One clause has to hold the words of a lesson, such as `file names can
+  contain spaces: always quote them`. Of more than 300 words it reads the first and the last 150;
+  `offline/shell-worker-narrow`, of more than 100 the first and the last 50.
+- A tool whose name or description mentions tables or CSV is called with the path of the table. It helps if its result
+  says that cells are quoted (`"quoted": true`).
+- A result of more than 1200 characters makes it lose all lessons. Middleware that shortens results fixes that.
+- With probability 0.15, drawn from the task and the request's seed, it has all lessons of a task untaught.
+"""
 
 from __future__ import annotations
 

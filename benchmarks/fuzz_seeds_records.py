@@ -58,7 +58,7 @@ def _composed_name(folder: Path) -> object:
         name = read_text(folder / "name.txt", 1 << 20).strip()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"name.txt cannot be read: {error}; write a name in it") from error
-    return Recipe.named(name)
+    return Recipe.from_name(name)
 
 
 def _published() -> Mapping[str, bytes]:

@@ -62,7 +62,7 @@ def _ceiling(rng: Rng, size: Size) -> Floats:
 
 _CEILING = float(_ceiling(generator(0, "ceiling"), (4_000_000,)).mean())
 
-SHAPES: dict[str, Callable[[Rng, Size], Floats]] = {
+SHAPES: dict[str, Callable[[Rng, Size], Any]] = {
     "normal": lambda rng, size: rng.normal(0.0, 1.0, size),
     "narrow normal": lambda rng, size: rng.normal(0.0, 0.2, size),
     "wide normal": lambda rng, size: rng.normal(0.0, 5.0, size),
@@ -105,7 +105,7 @@ def judged(first: Floats, second: Floats) -> NDArray[np.int8]:
     one, two = (t.var(axis=2, ddof=1) / seeds / tasksets**2 for t in (first, second))
     a, b = one.sum(axis=1), two.sum(axis=1)
     alike = np.array([np.ptp(t, axis=2) <= 1e-9 * np.abs(t).max(axis=2) for t in (first, second)]).any(axis=0)
-    unknown = alike.all(axis=1)
+    unknown = np.all(alike, axis=1)
     if tasksets * seeds <= LEAST_PAIRED:
         tied = np.array([(np.diff(np.sort(t, axis=2), axis=2) <= 1e-9).any(axis=(1, 2)) for t in (first, second)])
         unknown |= tied.any(axis=0) | (np.maximum(a, b) > UNLIKE**2 * np.minimum(a, b))

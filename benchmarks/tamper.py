@@ -24,7 +24,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from tamper_folders import corpus
 
@@ -35,6 +35,9 @@ from heredity.records import BlobStore, config_digest, load_config
 
 Lines = list[dict[str, Any]]
 Change = Callable[[Lines], Any]
+
+
+PLAIN = Asked()
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,38 @@ class Kind:
     derivable: bool = True
     asked: Asked = field(default_factory=Asked)
     rebuilt: bool = True
+
+
+def double(value: int) -> int:
+    """Return twice a charge."""
+    return 2 * value
+
+
+class Kinds(Protocol):
+    """Makes kinds of tampering with one honest folder."""
+
+    def __call__(
+        self,
+        name: str,
+        change: Callable[[Path], Any],
+        *,
+        derivable: bool = True,
+        asked: Asked = ...,
+        rebuilt: bool = True,
+    ) -> Kind:
+        """Return a kind; see its attributes."""
+        ...
+
+
+def in_folder(folder: str) -> Kinds:
+    """Return what makes kinds of tampering with an honest folder."""
+
+    def kind(
+        name: str, change: Callable[[Path], Any], *, derivable: bool = True, asked: Asked = PLAIN, rebuilt: bool = True
+    ) -> Kind:
+        return Kind(name, folder, change, derivable, asked, rebuilt)
+
+    return kind
 
 
 def run_of(folder: Path, number: int = 0) -> Path:
@@ -336,8 +371,7 @@ CANDIDATES, METHODS = Asked(candidates=True), Asked(methods=True)
 
 def own_kinds() -> Iterator[Kind]:
     """Yield kinds that are thought out one by one."""
-    policy = lambda name, change, **more: Kind(name, "policy-one", change, **more)  # noqa: E731
-    several = lambda name, change, **more: Kind(name, "policy", change, **more)  # noqa: E731
+    policy, several, agent = in_folder("policy-one"), in_folder("policy"), in_folder("agent")
     heldout = "judging.scored"
     yield policy("held-out scores forged", journal(fitting_heldout), asked=CANDIDATES)
     for status in ("rollout_timeout", "init_timeout", "oom", "act_error", "missing", "model_error", "invented"):
@@ -427,7 +461,7 @@ def own_kinds() -> Iterator[Kind]:
     yield policy("limits changed everywhere", configured("episode_s", "episode_s "), derivable=False)
     yield policy("budget of the start doubled", journal(lambda ls: ls[0]["data"]["budget"].update(episodes=16)))
     yield policy("charge of 0", journal(setting("submission.admitted", "charge", 0)))
-    yield policy("charge doubled", journal(setting("submission.admitted", "charge", lambda v: 2 * v)))
+    yield policy("charge doubled", journal(setting("submission.admitted", "charge", double)))
     yield policy("remaining not reduced", journal(setting("submission.admitted", "remaining", 8)))
     yield policy(
         "completed before admitted",
@@ -506,10 +540,9 @@ def own_kinds() -> Iterator[Kind]:
     yield policy(
         "cases known but not said", journal(lambda ls: ls[0]["data"].update(isolation="none")), derivable=False
     )
-    agent = lambda name, change, **more: Kind(f"agent: {name}", "agent", change, **more)  # noqa: E731
-    yield agent("ended twice", journal(lambda ls: ls.insert(-3, dict(of_kind(ls, "agent.ended")[0]))))
-    yield agent("a free submission", journal(setting("submission.admitted", "charge", 0)))
-    yield agent("held-out forged", journal(fitting_heldout), asked=CANDIDATES)
+    yield agent("agent: ended twice", journal(lambda ls: ls.insert(-3, dict(of_kind(ls, "agent.ended")[0]))))
+    yield agent("agent: a free submission", journal(setting("submission.admitted", "charge", 0)))
+    yield agent("agent: held-out forged", journal(fitting_heldout), asked=CANDIDATES)
     yield Kind("sequence: a look improved", "policy-sequence", sequenced, rebuilt=True)
 
 

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -148,7 +148,11 @@ def adopted(folder: Path, other: Path) -> Path:
 def other_versions(folder: Path) -> Path:
     """Run a suite on a machine with another version of a package."""
     versions, real = {**engine.package_versions(), "minigrid": "2.9.9", "python": "3.12.1"}, engine.package_versions
-    engine.package_versions = lambda *_: versions
+
+    def others(names: Sequence[str] = ()) -> dict[str, str]:
+        return versions
+
+    engine.package_versions = others
     try:
         return made(folder, POLICY)
     finally:

@@ -406,7 +406,8 @@ def _of_runs(
     if rows is None or of_tasksets:
         return _marked(mean, sample, bounds), None if of_tasksets else _marked_parts(tables)
     count = len(tables)
-    first, second = ([float(pair[i].var(ddof=1)) / pair[i].size / count**2 for pair in rows] for i in (0, 1))
+    first = [float(one.var(ddof=1)) / one.size / count**2 for one, _, _ in rows]
+    second = [float(other.var(ddof=1)) / other.size / count**2 for _, other, _ in rows]
     seeds = [(a + b, len(t) - 1) for a, b, t in zip(first, second, tables, strict=True)]
     columns = [row_means(t.T) for t in tables]
     cases = [(float(c.var(ddof=1)) / c.size / count**2, c.size - 1) for c in columns if c.size > 1]

@@ -99,14 +99,14 @@ def options_of(name: str) -> list[dict[str, Any]]:
         {
             "option": option,
             "default": list(field.default) if isinstance(field.default, tuple) else field.default,
-            "values": _values(field),
+            "values": _option_values(field),
             "meaning": field.description or "",
         }
         for option, field in METHODS.load(name).options_model.model_fields.items()
     ]
 
 
-def _values(field: FieldInfo) -> str:
+def _option_values(field: FieldInfo) -> str:
     from typing import get_args
 
     limits = [
@@ -230,7 +230,7 @@ def show_taskset(
 
     chosen = taskset(name)
     tasks = _draw_tasks(chosen, split, count)
-    rows = [_row(chosen.info, task, answers=answers) for task in tasks]
+    rows = [_task_row(chosen.info, task, answers=answers) for task in tasks]
     if as_json:
         about = {"name": chosen.info.name, "version": chosen.info.version, "kind": chosen.info.kind}
         info = chosen.info
@@ -272,7 +272,7 @@ def _draw_tasks(chosen: Taskset, split: str, count: int | None) -> Sequence[Task
     return chosen.draw(split, count or 0, SAMPLE_ENTROPY)
 
 
-def _row(info: TasksetInfo, task: Task, *, answers: bool) -> dict[str, Any]:
+def _task_row(info: TasksetInfo, task: Task, *, answers: bool) -> dict[str, Any]:
     from heredity.engine.kind import KINDS
 
     row = {"id": task.id, **KINDS.load(info.kind).shown(task)}

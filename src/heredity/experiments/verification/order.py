@@ -320,7 +320,7 @@ def overdrawn(events: Sequence[Event], budget: Mapping[str, Any]) -> Iterator[st
     log.apply(events)
     closed = log.closed
     if closed is not None:
-        spent = Accounts(Budget(**budget), log, events, replay=False).left(log.clock_s).exhausted
+        spent = Accounts(Budget(**budget), log, events, replay=False).remaining(log.clock_s).exhausted
         failed = next((e for e in events if e.kind == EVOLVER_FAILED.name), None)
         end = next(e.seq for e in events if e.kind == SESSION_CLOSED.name)
         expected = "evolver_failed" if failed is not None and failed.seq < end else "budget" if spent else "finished"

@@ -105,7 +105,10 @@ def _sequential_quadratic(problem: Any, x: np.ndarray) -> _Point:
         jacobian = problem.constraints(x)[1]
         return jacobian.toarray() if hasattr(jacobian, "toarray") else np.asarray(jacobian)
 
-    inside = {"type": "ineq", "fun": lambda x: problem.constraints(x)[0], "jac": dense}
+    def numbers(x: np.ndarray) -> np.ndarray:
+        return np.asarray(problem.constraints(x)[0])
+
+    inside = {"type": "ineq", "fun": numbers, "jac": dense}
     bounds = list(zip(problem.LOWER, problem.UPPER, strict=True))
     options = {"maxiter": 200, "ftol": 1e-12}
     with np.errstate(all="ignore"):

@@ -321,7 +321,7 @@ def _claims(
     clusters = [taskset.clusters for taskset in tasksets]
     least = coverage_of(tasksets)
     both = {
-        e: compare(own, len(strata), bounds, sides=sides and sides[e], clusters=clusters, least=least)
+        e: compare(own, len(strata), bounds, sides=None if sides is None else sides[e], clusters=clusters, least=least)
         for e, own in strata.items()
     }
     claimed = iter(claims([compared for compared in both.values() if compared is not None]))

@@ -143,14 +143,14 @@ class WorldGame:
     def reset(self) -> str:
         """Begin the level."""
         self._episode = self._made.start(self._data)
-        return self._glimpses.shown(self._episode)
+        return self._glimpses.line(self._episode)
 
     def step(self, action: str) -> tuple[str, float, bool]:
         """Take an action; other texts are refused."""
         episode = self._episode
         episode.step(self._glimpses.read(action))
         share = min(1.0, max(0.0, episode.total / self._bound)) if episode.done else 0.0
-        return self._glimpses.shown(episode), share, episode.done
+        return self._glimpses.line(episode), share, episode.done
 
 
 @asynccontextmanager

@@ -15,12 +15,10 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import multiprocessing
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +27,7 @@ from typing import Any, Protocol
 from tamper_folders import corpus
 
 from heredity._core.ids import canonical_json, digest_json
+from heredity._core.workers import process_pool
 from heredity.experiments.results import rebuild
 from heredity.experiments.verification.verify import Asked, verify
 from heredity.records import BlobStore, config_digest, load_config
@@ -602,6 +601,12 @@ def tried(kind: Kind, source: Path) -> dict[str, Any]:
 _WORK: list[tuple[Kind, Path]] = []
 
 
+def _prepare(folders: Mapping[str, Path], only: str) -> None:
+    """List the kinds of tampering, in every process, as changes are closures."""
+    fields = (kind for name in FIELDS if name in folders for kind in field_kinds(name, folders[name]))
+    _WORK[:] = [(kind, folders[kind.folder]) for kind in (*own_kinds(), *fields) if only in kind.name]
+
+
 def _tried(number: int) -> dict[str, Any]:
     row = tried(*_WORK[number])
     print(f"{number + 1} of {len(_WORK)}: {row}", file=sys.stderr, flush=True)
@@ -625,18 +630,15 @@ def main() -> None:
     given = parser.parse_args()
     root = given.folders or Path(tempfile.mkdtemp(prefix="heredity-tamper-"))
     folders = corpus(root)
-    kinds = [*own_kinds(), *(k for name in FIELDS if name in folders for k in field_kinds(name, folders[name]))]
-    kinds = [kind for kind in kinds if given.only in kind.name]
     honest = Asked(candidates=True, methods=True) if given.replay else Asked()
-    _WORK[:] = [(kind, folders[kind.folder]) for kind in kinds]
-    # Forked, as changes are closures.
-    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as pool:
+    _prepare(folders, given.only)
+    with process_pool(2, _prepare, (folders, given.only)) as pool:
         false = (
             dict(zip(folders, pool.map(alarms, folders.values(), [honest] * len(folders)), strict=True))
             if not given.only
             else {}
         )
-        rows = list(pool.map(_tried, range(len(kinds))))
+        rows = list(pool.map(_tried, range(len(_WORK))))
     rows = [row for row in rows if row["applied"]]
     derivable = [row for row in rows if row["derivable"]]
     result = {

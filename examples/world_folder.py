@@ -4,11 +4,10 @@ import asyncio
 import json
 from pathlib import Path
 
-from heredity.kinds.world.runner import WorldRunner
-
 from heredity.engine.programs import SandboxedPrograms
 from heredity.engine.runner import Job
 from heredity.kinds.world.folders.audit import audit_folder
+from heredity.kinds.world.kind import WorldRunner
 from heredity.resources import Candidate, SourceTree
 from heredity.sandbox.limits import Limits
 from heredity.tasks.registry import taskset

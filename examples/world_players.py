@@ -2,11 +2,10 @@
 
 import asyncio
 
-from heredity.kinds.world.runner import WorldRunner
-
 from heredity.engine.player import plain_player
 from heredity.engine.programs import SandboxedPrograms
 from heredity.engine.runner import Job
+from heredity.kinds.world.kind import WorldRunner
 from heredity.models.scripted import Rule, Scripted
 from heredity.resources import Candidate, SourceTree
 from heredity.sandbox.limits import Limits

@@ -121,12 +121,12 @@ def test_a_glimpse_has_the_exposed_values_and_every_action_one_character() -> No
     glimpses, level = Glimpses(made), made.level("test-01")
     assert len(glimpses.actions) == 5
     episode = made.start(level.data)
-    line = glimpses.shown(episode)
+    line = glimpses.line(episode)
     assert set(line) <= set(ALPHABET)
     assert "/".join(episode.observe()["grid"]) in line
     assert made.description.skin.text.split()[0] not in line
     for shown, character in glimpses.demonstrated(level.data):
-        assert shown == glimpses.shown(episode)
+        assert shown == glimpses.line(episode)
         episode.step(glimpses.read(character))
     assert episode.total == 1.0
     assert len(line) <= LONGEST

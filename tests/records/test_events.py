@@ -8,13 +8,16 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from heredity.records import Event
-from heredity.records.events import CANDIDATE, EVENTS, HEARTBEAT, SESSION_CLOSED
+from heredity.records.events import CANDIDATE, EVENTS, HEARTBEAT, RUN_STARTED, SESSION_CLOSED
 
 DECLARING = ("heredity.protocols.harness_evolution.terms", "heredity.protocols.post_training.events")
 
 
-def test_no_protocol_declares_an_event_that_another_one_has() -> None:
-    names = [*EVENTS, *(name for module in DECLARING for name in import_module(module).EVENTS)]
+def test_no_protocol_declares_an_event_that_another_one_has_but_for_fields_of_the_start() -> None:
+    names = [
+        *EVENTS,
+        *(name for module in DECLARING for name in import_module(module).EVENTS if name != RUN_STARTED.name),
+    ]
     assert len(names) == len(set(names))
 
 

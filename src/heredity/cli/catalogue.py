@@ -403,8 +403,8 @@ def journal_schema() -> dict[str, Any]:
     from heredity.records.events import EVENTS
     from heredity.team.record import EVENTS as TEAM_EVENTS
 
-    own = {kind: data for name in PROTOCOLS.names() for kind, data in PROTOCOLS.load(name).events.items()}
-    return lines_schema({**EVENTS, **own, **TEAM_EVENTS})
+    protocols = [PROTOCOLS.load(name).events for name in PROTOCOLS.names()]
+    return lines_schema([pair for events in (EVENTS, *protocols, TEAM_EVENTS) for pair in events.items()])
 
 
 def card_schema() -> dict[str, Any]:
@@ -442,11 +442,11 @@ def _any_of(models: Mapping[str, Any]) -> dict[str, Any]:
     return {"anyOf": [{**schema, "title": name} for (name, _), schema in schemas.items()], **shared}
 
 
-def lines_schema(events: Mapping[str, type]) -> dict[str, Any]:
+def lines_schema(events: Iterable[tuple[str, type]]) -> dict[str, Any]:
     """Return the schema of a journal's lines.
 
     Args:
-        events: the type of the data of each kind of event.
+        events: kinds of events, each with the type of its data; protocols may add fields to one, as another type.
     """
     from pydantic import TypeAdapter
     from pydantic.json_schema import JsonSchemaMode
@@ -454,8 +454,9 @@ def lines_schema(events: Mapping[str, type]) -> dict[str, Any]:
     from heredity._core.described import Described
     from heredity.records.journal import FORMAT
 
-    inputs: list[tuple[str, JsonSchemaMode, TypeAdapter[Any]]] = [
-        (name, "serialization", TypeAdapter[Any](data)) for name, data in sorted(events.items())
+    ordered = sorted(dict.fromkeys(events), key=lambda pair: (pair[0], pair[1].__name__))
+    inputs: list[tuple[tuple[str, type], JsonSchemaMode, TypeAdapter[Any]]] = [
+        (pair, "serialization", TypeAdapter[Any](pair[1])) for pair in ordered
     ]
     data_of, shared = TypeAdapter.json_schemas(inputs, schema_generator=Described)
     always = {
@@ -468,11 +469,11 @@ def lines_schema(events: Mapping[str, type]) -> dict[str, Any]:
         {
             "title": name,
             "type": "object",
-            "properties": {**always, "kind": {"const": name}, "data": data_of[name, "serialization"]},
+            "properties": {**always, "kind": {"const": name}, "data": data_of[(name, data), "serialization"]},
             "required": ["seq", "at", "kind", "data", "chain"],
             "additionalProperties": False,
         }
-        for name in sorted(events)
+        for name, data in ordered
     ]
     return {"title": "A line of journal.jsonl", "anyOf": lines, **shared}
 
@@ -514,7 +515,11 @@ def tables_of(what: Format) -> list[KeyTable]:
     shared = schema.get("$defs", {})
     variants = schema.get("anyOf", [schema])
     if what is Format.journal:
-        return [_event_table(line, shared) for line in variants]
+        tables = dict[str, KeyTable]()
+        for table in (_event_table(line, shared) for line in variants):
+            usual = tables.setdefault(table.path, table)
+            tables[table.path] = replace(usual, rows=tuple(dict.fromkeys((*usual.rows, *table.rows))))
+        return list(tables.values())
     found: dict[str, dict[str, dict[str, KeyTable]]] = {}
     for variant in variants:
         # "run of policy-evolution" has the root "run"; a configuration is named after its protocol alone.

@@ -49,6 +49,7 @@ class PolishOptions(MethodOptions):
     seconds: float = Field(
         15.0,
         gt=0,
+        le=86_400,
         description="CPU seconds after which an evaluation begins no further search; keep it below limits.episode_s",
     )
     restart: int = Field(4, ge=0, le=1_000, description="rounds after which the worst chain starts anew; 0 for never")

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from heredity.cli.main import app
 from heredity.experiments.results import rebuild
+from heredity.experiments.verification.published import digest_of_files
 from heredity.experiments.verification.verify import Asked, verify
 from heredity.records import config_digest, load_config
 
@@ -195,13 +196,13 @@ def test_no_field_of_the_record_exempts_a_forged_score_from_being_played_again(s
 
 
 def test_what_could_not_be_checked_is_no_pass_in_a_published_folder(suite: Path) -> None:
-    (suite / "published.json").write_text("{}")
     lines = events(run_of(suite))
     heldout(lines).update(
         scores=[None, *heldout(lines)["scores"][1:]], statuses=["missing", *heldout(lines)["statuses"][1:]]
     )
     chained(run_of(suite), lines)
     rebuild(suite)
+    (suite / "published.json").write_text(json.dumps({"digest": digest_of_files(suite)[0]}))
     answer = CliRunner().invoke(app, ["verify", str(suite), "--replay", "candidates", "--json"])
     card = json.loads(answer.stdout)
     assert answer.exit_code == 3, [check for check in card["checks"] if check["status"] == "failed"]

@@ -27,7 +27,7 @@ def test_levels_that_grade_are_held_out_or_known_to_the_base_are_disjoint_and_ne
     assert len(set(digests)) == task.graded + task.heldout
     assert task.recipe is not None
     known = {line for line, _ in task.recipe.examples}
-    first = {Glimpses(world(NAME)).shown(world(NAME).start(one.spec["level"])) for one in heldout}
+    first = {Glimpses(world(NAME)).line(world(NAME).start(one.spec["level"])) for one in heldout}
     assert len(first & known) <= 2  # two levels may begin alike
     assert [one.spec for one in views.draw("heldout", 5, 6)] != [one.spec for one in heldout[:5]]
 

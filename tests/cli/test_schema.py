@@ -26,7 +26,9 @@ def printed(what: str) -> dict[str, Any]:
 def test_the_schema_of_the_journal_holds_every_event_of_every_protocol() -> None:
     kinds = [line["properties"]["kind"]["const"] for line in printed("journal")["anyOf"]]
     assert set(EVENTS) | {"snapshot.assessed", "code.revised"} <= set(kinds)
-    assert {kind for kind in kinds if kinds.count(kind) > 1} == {"run.started"}, "protocols add fields to the start alone"
+    assert {kind for kind in kinds if kinds.count(kind) > 1} == {"run.started"}, (
+        "protocols add fields to the start alone"
+    )
 
 
 def test_a_line_that_is_written_fits_its_schema_and_one_without_a_key_does_not(tmp_path: Path) -> None:

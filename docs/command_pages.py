@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -95,6 +97,13 @@ def methods() -> str:
     return _table(("method", "purpose"), [[f"`{name}`", _cell(purpose_of(name))] for name in METHODS.names()])
 
 
+def measurements() -> str:
+    """Return the table of single figures, as Markdown."""
+    with Path(__file__).with_name("measurements.csv").open(encoding="utf-8", newline="") as file:
+        heads, *rows = csv.reader(file)
+    return _table(heads, rows)
+
+
 GENERATED: Mapping[str, Callable[[], str]] = MappingProxyType(
     {
         "config": partial(keys, Format.config),
@@ -105,6 +114,7 @@ GENERATED: Mapping[str, Callable[[], str]] = MappingProxyType(
         "commands": overview,
         "events": events,
         "methods": methods,
+        "measurements": measurements,
     }
 )
 """Name to the function that makes a piece of a page. A page says `<!-- generated: NAME -->` where it belongs."""

@@ -33,7 +33,6 @@ pytestmark = pytest.mark.skipif(available() is not None, reason="commands of the
 UNTYPED = {
     r"^make ": "makes its own environment from the network, and then types these tests",
     r"^(vllm-env/bin/|science/bin/)?pip |^python3? -m venv|^vllm-env": "installs packages from the network",
-    r"^pytest ": "tests of the project itself",
     r"^(curl|python3 code/train\.py) ": "typed by an agent in its workspace",
     r"^heredity agents install": "installs a program from the network",
     r"^heredity bench ": "a benchmark, with tests of its own",

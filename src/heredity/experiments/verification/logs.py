@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from heredity._core.errors import ConfigError
+from heredity._core.errors import ConfigError, HeredityError
 from heredity._core.outside import read_bytes
 from heredity.experiments.transparency.logs import Trust, entries_by_key, entry_time, git, git_text, token_time
 from heredity.experiments.transparency.statements import (
@@ -26,7 +26,7 @@ from heredity.experiments.transparency.statements import (
     read_receipts,
     statements_of,
 )
-from heredity.experiments.verification.cards import Finding, check, failed_on, not_checked, passed
+from heredity.experiments.verification.cards import Finding, check, failed, failed_on, not_checked, passed
 from heredity.records.journal import read_chain
 from heredity.results.card import Check
 from heredity.results.text import listed, plural
@@ -92,7 +92,10 @@ def log_checks(
         ConfigError: if a log or a file of keys cannot be used.
         MissingExtraError: if the package that reads keys is not installed.
     """
-    runs = [_read(folder) for folder in folders]
+    try:
+        runs = [_read(folder) for folder in folders]
+    except HeredityError as error:
+        return [check("anchor", None, partial(failed, str(error)))]
     trust = Trust.read(given.trust)
     addresses = [text.rstrip("/") for text in given.logs if "://" in text]
     files = [log for text in given.logs if "://" not in text for log in _opened(Path(text))]

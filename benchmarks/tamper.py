@@ -314,7 +314,8 @@ def field_kinds(folder: str, path: Path) -> Iterator[Kind]:
                 continue
             changed = other_value(value)
             if changed is not None:
-                yield Kind(f"{folder}: {kind}.{name}", folder, journal(setting(kind, name, changed)))
+                asked = METHODS if kind.startswith("within.") else PLAIN  # what the method itself wrote
+                yield Kind(f"{folder}: {kind}.{name}", folder, journal(setting(kind, name, changed)), asked=asked)
 
 
 UNDERIVED_KINDS = frozenset(

@@ -15,9 +15,13 @@ import os
 import re
 import stat
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Literal, NoReturn, overload
+
+from heredity._core.errors import ConfigError
 
 MAX_BYTES = 256 << 20
 """Maximum size of a file that is read as a whole, in bytes."""
@@ -223,3 +227,29 @@ def _finite(text: str) -> float:
 def jsonl(rows: Iterable[Mapping[str, Any]]) -> bytes:
     """Return rows as the bytes of a `.jsonl` file."""
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
+_DISTRUSTED: ContextVar[Path | None] = ContextVar("distrusted", default=None)
+
+
+@contextmanager
+def distrusting(folder: Path) -> Generator[None]:
+    """Refuse code that lies in a folder, such as a stranger's, for as long as the context lasts (see `check_trusted`)."""
+    token = _DISTRUSTED.set(folder.resolve())
+    try:
+        yield
+    finally:
+        _DISTRUSTED.reset(token)
+
+
+def check_trusted(path: Path) -> None:
+    """Check a file that is about to be run outside of any sandbox.
+
+    Raises:
+        ConfigError: if it lies in a folder that is not trusted.
+    """
+    folder = _DISTRUSTED.get()
+    # A link may lead out of the folder, and the settings beside it still count.
+    places = (path.resolve(), path.absolute().parent.resolve() / path.name)
+    if folder is not None and any(place.is_relative_to(folder) for place in places):
+        raise ConfigError(f"{path} lies in the folder that is checked, so it is not run; use a copy that you trust")

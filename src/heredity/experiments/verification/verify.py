@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from heredity._core.engine_folder import EngineFolder
 from heredity._core.errors import ConfigError, HeredityError, RecordError
 from heredity._core.ids import digest_json
-from heredity._core.outside import json_value, read_bytes, resolved
+from heredity._core.outside import distrusting, json_value, read_bytes, resolved
 from heredity._core.refusals import misfits, quoted, reading
 from heredity.configuration.config import Cell
 from heredity.engine.kind import KINDS
@@ -538,7 +538,7 @@ def verify(folder: Path, asked: Asked | None = None, notify: Notify = lambda nam
     )
     if strange.status is CheckStatus.FAILED:
         return card_of(None, [], [strange])
-    with EngineFolder() as scratch:
+    with distrusting(folder), EngineFolder() as scratch:
         if alone:
             verified = _run(folder, asked, {}, scratch)
             cards = [verified.card] if verified.card else []

@@ -12,7 +12,7 @@ import sys
 import sysconfig
 import tempfile
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, cast
@@ -123,7 +123,6 @@ class _Record:
     log: str = ""
     cpu_s: float = 0.0
     peak_bytes: int = 0
-    stages: list[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
     answer: str = ""
 
     def failed(self, status: str, failure_source: FailureSource, message: str, trace: str = "") -> Trajectory:

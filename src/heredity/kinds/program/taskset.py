@@ -30,7 +30,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from heredity._core.errors import ConfigError, UnknownNameError
 from heredity._core.ids import digest_json, generator
-from heredity._core.outside import python_tree, read_bytes, read_text, toml_table
+from heredity._core.outside import check_trusted, python_tree, read_bytes, read_text, toml_table
 from heredity._core.plugins import located
 from heredity._core.refusals import reading
 from heredity.tasks.contract import SPLITS, Task, Taskset, TasksetInfo
@@ -176,6 +176,8 @@ def read_program_task(folder: Path) -> ProgramTask:
             f"{path}: python is {declared.python!r}, and no program is there; give the interpreter of an environment, "
             "such as /home/me/venv/bin/python"
         )
+    if task.python is not None:
+        check_trusted(task.python)
     return task
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heredity._core.errors import MissingExtraError, UnknownNameError
-from heredity.kinds.policy.environments.making import make_from_spec
+from heredity._core.outside import check_trusted
+from heredity.kinds.policy.environments.making import is_file, make_from_spec
 from heredity.kinds.policy.environments.spec import EnvironmentSpec, Family
 from heredity.sandbox.check import Check
 
@@ -70,16 +71,31 @@ def environment_spec(env_id: str) -> EnvironmentSpec:
     Raises:
         MissingExtraError: if it is registered but not installed.
         UnknownNameError: if the environment does not exist.
-        ConfigError: if its module cannot be found.
+        ConfigError: if its module cannot be found, or lies in a folder that is not trusted.
         HostError: if the environment's own code fails.
     """
     name = env_id.removeprefix(PREFIX)
     spec = _SPECS.get(name)
     if spec is None:
+        _check_origin(name)
         return _measured(name)
     if not installed(spec):
         raise MissingExtraError(spec.id, spec.extra or spec.family)
     return spec
+
+
+def _check_origin(name: str) -> None:
+    """Check the file of an environment's module, which is run outside of any sandbox (see `check_trusted`)."""
+    module = name if is_file(name) else name.rpartition(":")[0]
+    if is_file(module):
+        check_trusted(Path(module))
+    elif top := module.partition(".")[0]:
+        found = importlib.util.find_spec(top)
+        origins = [] if found is None else [found.origin, *(found.submodule_search_locations or ())]
+        # The working folder may come first in the process that imports it.
+        for path in (*filter(None, origins), f"{top}.py", top):
+            if Path(path).exists():
+                check_trusted(Path(path))
 
 
 def installed(spec: EnvironmentSpec) -> bool:
